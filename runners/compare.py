@@ -74,7 +74,7 @@ def _text(
         case = "" if claim["case"] in ("", "all") else f" ({claim['case']})"
         note = f"; {claim['note']}" if claim["note"] else ""
         if claim["repetitions_needed"] > 0 and claim["n"] >= MIN_REPETITIONS:  # fewer foretell nothing
-            note += f"; about {claim['needs']:,.0f} repetitions would decide it"
+            note += f"; about {claim['repetitions_needed']:,.0f} repetitions would decide it"
         difference = f", difference {claim['estimate']:.4g} [{claim['ci_low']:.4g}, {claim['ci_high']:.4g}]"
         difference *= not math.isnan(claim["estimate"])
         verdict = claim["verdict"] + _HOLM.get(claim["holm"], "")

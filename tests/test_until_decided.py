@@ -255,7 +255,7 @@ def test_what_stays_open_says_how_many_repetitions_would_decide_it(compare):
     assert " repetitions  ours: 0 hold, 0 fail, 1 open" in answer.out
     (claim,) = pd.read_csv(answer.results / "compare" / "comparison" / "claims.csv").to_dict("records")
     assert claim["n"] == 20
-    assert f"about {claim['needs']:,.0f} repetitions would decide it" in answer.out
+    assert f"about {claim['repetitions_needed']:,.0f} repetitions would decide it" in answer.out
 
 
 @pytest.mark.parametrize(
