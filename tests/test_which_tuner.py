@@ -82,7 +82,7 @@ def test_the_page_opens_with_what_to_type_for_each_kind_of_problem(tmp_path):
     lines = which_tuner_page(folder).splitlines()
     assert lines[2].startswith("| your problem")
     answers = {line.split(" | ")[0]: line for line in lines[4:12]}
-    arms, still = answers["| It is a choice among a few arms"], answers["| **It stands still**"]
+    arms, still = answers["| It is a choice among a few arms"], answers["| It **stands still**, among the same"]
     assert arms.index("UCB1 `tuner=ucb1` 0.40") < arms.index("`tuner=changepoint_gp tuner.residual=null` 0.41")
     assert still.index("`tuner=changepoint_gp` 0.20") < still.index("`tuner=ucb1` 0.30")
     assert "`tuner=changepoint_gp` 0.50" not in arms  # of variants the better one
@@ -96,6 +96,8 @@ def test_many_names_are_counted_and_none_of_their_verdicts_is_lost(tmp_path):
     assert len(tagged(page)) == 9
     assert "less regret than tuner 0, tuner 1," in which_tuner_page(results(tmp_path / "fewer", many[:8]))
     assert not list(filter(None, (problem(one, tmp_path) for one in tagged(page))))
+    beside = which_tuner_page(results(tmp_path / "limit", [*many, ("best fixed", "all", "less", "holds")]))
+    assert "less regret than 9 of the others and the best fixed configuration <!--" in beside
 
 
 def test_without_results_it_says_so(tmp_path):

@@ -51,19 +51,20 @@ _OF_NEW_BEST = {
     "open": "cannot be told from it: {}",
     "fails": "more regret: {}",
 }
+_LIMIT = "best fixed"
 _NAMES = {
-    "best fixed": "the best fixed configuration",
+    _LIMIT: "the best fixed configuration",
     "Random each round": "random configurations",
     "rewards alone": "the same from rewards alone",
     "Changepoint GP, rewards alone": "the same from rewards alone",
 }
 _PROBLEMS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
-    ("**It drifts**: the best setting moves or jumps", "ranks", "table", {FAMILY: "moving peak"}),
-    ("The same, beside Gaussian processes that forget", "forgetting", "table", {FAMILY: "moving peak"}),
-    ("The best setting **wanders**", "forgetting", "table", {FAMILY: "wandering peak"}),
-    ("It is a rate of a contextual bandit whose world **drifts**", "contextual_drifting", "ranks", {}),
-    ("**It stands still**", "ranks", "table", {FAMILY: "still peak"}),
-    ("The same, beside Gaussian processes that forget", "forgetting", "table", {FAMILY: "still peak"}),
+    ("One number, whose best value **jumps**", "forgetting", "table", {FAMILY: "moving peak"}),
+    ("One number, whose best value **wanders**", "forgetting", "table", {FAMILY: "wandering peak"}),
+    ("One number, whose best value **stands still**", "forgetting", "table", {FAMILY: "still peak"}),
+    ("It **jumps**, among all tuners but Gaussian processes that forget", "ranks", "table", {FAMILY: "moving peak"}),
+    ("It **stands still**, among the same", "ranks", "table", {FAMILY: "still peak"}),
+    ("It is a rate of a contextual bandit whose world **drifts** in some way", "contextual_drifting", "ranks", {}),
     ("It is a rate of LinUCB, LinTS or another linear bandit", "ranks", "table", {FAMILY: "contextual linear"}),
     ("It is a setting of a generalised linear bandit", "ranks", "table", {FAMILY: "contextual GLM"}),
     ("It is a choice among a few arms", "ranks", "table", {FAMILY: "arms"}),
@@ -107,7 +108,7 @@ def which_tuner_page(results: Path | None = None) -> str:
         of_horizons=_OF_HORIZONS,
         of_new_best=_OF_NEW_BEST,
         yoked=reference_figure(folder, "yoked"),
-        plain=_PLAIN,
+        forgetting=reference_figure(folder, "forgetting"),
         answers=list(_answers(folder)),
         keys=_keys(),
         has_costs=(folder / "benchmark" / "tuners.md").is_file(),
@@ -207,6 +208,14 @@ class ReferenceFigure:
         parts = self.parts(rows, words, lambda name: _name(name.removeprefix(prefix)), most)
         return f"- {subject} {'; '.join(parts)}.\n" if parts else ""
 
+    def row(self, case: str, *prefixes: str) -> str:
+        """Return a row of a table on a case: a cell for the claims with each prefix."""
+        cells = []
+        for prefix in prefixes:
+            rows = self.claims[self.claims["claim"].str.startswith(prefix) & (self.claims["case"] == case)]
+            cells.append("; ".join(self.parts(rows, _PLAIN, lambda name, prefix=prefix: name.removeprefix(prefix))))
+        return f"| {case} | {' | '.join(cells)} |\n"
+
     def parts(
         self, claims: pd.DataFrame, words: Mapping[str, str], name: Callable[[str], str], most: int = 99
     ) -> list[str]:
@@ -219,7 +228,9 @@ class ReferenceFigure:
             pale = rows["holm"].eq("no")
             names = ", ".join(f"{name(claim)}{'†' * no}" for claim, no in zip(rows["claim"], pale, strict=True))
             if len(rows) > most:
-                names = f"{len(rows)} of the others{f', {pale.sum()} of which †' if pale.any() else ''}"
+                is_limit = rows["claim"] == _LIMIT
+                names = f"{(~is_limit).sum()} of the others{f', {pale.sum()} of which †' if pale.any() else ''}"
+                names += f" and {_NAMES[_LIMIT]}" * bool(is_limit.any())
             cases = rows["case"].map(lambda case: "" if case == "all" else f"@{case}")
             tags = f"<!-- claim: tournament/{self.name}#" + rows["claim"] + cases + f": {verdict!s} -->"
             parts.append((list(words).index(str(verdict)), f"{words[str(verdict)].format(names)} {' '.join(tags)}"))
