@@ -210,11 +210,11 @@ class ReferenceFigure:
 
     def row(self, case: str, *prefixes: str) -> str:
         """Return a row of a table on a case: a cell for the claims with each prefix."""
-        cells = []
-        for prefix in prefixes:
-            rows = self.claims[self.claims["claim"].str.startswith(prefix) & (self.claims["case"] == case)]
-            cells.append("; ".join(self.parts(rows, _PLAIN, lambda name, prefix=prefix: name.removeprefix(prefix))))
-        return f"| {case} | {' | '.join(cells)} |\n"
+        return f"| {case} | {' | '.join(self._cell(case, prefix) for prefix in prefixes)} |\n"
+
+    def _cell(self, case: str, prefix: str) -> str:
+        rows = self.claims[self.claims["claim"].str.startswith(prefix) & (self.claims["case"] == case)]
+        return "; ".join(self.parts(rows, _PLAIN, lambda name: name.removeprefix(prefix)))
 
     def parts(
         self, claims: pd.DataFrame, words: Mapping[str, str], name: Callable[[str], str], most: int = 99
