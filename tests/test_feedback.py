@@ -258,6 +258,20 @@ def test_a_log_is_learnt_before_the_first_ask_alone_and_counts_as_if_asked():
         other.learn(pairs)
 
 
+def test_a_log_is_not_learnt_twice_by_a_tuner_that_is_restored_from_before_the_first_ask():
+    space, pairs = Space.of(x=[1.0, 2.0]), [({"x": 1.0}, 0.25), ({"x": 2.0}, 0.75)]
+    tuner, again = registry.build("tuner", "gaussian_ts"), registry.build("tuner", "gaussian_ts")
+    tuner.start(Problem(space, 100), Seeds(1))
+    again.start(Problem(space, 100), Seeds(1))
+    again.restore(tuner.save())
+    again.learn(pairs)  # nothing was learnt yet
+    saved = again.save()
+    tuner.restore(saved)
+    with pytest.raises(TunerError, match="found a history after the first ask, or after another history, expected one"):
+        tuner.learn(pairs)
+    assert tuner.save()["state"] == saved["state"]
+
+
 def test_the_seven_line_tuner_works_with_tickets_in_order():
     class Simple(Tuner):
         def _start(self, problem, seeds):

@@ -22,6 +22,10 @@ RUN: Sentences = {
     "horizon": ("horizon: found no valid override", "key=value"),
     "horizon=${foo}": ("foo",),
     "horizon=20,30": ("horizon=20,30", "--multirun"),
+    "env=log env.context=hour,age": (
+        "env.context=hour,age, expected one, or a list in brackets: env.context=[hour,age];",
+    ),
+    "env=log env.action=hour,age": ("env.action=hour,age, expected one; for several use --multirun",),
     "seed=-1": ("seed: found -1", "greater than or equal to 0"),
     "runner.backend=foo jobs=2": ("runner.backend: found 'foo'", "loky"),
     # classes

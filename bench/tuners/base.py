@@ -175,10 +175,10 @@ class Tuner(Saving, ABC):
         return converted
 
     def learn(self, history: Iterable[tuple[Configuration, float]]) -> None:
-        """Learn from a log, oldest first, what configurations have earned; called before the first ask.
+        """Learn from a log, oldest first, what configurations have earned; called once, before the first ask.
 
         Each pair counts as one ask and its reward. Raises TunerError, and learns nothing, if the tuner cannot, was
-        asked already, or a pair is wrong.
+        asked already, has learnt a log (also before the state was saved that it restored), or a pair is wrong.
         """
         name = type(self).__name__
         if not self._started:
@@ -189,7 +189,10 @@ class Tuner(Saving, ABC):
                 "configuration itself"
             )
         if self._asked is not None:
-            raise TunerError(f"{name}: found a history after the first ask, expected it before")
+            raise TunerError(
+                f"{name}: found a history after the first ask, or after another history, expected one, before the "
+                "first ask"
+            )
         check = ConfigurationCheck(self._given["space"], self.leaves_space)
         pairs = []
         for place, (configuration, reward) in enumerate(history):
@@ -201,6 +204,7 @@ class Tuner(Saving, ABC):
                 raise TunerError(f"{name}: history, pair {place + 1}: {text}") from None
         for configuration, reward in pairs:
             self._as_asked(configuration)
+            self._asked = False
             self._tell(reward, None)
 
     @property

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache, lru_cache, reduce
 from operator import getitem
 from pathlib import Path
@@ -21,6 +21,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 
 from bench.component import component
 from bench.errors import ConfigError
+from runners.config.classes import import_class
 from runners.config.experiment import Experiment
 from runners.config.groups import register, settings_alone
 from runners.config.identity import plain
@@ -91,9 +92,7 @@ def from_overrides(overrides: Sequence[str], figure: Mapping[str, Any] | None = 
     """
     parsed = [parse(override) for override in overrides]
     for word in [word for word in parsed if word.is_sweep_override()]:
-        raise ConfigError(
-            f"{word.key_or_group}: found several values in {word.input_line}, expected one; for several use --multirun"
-        )
+        raise _several(word, parsed)
     values = [
         word for word in parsed if word.key_or_group.partition(".")[0] in KEYS and word.key_or_group not in GROUPS
     ]
@@ -106,6 +105,22 @@ def from_overrides(overrides: Sequence[str], figure: Mapping[str, Any] | None = 
     for word in values:
         _override(settings, word)
     return run_of(settings, choices, overrides)
+
+
+def _several(word: Override, parsed: Sequence[Override]) -> ConfigError:
+    """Return how several values of a key are refused: with how a list is written if its value may be one."""
+    key, expected = word.key_or_group, "expected one; for several use --multirun"
+    part, _, name = key.partition(".")
+    if part in PARTS and name:
+        lines = [
+            str(other.input_line) for other in parsed if other.key_or_group in GROUPS and not other.is_sweep_override()
+        ]
+        settings = _composed(user_folder(), tuple(lines))[0][part]
+        kinds = {field.name: str(field.type) for field in fields(import_class(part, settings))}
+        if "list[" in kinds.get(name, ""):
+            start, _, text = str(word.input_line).partition("=")
+            expected = f"expected one, or a list in brackets: {start}=[{text}]; for several runs use --multirun"
+    return ConfigError(f"{key}: found several values in {word.input_line}, {expected}")
 
 
 def run_of(settings: Mapping[str, Any], choices: Mapping[str, str], overrides: Sequence[str]) -> Run:
