@@ -187,6 +187,8 @@ def _that_fit(plan: ComparisonPlan, figure: Any, jobs: int, runner: Any) -> tupl
     drawn = expand(figure, plan.scale, list(plan.sizes), readings=False)
     store, methods = Store(results_folder()), plan.methods
     _refuse_sums(plan.column, [run.experiment for run in drawn])
+    for run in drawn if plan.until_decided is None else ():
+        run.experiment.check_repetitions(run.settings.repetitions)
     new = [run for run in drawn if not set(range(run.settings.repetitions)) <= store.done(run.experiment.run_id)]
     if not new:
         return methods, [], []

@@ -143,6 +143,7 @@ def run_composed(composed: "Composed") -> RunResult:
     from runners.results.store import Store, results_folder
 
     store, n = Store(results_folder()), composed.settings.repetitions
+    composed.experiment.check_repetitions(n)
     is_missing = not set(range(n)) <= store.done(composed.experiment.run_id)
     with workers(composed.runner, min(composed.settings.jobs, n)) if is_missing else nullcontext():
         if is_missing:

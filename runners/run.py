@@ -34,6 +34,7 @@ def run_composed(composed: "Composed", changes: Sequence[str] = ()) -> bool:
     from runners.results.store import Store, results_folder
 
     experiment = composed.experiment
+    experiment.check_repetitions(composed.settings.repetitions)
     if composed.settings.output == "text":
         is_missing = not set(range(composed.settings.repetitions)) <= Store(results_folder()).done(experiment.run_id)
         said = experiment.data_notes() if is_missing else []

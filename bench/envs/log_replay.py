@@ -71,6 +71,10 @@ class LogReplay(Replay):
         return not self.arms
 
     @property
+    def most_repetitions(self) -> int | None:
+        return self.n_parts if self.sample == "part" else None
+
+    @property
     def fingerprint(self) -> str:
         return digest(paths_of(self.path, self.arms))
 

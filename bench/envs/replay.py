@@ -32,6 +32,11 @@ class Replay(ContextualEnvironment):
     n_parts: PositiveInt = 10
     _repetition: int = field(init=False, repr=False, default=0)
 
+    @property
+    def most_repetitions(self) -> int | None:
+        """The largest number of repetitions, None if there may be any number."""
+        return self.n_parts
+
     def start_replay(self, rows: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> None:
         """Prepare to replay these rows, in this order, of a log: shape (n,) of its actions and rewards."""
         self._rows, self._actions, self._rewards = rows, actions, rewards

@@ -90,6 +90,24 @@ class Experiment:
         notes = self._asked(lambda env: list(env.notes()))
         return [*notes, *(opened_otherwise(part_classes(self.settings)) if self.fingerprint is None else ())]
 
+    @cached_property
+    def most_repetitions(self) -> int | None:
+        """The largest number of repetitions: that of the parts of a log that is replayed; None if there is none."""
+        classes = part_classes(self.settings)
+        if not (hasattr(classes["env"], "most_repetitions") and issubclass(classes["algorithm"], ContextualAlgorithm)):
+            return None
+        return self._asked(lambda env: env.most_repetitions)  # type: ignore[attr-defined]
+
+    def check_repetitions(self, number: int) -> None:
+        """Raise ConfigError if there cannot be as many repetitions."""
+        most = self.most_repetitions
+        if most is not None and number > most:
+            other = ", or env.sample=bootstrap, whose intervals say nothing about other data"
+            raise ConfigError(
+                f"repetitions: found {number}, expected at most {most}: a log of {most} parts (env.n_parts), each "
+                f"repetition replaying its own{other if 'sample' in self.settings['env'] else ''}"
+            )
+
     def _asked(self, ask: Callable[[Environment], T]) -> T:
         """Return what ``ask`` finds out of the environment; ConfigError if a user's class fails at that."""
         settings = self.settings["env"]

@@ -136,6 +136,8 @@ class PlayedFigure:
         self.new = self.open_cases = 0
         if self.asked.most is not None:
             self.ask([min(STEP, self.asked.most)] * len(self.runs))
+        for labelled in self.runs:
+            labelled.experiment.check_repetitions(labelled.settings.repetitions)
 
     def ask(self, numbers: Sequence[int]) -> None:
         """Set the numbers of repetitions of the experiments, as far as readings and limits go."""
@@ -145,6 +147,7 @@ class PlayedFigure:
         def at_most(labelled: LabelledRun, number: int) -> int:
             if limits and labelled.is_limit:
                 return min(number, limits.repetitions)
+            number = min(number, labelled.experiment.most_repetitions or number)
             return min(number, most) if READING in labelled.labels else number
 
         self.runs = with_repetitions(self.runs, list(map(at_most, self.runs, numbers)))

@@ -84,15 +84,16 @@ def look(
     for labels, needed in still_open(figure, finals, curves).values():
         wanted = [{axis: label for axis, label in of_side.items() if label and axis != unfolded} for of_side in labels]
         places = [place for place, labelled in enumerate(drawn) if done[place] and labelled.labels in wanted]
+        limit = min([most, *(drawn[place].experiment.most_repetitions or most for place in places)])
         least = min((numbers[place] for place in places), default=most)
         if any(is_silent[place] for place in places):
             continue
-        if least >= most or not all(any(drawn[place].labels == of_side for place in places) for of_side in wanted):
+        if least >= limit or not all(any(drawn[place].labels == of_side for place in places) for of_side in wanted):
             continue
-        if least > STEP and not needed <= OUT_OF_REACH * most:  # NaN is more than any number
+        if least > STEP and not needed <= OUT_OF_REACH * limit:  # NaN is more than any number
             continue
         open_cases += 1
-        step = min(least + STEP, most)
+        step = min(least + STEP, limit)
         for place in places:
             following[place] = max(following[place], step)
     return NextLook(open_cases, following)
