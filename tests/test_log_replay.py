@@ -1,6 +1,7 @@
 """The replay of a log against the truth, from a policy and rewards that are known."""
 
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,8 @@ from bench.stats import mean_interval
 from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tuners.baselines import Fixed
 from runners import compare
+from runners.config.compose import from_overrides
+from runners.run import run_composed
 
 ROWS = 60_000
 PARTS = 200
@@ -203,6 +206,30 @@ def test_a_uniform_log_needs_no_column_of_propensities(tmp_path):
     env.start(100, Seeds(0).child("env"))
     assert env.expected_rounds == 1_000
     assert env._coins.all()
+
+
+def test_there_are_as_many_repetitions_as_parts_and_a_hint_of_more_rows(tmp_path, monkeypatch, capsys):
+    """More are refused before anything is said or written; until_decided ends there; a page counts accepted rounds."""
+    frame(4_000).to_csv(tmp_path / "rows.csv", index=False)
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / "results"))
+    words = ["env=log", f"env.path={tmp_path / 'rows.csv'}", *(f"env.{key}={value}" for key, value in COLUMNS.items())]
+    refused = r"^repetitions: found 30, expected at most 10: a log of 10 parts .*, or env\.sample=bootstrap, "
+    with pytest.raises(ConfigError, match=refused):
+        compare.compare(["tuner=tl,theory", *words, "repetitions=30"])
+    with pytest.raises(ConfigError, match=refused):
+        run_composed(from_overrides(["tuner=tl", *words, "repetitions=30"]))
+    assert not capsys.readouterr().out
+    assert from_overrides([*words, "env.sample=bootstrap"]).experiment.most_repetitions is None
+    assert compare.compare(["tuner=tl,theory", *words, "repetitions=until_decided", "name=parts"])
+    folder, out = tmp_path / "results" / "compare" / "parts", capsys.readouterr().out
+    finals = pd.read_csv(folder / "finals.csv")
+    assert finals.groupby("method")["repetition"].count().to_dict() == {"TL": 10, "Theory": 10}
+    assert re.search(r"TL ends .*: open, .*; about [\d.,]+ times as many rows, in [\d,]+ parts, would decide it\n", out)
+    assert "repetitions would decide" not in out
+    lengths = sorted(set(finals.groupby("method")["accepted"].mean().round().astype(int)))
+    rounds = f"10 repetitions of about {' or '.join(map(str, lengths))} accepted rounds"
+    assert rounds in (folder / "table.md").read_text()
+    assert rounds in (folder / "index.html").read_text()
 
 
 def test_means_are_compared_and_sums_refused(tmp_path, monkeypatch, capsys):

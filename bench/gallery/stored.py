@@ -107,7 +107,10 @@ class Stored:
     @property
     def size(self) -> str:
         horizons = {run.horizon for run in self.manifest.runs if run.horizon}
-        return " of ".join(filter(None, [self.repetitions, number_of_rounds(horizons) if horizons else ""]))
+        rounds = number_of_rounds(horizons) if horizons else ""
+        if self.provenance.accepted:
+            rounds = self.provenance.rounds()
+        return " of ".join(filter(None, [self.repetitions, rounds]))
 
     @property
     def repetitions(self) -> str:

@@ -58,7 +58,7 @@ PACKAGED_WORDS = "a small packaged sample of the data set, too small to conclude
 """What is said of results where a sample that comes with a library stands in for the full data set."""
 
 
-_LEFT_OUT = ("altered", "genuine", "other_than_published")
+_LEFT_OUT = ("altered", "genuine", "other_than_published", "accepted", "parts")
 """What a manifest does not say where there is nothing to say."""
 
 
@@ -69,7 +69,9 @@ class Provenance(BaseModel):
     generated in place of the real, or altered, ``altered`` those of them whose data differs from the published data,
     ``genuine`` labels of the experiments on real or synthetic data, where the data of others is not. ``packaged`` says
     that a packaged sample was used, ``sequential`` that the verdicts decided on the numbers of repetitions,
-    ``other_than_published`` why published numbers, which belong to other runs, are shown without being judged.
+    ``other_than_published`` why published numbers, which belong to other runs, are shown without being judged. Where
+    all runs replay a log, ``accepted`` are the mean numbers of rounds that were accepted, ``horizons`` only limits;
+    ``parts`` of the log are the largest number of repetitions.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -83,6 +85,8 @@ class Provenance(BaseModel):
     packaged: bool = False
     sequential: bool = False
     other_than_published: str = ""
+    accepted: tuple[int, ...] = ()
+    parts: int | None = None
 
     @model_serializer(mode="wrap")
     def _without_empty(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -124,7 +128,13 @@ class Provenance(BaseModel):
         data += f"; {PACKAGED_WORDS}" if self.packaged else ""
         data += f"; {self.other_than_published}" if self.other_than_published and not self.surrogate else ""
         scale = f"scale {self.scale}: " if self.scale else ""
-        return f"{scale}{repetitions} of {number_of_rounds(self.horizons)}{data}"
+        return f"{scale}{repetitions} of {self.rounds()}{data}"
+
+    def rounds(self) -> str:
+        """Return the lengths of the runs in words."""
+        if self.accepted:
+            return f"about {number_of_rounds(self.accepted).replace('round', 'accepted round')}"
+        return number_of_rounds(self.horizons)
 
 
 def number_of_repetitions(numbers: Iterable[int], *, sequential: bool) -> str:

@@ -144,7 +144,7 @@ def _derived(played: PlayedFigure, kept: Sequence[Repetitions], store: Store) ->
     figure, runs = played.asked.figure, played.runs
     reason = other_than_published(figure, runs)
     provenances = {
-        name: _provenance(played.asked, [runs[i] for i in places], reason)
+        name: _provenance(played.asked, [runs[i] for i in places], [kept[i] for i in places], reason)
         for name, places in by_reading(figure, runs).items()
     }
     if figure.source == "timing":
@@ -199,8 +199,11 @@ def _write_pictures(asked: AskedFigure, folder: Path, derived: Derived) -> None:
         save(draw(plot, asked.size), folder, name, ["pdf"])
 
 
-def _provenance(asked: AskedFigure, runs: Sequence[LabelledRun], other_than_published: str) -> Provenance:
+def _provenance(
+    asked: AskedFigure, runs: Sequence[LabelledRun], kept: Sequence[Repetitions], other_than_published: str
+) -> Provenance:
     """Return what the figure's numbers rest on."""
+    parts = [labelled.experiment.most_repetitions for labelled in runs]
     by_env = [(labelled.choices["env"], labelled.experiment.data_kind) for labelled in runs]
     genuine = [without_reading(labelled).labels for labelled in runs if labelled.experiment.data_kind.is_evidence]
     return Provenance(
@@ -213,7 +216,21 @@ def _provenance(asked: AskedFigure, runs: Sequence[LabelledRun], other_than_publ
         packaged=any(kind is DataKind.PACKAGED for _, kind in by_env),
         sequential=asked.is_sequential(runs),
         other_than_published=other_than_published,
+        accepted=_accepted(kept),
+        parts=min(filter(None, parts)) if all(parts) else None,
     )
+
+
+def _accepted(kept: Sequence[Repetitions]) -> tuple[int, ...]:
+    """Return the mean numbers of accepted rounds, each once; none unless all runs replay a log."""
+    means = set()
+    for run in kept:
+        rounds = [repetition.finals.get("accepted") for repetition in run.kept.values()]
+        numbers = [number for number in rounds if isinstance(number, float | int)]
+        if not numbers or len(numbers) < len(rounds):
+            return ()
+        means.add(round(sum(numbers) / len(numbers)))
+    return tuple(sorted(means))
 
 
 def _manifest(played: PlayedFigure, derived: Derived) -> dict[str, Any]:

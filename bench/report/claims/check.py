@@ -111,7 +111,8 @@ def check(figure: FigureFile, results: Results) -> pd.DataFrame:
     label, or lacks one.
     """
     claims, provenance = read(figure, results.data), results.provenance
-    setting = Conditions(rule(is_sequential=provenance.sequential), _no_evidence(provenance), provenance.genuine)
+    judged_by = rule(is_sequential=provenance.sequential)
+    setting = Conditions(judged_by, _no_evidence(provenance), provenance.genuine, provenance.parts)
     findings = {claim.id: claim.findings(results, setting) for claim in claims if isinstance(claim, CaseClaim)}
     kept = _after_holm([case for cases in findings.values() for case in cases])
     for claim in claims:

@@ -55,7 +55,8 @@ class Finding:
     comparison as a share of the right side. ``agrees`` says whether the point estimate alone is as the claim expects,
     ``counts_as`` what a claim that counts cases takes the verdict for: a tie is as good as "no more", and not "less".
     ``p`` is the smallest error at which the verdict would be the same, NaN where nothing is decided;
-    ``repetitions_needed`` would probably decide an open case, NaN if not even a million would.
+    ``repetitions_needed`` would probably decide an open case, NaN if not even a million would, or there cannot be so
+    many.
     """
 
     case: str
@@ -98,12 +99,13 @@ class Conditions:
     """How the cases of a figure are judged: for a number of repetitions fixed beforehand, or for looking repeatedly.
 
     ``no_evidence`` says why nothing on this data is evidence, empty if it is; ``genuine`` are labels of the experiments
-    to which that does not apply.
+    to which that does not apply. A log in ``parts`` has no more repetitions than these.
     """
 
     rule: Rule = fixed
     no_evidence: str = ""
     genuine: tuple[Mapping[str, str], ...] = ()
+    parts: int | None = None
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,12 @@ class Question:
             interval = interval._replace(low=math.nan, high=math.nan)
             notes.append("the interval is not defined")
         is_open = verdict == OPEN
+        needed = _repetitions(tests, rule, n, least) if is_open else math.nan
+        if setting.parts is not None and needed > setting.parts:
+            if n >= least:
+                more = f"{float(f'{needed / setting.parts:.2g}'):,g}"
+                notes.append(f"about {more} times as many rows, in {needed:,.0f} parts, would decide it")
+            needed = math.nan
         return Finding(
             case,
             interval,
@@ -143,7 +151,7 @@ class Question:
             counts_as=verdict if verdict != TIE else HOLDS if self.expect in NO_WORSE else FAILS,
             relative=self.relative.interval(ERROR / 2.0, rule) if self.relative else NO_INTERVAL,
             p=math.nan if is_open else _smallest_error(tests[verdict], rule, n),
-            repetitions_needed=_repetitions(tests, rule, n, least) if is_open else math.nan,
+            repetitions_needed=needed,
             note="; ".join(notes),
         )
 
