@@ -34,7 +34,7 @@ def check(part: Part, *, rounds: int = 20_000) -> CheckedClass:
     ``part`` as in `compare`; ``rounds``: how many rounds the longest check plays. Raises ConfigError if it is no class
     that is played.
     """
-    from bench.conformance.checks import CHECKS  # slow to import
+    from bench.conformance.checks import CHECKS, REMEDY  # slow to import
     from runners.execute.worker import Call, WorkerDiedError
 
     group, cls, settings = _found(part)
@@ -48,9 +48,9 @@ def check(part: Part, *, rounds: int = 20_000) -> CheckedClass:
     if isinstance(there, WorkerDiedError):
         same = str(there)
     else:
-        same = "" if here == there else "another process came to something else"
+        same = "" if here == there else f"another process came to something else, {REMEDY}"
     results.append(Checked("Another process comes to the same with the same seed.", same))
-    return CheckedClass(results, can if isinstance(can, list) else [])
+    return CheckedClass(results, can if isinstance(can, list) else [f"what it can do was not found out: {can}"])
 
 
 def _apart(calls: Sequence["Call"]) -> list[Any]:

@@ -115,6 +115,7 @@ def carry_out(plan: ComparisonPlan) -> ComparisonResult:
 
     (block,) = plan.figure()["runs"]
     run = from_overrides(plan.overrides([word for labels in block.values() for word in next(iter(labels.values()))]))
+    plan.check_number()
     plan = replace(plan, column=_compared(plan.column, run.experiment))
     content = plan.figure()
     figure = read_figure(content)

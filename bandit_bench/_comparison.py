@@ -1,6 +1,7 @@
 """What came of a comparison, or of a figure of a paper: tables, verdicts, and a picture that can be changed."""
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from html import escape
@@ -41,6 +42,11 @@ class ComparisonResult:
     @property
     def title(self) -> str:
         return self._figure.heading
+
+    @property
+    def scale(self) -> str:
+        """The scale of its runs, such as ``"paper"``; `folder` also tells a part, or sizes of one's own."""
+        return self._manifest.scale
 
     @property
     def command(self) -> str:
@@ -124,26 +130,27 @@ class ComparisonResult:
 
         ``colors`` and ``labels`` are by label; ``order``: the labels that are drawn, in this order; ``size``:
         ``"column"`` or ``"text"``, the width in a paper, with letters of 7 to 9 points, no title and no note.
-        Raises ConfigError where there is nothing to draw, or a label is not there.
+        Raises ConfigError where there is nothing to draw, or a label, colour, scale or size is not there.
         """
-        from bench.report.page import draw  # slow to import
+        from bench.report.figure import read_figure  # slow to import
+        from bench.report.page import draw
         from bench.report.render import plot_of
-        from bench.report.restyle import keep, rename
+        from bench.report.restyle import keep, recolour, rename
         from bench.report.results import Results
 
-        changes = {"colors": colors, "y_scale": y_scale, "x_scale": x_scale, "title": title}
+        changes = {"y_scale": y_scale, "x_scale": x_scale, "title": title}
         given = {key: value for key, value in changes.items() if value is not None}
         if unknown := [key for key in given if key not in type(self._figure).model_fields]:
             raise ConfigError(
                 f"{unknown[0]}: found it for a figure of kind '{self._figure.kind}', which has no such key"
             )
-        if colors is not None:
-            given["colors"] = {**self._figure.colors, **colors}
-        figure = self._figure.model_copy(update=given)
+        figure = read_figure({**self._figure.given(), **given}) if given else self._figure
         tables = {name: self._csv(f"{name}.csv") for name in figure.table_titles()}
         plot = plot_of(figure, Results(figure, self.curves, self.finals, self._provenance), tables)
         if plot is None:
             raise ConfigError(f"{self.title}: found no picture, which tables of this kind do not have")
+        if colors is not None:
+            recolour(plot, colors)
         if order is not None:
             keep(plot, order)
         if labels is not None:
@@ -182,8 +189,9 @@ def _as_png(figure: "matplotlib.figure.Figure") -> bytes:
 def load(name: str, *, scale: str | None = None) -> ComparisonResult:
     """Return results that are there: of a figure, such as ``"cdt/figure2"``, or ``"compare/<name>"``.
 
-    They are looked for in the folder of results, then among the committed ones; of a figure at ``scale``, by default
-    at the largest there is. Raises ConfigError where there are none.
+    They are looked for in the folder of results and among the committed ones; of a figure at ``scale``, the last part
+    of the folder, by default at the largest there is, parts of a figure (``only``) last. Of two alike one's own counts.
+    Raises ConfigError where there are none.
     """
     from bench.report.figure import read_figure  # slow to import
     from runners.config.figures import load_figure
@@ -199,16 +207,19 @@ def load(name: str, *, scale: str | None = None) -> ComparisonResult:
         known = sorted({path.parent.name for root in roots for path in root.glob(f"compare/*/{COMPARISON}")})
         raise ConfigError(f"found no comparison '{name}', {one_of(name.partition('/')[2], known)}")
     figure = load_figure(name)
-    for root in roots:
-        folders = sorted(path.parent for path in (root / name).glob(f"{scale or '*'}/manifest.json"))
-        if folders:
-            return ComparisonResult(min(folders, key=_order), figure)
-    at = f" at scale {scale}" if scale else ""
-    raise ConfigError(f"found no results of {name}{at}, expected some: bandit_bench.reproduce('{name}') makes them")
+    folders = [path.parent for root in roots for path in sorted((root / name).glob("*/manifest.json"))]
+    if chosen := [folder for folder in folders if scale in (None, folder.name)]:
+        return ComparisonResult(min(chosen, key=_order), figure)
+    if scale and (folders or scale not in _SCALES):
+        there = dict.fromkeys(folder.name for folder in folders) or _SCALES
+        raise ConfigError(f"found no results of {name} at scale {scale}, {one_of(scale, there)}")
+    raise ConfigError(f"found no results of {name}, expected some: bandit_bench.reproduce('{name}') makes them")
 
 
-def _order(folder: Path) -> tuple[int, bool, str]:
-    """Return what to sort by: the largest scale first, real and synthetic data before stand-ins."""
+def _order(folder: Path) -> tuple[bool, int, bool, str]:
+    """Return what to sort by: whole figures first, the largest scale, real and synthetic data before stand-ins."""
     size, *more = folder.name.split("-")
     place = _SCALES.index(size) if size in _SCALES else len(_SCALES)
-    return place, bool({"surrogate", "altered"} & set(more)), folder.name
+    command = json.loads((folder / "manifest.json").read_bytes()).get("command", "")
+    is_part = any(word.startswith("only=") for word in shlex.split(command))
+    return is_part, place, bool({"surrogate", "altered"} & set(more)), folder.name

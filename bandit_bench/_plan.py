@@ -54,6 +54,9 @@ class ComparisonPlan:
         for axis in self.lines:
             if axis not in self.axes:
                 raise ConfigError(f"lines: found '{axis}', expected some of what is compared: {', '.join(self.axes)}")
+
+    def check_number(self) -> None:
+        """Raise ConfigError where there is only one line."""
         if len(self.methods) < 2:
             (found,) = self.methods
             raise ConfigError(

@@ -73,7 +73,8 @@ def reproduce(
     What has been run before is not run again. ``only`` makes a part of a figure: labels by axis, such as
     ``{"panel": "LinUCB, simulation"}``; its claims and published numbers are those about this part. ``horizon``,
     ``repetitions``, ``seed``: other sizes than the scale says. ``readings``: whether all readings are run; by default
-    what the scale says. ``surrogate``: whether, at scale paper, stand-ins may replace data that is not here.
+    what the scale says, of a part the first alone. ``surrogate``: whether, at scale paper, stand-ins may replace data
+    that is not here.
 
     Raises BenchError where a setting is wrong, or a figure cannot be written.
     """
@@ -131,6 +132,8 @@ def _asked(plan: ReproductionPlan, name: str) -> "AskedFigure":
     from runners.execute.figure_run import AskedFigure  # slow to import
     from runners.results.until_decided import most_repetitions
 
+    if plan.only and plan.readings:
+        raise ConfigError("readings: found true beside only, expected one of the two: a part has the first alone")
     until = most_repetitions(plan.repetitions, plan.max_repetitions)
     checked = ("horizon", "seed", "jobs", *(["repetitions"] if until is None else []))
     run_settings({key: getattr(plan, key) for key in checked if getattr(plan, key) is not None})

@@ -64,7 +64,7 @@ class ConfigurationCheck:
             if name not in configuration:
                 return f"found no value for {name!r}, expected {expected}"
             if not parameter.allows(configuration[name], self._leaves_space):
-                return f"found {name} = {reprlib.repr(configuration[name])}, expected {expected}"
+                return f"found {name} = {_shown(configuration[name])}, expected {expected}"
         return None
 
 
@@ -80,6 +80,13 @@ def _quick(parameter: HyperParameter, leaves_space: bool) -> tuple[str, Any, flo
         low, high = parameter.low, parameter.high
     kind = None if low > high else int if parameter.integer else float
     return parameter.name, kind, low, high, {value: type(value) for value in parameter.candidates}
+
+
+def _shown(value: Any) -> str:
+    """Return a value in words, numbers with all their digits."""
+    if isinstance(value, float):
+        return float.__repr__(value)
+    return repr(value) if isinstance(value, np.number) else reprlib.repr(value)
 
 
 def _plain(parameter: HyperParameter, value: Any) -> Any:

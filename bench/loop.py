@@ -94,7 +94,10 @@ def _path(task: Task, tuner: Tuner, trace: Trace, seeds: Seeds) -> Tuner | Deliv
     if feedback.at_once:
         return tuner
     if tuner.remembers is None:
-        raise TunerError(f"{type(tuner).__name__}: found {feedback.words}, expected none: it cannot take late rewards")
+        raise TunerError(
+            f"{type(tuner).__name__}: found {feedback.words}, expected none: it cannot take late rewards, as its class "
+            "does not say what it `remembers`: the names of what `_ask` sets and `_tell` reads"
+        )
     return Delivery(tuner, trace, draws(feedback.delay, seeds.child("task").generator("delay")), feedback.batch)
 
 

@@ -1,8 +1,8 @@
 """Whether a class of your own does what every class must: bandit-bench check my_module.MyTuner [rounds=20000].
 
 A tuner, a contextual algorithm or an environment, by its dotted path or by its name as a choice; settings follow it in
-parentheses: "my_module.MyTuner(threshold=0.9)". Each check is named with what it tests; the exit code is 1 if one
-fails. The class runs in a process of its own.
+parentheses: "my_module.MyTuner(threshold=0.9)". Each check is named with what it tests; the last line says how many
+fail, the exit code is 1 if one does. The class runs in a process of its own.
 """
 
 import sys
@@ -12,7 +12,7 @@ from runners.command import plain_command, read_words
 
 def main() -> int:
     """Check the class that the command line names; return the exit code."""
-    return plain_command(__doc__, check)
+    return plain_command(__doc__, check, keeps=False)
 
 
 def check(words: list[str]) -> bool:
@@ -29,7 +29,9 @@ def check(words: list[str]) -> bool:
         print(f"{'ok    ' if not one.error else 'FAILED'}  {one.tests}{f' Found: {one.error}' if one.error else ''}")
     for line in checked.notes:
         print(line)
-    return all(not one.error for one in checked.results)
+    failed, count = sum(bool(one.error) for one in checked.results), len(checked.results)
+    print(f"{failed} of {count} checks failed" if failed else f"all {count} checks passed")
+    return not failed
 
 
 if __name__ == "__main__":

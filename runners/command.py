@@ -21,18 +21,21 @@ from runners.config.tree import unknown_choice, unknown_key, user_folder
 from runners.execute.limits import stopping
 from runners.results.store import results_folder
 
-_STOPPED = "stopped; finished work is kept, rerun to resume"
+_KEPT = "; finished work is kept, rerun to resume"
 _GRACE_SECONDS = 8.0
 """How long workers may take to stop."""
 
 
-def command(job: Callable[[], bool]) -> int:
-    """Run a command; return its exit code. What a user can mend, Ctrl-C and a closed pipe are a sentence on stderr."""
+def command(job: Callable[[], bool], *, keeps: bool = True) -> int:
+    """Run a command; return its exit code. What a user can mend, Ctrl-C and a closed pipe are a sentence on stderr.
+
+    ``keeps``: whether it keeps what is finished when it is stopped, which that sentence says.
+    """
     if "--version" in sys.argv[1:]:
         print(version(DISTRIBUTION))
         return 0
     sys.path.insert(0, os.getcwd())  # a user's own classes, also where the command is not run with -m
-    stop = _Stop()
+    stop = _Stop(keeps=keeps)
     try:
         user_folder()
         _find_scratch()
@@ -43,7 +46,7 @@ def command(job: Callable[[], bool]) -> int:
             stop.say()
             return 130
         if isinstance(error, BrokenPipeError):
-            return unread()
+            return unread(keeps=keeps)
         if not isinstance(error, HydraException | OmegaConfBaseException | BenchError):
             raise
         print("error:", one_line(one_sentence(error)), file=sys.stderr)
@@ -69,7 +72,7 @@ def _find_scratch() -> None:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
 
 
-def plain_command(doc: str | None, job: Callable[[list[str]], bool]) -> int:
+def plain_command(doc: str | None, job: Callable[[list[str]], bool], *, keeps: bool = True) -> int:
     """Run a command that Hydra does not read the words of, or print its help; return its exit code."""
 
     def run() -> bool:
@@ -79,7 +82,7 @@ def plain_command(doc: str | None, job: Callable[[list[str]], bool]) -> int:
             return True
         return job(words)
 
-    return command(run)
+    return command(run, keeps=keeps)
 
 
 def read_words(words: Sequence[str], defaults: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,7 +128,8 @@ class _Stop:
     the sentence is printed to stderr: compiled code whose import was interrupted prints a traceback of its own.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps: bool) -> None:
+        self._words = f"stopped{_KEPT * keeps}"
         self.asked = False
         stopping.clear()
         self._is_said = False
@@ -165,7 +169,7 @@ class _Stop:
             return
         self._is_said = True
         show_cursor = "\x1b[?25h" if os.isatty(self._stderr) else ""
-        os.write(self._stderr, f"{show_cursor}{_STOPPED}\n".encode())
+        os.write(self._stderr, f"{show_cursor}{self._words}\n".encode())
 
     def _leave(self) -> None:
         """End this process at once."""
@@ -173,8 +177,8 @@ class _Stop:
         os._exit(130)
 
 
-def unread() -> int:
+def unread(*, keeps: bool = True) -> int:
     """Report that the reader of the output, such as ``head``, has closed it; return the exit code."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
-    print("stopped: output pipe closed; finished work is kept, rerun to resume", file=sys.stderr)
+    print(f"stopped: output pipe closed{_KEPT * keeps}", file=sys.stderr)
     return 141

@@ -6,7 +6,7 @@ import os
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from commands import ROOT, Commands
 
 import bandit_bench as bb
 from bench.algorithms.linucb import LinUCB
+from bench.configuration_check import ConfigurationCheck
 from bench.conformance.checks import CHECKS, NotConformingError
 from bench.envs.synthetic_linear import SyntheticLinear
 
@@ -49,6 +50,30 @@ class KeepsItsPast(Good):
         before = getattr(self, "_rng", None)
         super()._start(problem, seeds)
         self._rng = before or self._rng
+
+
+class SharesItsState(Good):
+    shared: ClassVar[list[int]] = []
+
+    def _start(self, problem: bb.Problem, seeds: bb.Seeds) -> None:
+        super()._start(problem, seeds)
+        self.shared.clear()
+
+    def _ask(self) -> bb.Configuration:
+        return dict(self._candidates[len(self.shared) % len(self._candidates)])
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        self.shared.append(self._last)
+
+
+class ClearsItsAnswer(Good):
+    def _ask(self) -> bb.Configuration:
+        self._answer = super()._ask()
+        return self._answer
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        super()._tell(reward, outcome)
+        self._answer.clear()
 
 
 class Overflows(Good):
@@ -166,8 +191,9 @@ class WrongBest(SyntheticLinear):
 GOOD = {"tuner": Good, "algorithm": LinUCB, "env": SyntheticLinear}
 FAULTY = {
     OutsideTheSpace: ("proposes_from_the_space", "round 1: .*ridge.*99"),
-    Unseeded: ("proposes_from_the_space", "proposes other values"),
+    Unseeded: ("proposes_from_the_space", "proposes other values, expected all that is drawn to come from `seeds`"),
     KeepsItsPast: ("proposes_from_the_space", "started again with the same seed, it proposes other values"),
+    SharesItsState: ("leaves_other_objects_alone", "round 2: beside another object .* make it in `_start`"),
     Overflows: ("stays_finite", "_sums.* = inf"),
     TakesAnything: ("refuses_rewards_that_are_no_numbers", "it takes the reward nan"),
     ForgetsItsAsk: ("refuses_rewards_that_are_no_numbers", "having refused nan, it proposes something else"),
@@ -206,6 +232,22 @@ def test_a_check_finds_what_it_is_for(cls):
     with pytest.raises(NotConformingError, match=f"(?s){found}") as error:
         check(cls, 1_000)
     assert "\n" not in str(error.value).strip()
+
+
+def test_what_a_tuner_does_to_its_answer_does_not_reach_who_asked():
+    proposes, *_ = CHECKS["tuner"]
+    proposes(ClearsItsAnswer, 100)
+    tuner = ClearsItsAnswer()
+    tuner.start(bb.Problem(bb.Space.of(x=[0.5]), 10), bb.Seeds(1))
+    asked = tuner.ask()
+    tuner.tell(1.0)
+    assert asked == {"x": 0.5}
+
+
+def test_a_number_outside_the_space_is_shown_with_all_its_digits():
+    check = ConfigurationCheck(bb.Space.of(x=[0.5]))
+    for value, shown in ((np.float64(0.6180339887498949), "0.6180339887498949"), (np.float32(0.1), "np.float32(0.1)")):
+        assert f"found x = {shown}, expected" in str(check.fault({"x": value}))
 
 
 MINE = """
@@ -251,9 +293,14 @@ def test_the_command_prints_what_each_check_tests_and_what_the_tuner_can(name, f
     verdicts = [line for line in lines if line.startswith(("ok ", "FAILED "))]
     assert len(verdicts) == len(CHECKS["tuner"]) + 1
     assert any(line.startswith(f"FAILED  {failed}") for line in lines) == bool(failed)
+    count = sum(line.startswith("FAILED") for line in verdicts)
+    assert lines[-1] == (
+        f"{count} of {len(verdicts)} checks failed" if failed else f"all {len(verdicts)} checks passed"
+    )
     if not failed:
         assert all(line.startswith("ok ") for line in verdicts)
-    assert "can     search an interval" in lines
+    found_out = "what it can do was not found out: its worker died" if name == "Exits" else "can     search an interval"
+    assert any(line.startswith(found_out) for line in lines)
     assert not failed or "Traceback" not in answer.err
 
 
@@ -279,6 +326,14 @@ def installed(tmp_path_factory):
     return site
 
 
+def test_a_check_that_is_stopped_says_nothing_of_finished_work(tmp_path):
+    child = Commands(tmp_path).popen("check", "--help")
+    child.stdout.close()  # as head does at its end
+    with child.stderr:
+        assert child.stderr.read() == "stopped: output pipe closed\n"
+    assert child.wait() == 141
+
+
 def call(site: Path, folder: Path, *words: str):
     return Commands(folder).call(*words, PYTHONPATH=os.pathsep.join([str(ROOT), str(site)]))
 
@@ -293,6 +348,19 @@ def test_a_package_that_lists_its_classes_is_named_and_compared(installed, tmp_p
     assert "EpsilonFirst" in compared.out
     words = ("tuner=tl", "algorithm=discounted", "env.dim=2", "horizon=30", "repetitions=1", "output=json")
     assert call(installed, tmp_path, "run", *words).report["choices"]["algorithm"] == "discounted"
+
+
+def test_a_package_cannot_take_a_name_of_the_suites(tmp_path):
+    info = tmp_path / "site" / "greedy-0.1.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: greedy\nVersion: 0.1\n")
+    (info / "entry_points.txt").write_text("[bandit_bench.tuners]\ntl = greedy:TL\n")
+    answer = call(tmp_path / "site", tmp_path, "compare", "tuner=tl,cdt", "horizon=20", "repetitions=1")
+    assert answer.code == 1
+    assert answer.err.startswith(
+        "error: tuner: found 'tl' in an installed package (greedy.TL), a name that the suite has"
+    )
+    assert answer.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("name", ["epsilon_first", "hill", "discounted"])

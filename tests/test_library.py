@@ -1,5 +1,6 @@
 """The public interface, `bandit_bench`: its names, its types, and what it returns."""
 
+import json
 import os
 import re
 import subprocess
@@ -74,9 +75,16 @@ def test_its_picture_and_table_can_be_changed(results):
     assert figure._repr_png_().startswith(b"\x89PNG")
     assert found.to_latex(size="text").count(r"\toprule") == 1
     assert found.to_latex(size="column").count(r"\toprule") == 2
-    for wrong in ({"order": ["XL"]}, {"labels": {"XL": "Ours"}}, {"colors": {"TL": "nocolour"}}):
-        with pytest.raises(bb.BenchError, match=r"found '(XL|nocolour)'"):
-            found.plot(**wrong)
+    for key, wrong in (("order", ["XL"]), ("labels", {"XL": "Ours"}), ("colors", {"XL": "black"})):
+        with pytest.raises(bb.BenchError, match=rf"^{key}: found 'XL', expected some of: TL, OP"):
+            found.plot(**{key: wrong})
+    with pytest.raises(bb.BenchError, match="colors: found 'nocolour' for 'TL', expected a colour"):
+        found.plot(colors={"TL": "nocolour"})
+    with pytest.raises(bb.BenchError, match="key 'y_scale': found 'lg', expected 'linear' or 'log'"):
+        found.plot(y_scale="lg")
+    for draws in (found.plot, found.to_latex):
+        with pytest.raises(bb.BenchError, match=r"^size: found 'colum', expected column or text$"):
+            draws(size="colum")
 
 
 def test_a_run_has_traces_and_an_object_its_own_settings(results):
@@ -99,24 +107,53 @@ def test_a_part_of_a_figure_that_is_not_there():
         bb.reproduce("cdt/figure2", scale="smoke", only={"method": "Nobody"})
     with pytest.raises(bb.BenchError, match="only: found 'axis=x', expected one of its axes: "):
         bb.reproduce("cdt/figure2", scale="smoke", only={"axis": "x"})
+    with pytest.raises(bb.BenchError, match="readings: found true beside only, expected one of the two"):
+        bb.reproduce("cdt/figure2", scale="smoke", only={"method": "CDT"}, readings=True)
 
 
 def test_committed_results_are_read_the_same_way(reference_results, monkeypatch):
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(reference_results))
     found = bb.load("cdt/figure4")
-    assert found.folder.name == "paper"
+    assert (found.folder.name, found.scale) == ("paper", "paper")
     assert {"method", "round", "mean"} <= set(found.curves)
     assert len(found.finals) > 0
     assert len(found.verdicts) > 0
     assert found.plot().axes
-    with pytest.raises(bb.BenchError, match="found no results of cdt/figure4 at scale reduced, expected some"):
-        bb.load("cdt/figure4", scale="reduced")
+    for scale in ("reduced", "papr"):
+        with pytest.raises(bb.BenchError, match=f"found no results of cdt/figure4 at scale {scale}, .*one of: paper$"):
+            bb.load("cdt/figure4", scale=scale)
+
+
+def test_the_largest_scale_is_loaded_and_parts_of_a_figure_last(results, monkeypatch):
+    committed = results.with_name("committed")
+    monkeypatch.setattr("runners.config.tree.CHECKOUT", committed)
+
+    def put(root, folder, more=""):
+        path = root / "cdt" / "figure2" / folder / "manifest.json"
+        path.parent.mkdir(parents=True)
+        scale = folder.partition("-")[0]
+        command = f"python -m runners.reproduce figure=cdt/figure2 scale={scale}{more}"
+        path.write_text(json.dumps({"command": command, "scale": scale}))
+        return path.parent
+
+    part = put(results, "paper-custom", " 'only=panel=LinUCB, simulation'")
+    assert bb.load("cdt/figure2").folder == part
+    assert bb.load("cdt/figure2", scale="paper-custom").scale == "paper"
+    for root, folder in ((results, "smoke"), (results, "quick-custom"), (committed / "results", "paper-surrogate"),
+                         (committed / "results", "paper"), (results, "paper")):  # fmt: skip
+        larger = put(root, folder)
+        assert bb.load("cdt/figure2").folder == larger
+    with pytest.raises(bb.BenchError, match="at scale quik, expected one of: paper, paper-custom, quick-custom"):
+        bb.load("cdt/figure2", scale="quik")
+    with pytest.raises(bb.BenchError, match=r"at scale quik, did you mean 'quick'\? expected one of: paper, reduced"):
+        bb.load("cdt/figure3", scale="quik")
 
 
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
         (lambda: bb.compare(["tl"]), "tuner: found only 'TL', expected at least two"),
+        (lambda: bb.compare([("tl", {"d": 3})]), "tuner.d: found an unknown key"),
         (lambda: bb.compare(["tl", "tl"]), "tuner: found two called 'TL', expected different labels"),
         (lambda: bb.compare(["tl", 3]), "tuner: found 3, expected a name, a class that derives from Tuner"),
         (lambda: bb.compare(["tl", object]), "tuner: found <class 'object'>, expected a name, a class"),

@@ -31,8 +31,11 @@ class NotConformingError(BenchError):
     """A class does not do what every class of its kind must do; the text says what was found."""
 
 
+OWN_STATE = "expected no list, dict or array of the class that all objects change: make it in `_start`"
 OF_THE_BASE = {"_asked", "_given", "_started", "_tickets"}
 """The attributes that `Tuner.start` sets."""
+REMEDY = "expected all that is drawn to come from `seeds`, and all state to be set at the start"
+"""What makes a class come to the same with the same seed."""
 Build = Callable[[], Any]
 """Returns a fresh object of the class that is checked."""
 
@@ -49,8 +52,28 @@ def proposes_from_the_space(build: Build, rounds: int) -> None:
     for t, configuration in enumerate(first, 1):
         fault = ConfigurationCheck(tuner.searched(SPACE), tuner.leaves_space).fault(configuration)
         _expect(fault is None, f"round {t}: {fault}")
-    _expect(drive_tuner(tuner, 1, len(first)) == first, "started again with the same seed, it proposes other values")
-    _expect(drive_tuner(build(), 1, len(first)) == first, "another object with the same seed proposes other values")
+    _expect(
+        drive_tuner(tuner, 1, len(first)) == first,
+        f"started again with the same seed, it proposes other values, {REMEDY}",
+    )
+    _expect(
+        drive_tuner(build(), 1, len(first)) == first,
+        f"another object with the same seed proposes other values, {REMEDY}",
+    )
+
+
+def leaves_other_objects_alone(build: Build, rounds: int) -> None:
+    """What another object of the class is told does not change what it proposes."""
+    alone = drive_tuner(build(), 1, min(rounds, 60))
+    tuner, other = build(), build()
+    tuner.start(problem(len(alone)), Seeds(1).child("tuner"))
+    other.start(problem(len(alone)), Seeds(2).child("tuner"))
+    for t, (outcome, expected) in enumerate(zip(outcomes(len(alone)), alone, strict=True), 1):
+        found = tuner.ask()
+        _expect(found == expected, f"round {t}: beside another object it proposes other values, {OWN_STATE}")
+        other.ask()
+        other.tell(-outcome.reward, known(-outcome.reward))
+        tuner.tell(outcome.reward, outcome)
 
 
 def stays_finite(build: Build, rounds: int) -> None:
@@ -149,7 +172,10 @@ def repeats_itself(build: Build, rounds: int) -> None:
     """With the same seed it pulls the same arms, not always the same one; its theory names its hyper-parameters."""
     algorithm = build()
     first = drive_algorithm(algorithm, 1, min(rounds, 200))
-    _expect(drive_algorithm(algorithm, 1, len(first)) == first, "started again with the same seed, it pulls other arms")
+    _expect(
+        drive_algorithm(algorithm, 1, len(first)) == first,
+        f"started again with the same seed, it pulls other arms, {REMEDY}",
+    )
     _expect(len(set(first)) > 1, f"it pulls arm {first[0]} in all rounds")
     names = algorithm.hyper_parameters.names
     for t in (1, 10, 1000):
@@ -169,7 +195,10 @@ def algorithm_stays_finite(build: Build, rounds: int) -> None:
 def environment_repeats_itself(build: Build, rounds: int) -> None:
     """With the same seed it shows and pays the same, with another seed something else."""
     first = digest_of(drive_environment(build(), 1, 30))
-    _expect(digest_of(drive_environment(build(), 1, 30)) == first, "with the same seed it shows or pays something else")
+    _expect(
+        digest_of(drive_environment(build(), 1, 30)) == first,
+        f"with the same seed it shows or pays something else, {REMEDY}",
+    )
     _expect(digest_of(drive_environment(build(), 2, 30)) != first, "with another seed it shows and pays the same")
 
 
@@ -211,6 +240,7 @@ def tells_the_truth_about_its_means(build: Build, rounds: int) -> None:
 CHECKS: dict[str, tuple[Callable[[Build, int], None], ...]] = {
     "tuner": (
         proposes_from_the_space,
+        leaves_other_objects_alone,
         stays_finite,
         refuses_rewards_that_are_no_numbers,
         is_asked_before_it_is_told,

@@ -12,7 +12,7 @@ from bench.report.claims.judgement import ERROR, FIRST_LOOK, MIN_REPETITIONS
 from bench.report.claims.quantities import Mean
 from bench.report.figure import Figure
 from bench.report.labels import panel_title
-from bench.report.page import Size
+from bench.report.page import Size, check_size
 from bench.report.provenance import number_of_repetitions
 from bench.report.results import Results
 from bench.report.tables import by_experiment, cells_of
@@ -46,8 +46,10 @@ def latex_tables(
     """Return a figure's tables, as its kind made them of the results, as LaTeX by file name, for a width in a paper.
 
     A table of means has a row for each method and a column for each panel; the best mean of a panel is bold, as are
-    those that paired differences do not tell from it (see `not_told_from_best`). Other tables are unchanged.
+    those that paired differences do not tell from it (see `not_told_from_best`). Other tables are unchanged. Raises
+    `ConfigError` where there is no such size.
     """
+    check_size(size)
     texts = {}
     for name, table in tables.items():
         if name == "table" and set(table.columns) >= _MEANS:

@@ -12,6 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+from bench.errors import ConfigError
 from bench.report.drawing import draw_panel, sample
 from bench.report.plot import Panel, Plot, Sample
 from bench.report.style import SURROGATE_COLOUR, applied
@@ -62,12 +63,19 @@ SHEETS: dict[Size, Sheet] = {
 }
 
 
+def check_size(size: str) -> None:
+    """Raise `ConfigError` where it is no width for print, nor "" for the screen's."""
+    if size not in SHEETS:
+        raise ConfigError(f"size: found '{size}', expected {' or '.join(SIZES)}")
+
+
 def draw(plot: Plot, size: Size = "") -> Figure:
     """Return a plot as a page of panels, built without matplotlib's global state.
 
     For print without title, note and caption, and with letters of 7 to 9 points; heat maps and tables need the whole
-    width.
+    width. Raises `ConfigError` where there is no such size.
     """
+    check_size(size)
     is_table = any(panel.is_table for panel in plot.panels)
     with applied():
         sheet = SHEETS["text" if size and is_table else size]

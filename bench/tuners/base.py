@@ -148,7 +148,8 @@ class Tuner(Saving, ABC):
             if late and self.remembers is None:
                 raise TunerError(
                     f"{name}: found the reward of an earlier ask, expected that of the latest: it cannot take late "
-                    "rewards, as its class does not say what it `remembers`"
+                    "rewards, as its class does not say what it `remembers`: the names of what `_ask` sets and `_tell` "
+                    'reads, such as remembers = ("_last",)'
                 )
             reward = self._checked(reward, outcome)
             if not late:

@@ -216,8 +216,16 @@ def _of_suite(group: str) -> tuple[str, ...]:
 
 
 def choices(group: str) -> list[str]:
-    """Return the choices of a group: the suite's, those that installed packages list, and the user's own."""
+    """Return the choices of a group: the suite's, those that installed packages list, and the user's own.
+
+    Raises ConfigError where one of these has a name of the suite's.
+    """
     folder, names = user_folder(), {*suite_choices(group), *listed(group)}
+    for name in listed(group).keys() & {*suite_choices(group)}:
+        raise ConfigError(
+            f"{group}: found '{name}' in an installed package ({listed(group)[name]}), a name that the suite has, too, "
+            "expected another"
+        )
     users = set(_choices(folder, group)) if folder else set()
     for name in names & users:
         path_of(f"{group}/{name}")  # raises an error where the two differ
