@@ -67,7 +67,8 @@ def run_composed(composed: "Composed", changes: Sequence[str] = ()) -> bool:
 
 
 def _text(report: dict[str, Any]) -> str:
-    from bench.report.provenance import PACKAGED_WORDS  # slow to import
+    from bench.report.claims.judgement import MIN_REPETITIONS  # slow to import
+    from bench.report.provenance import PACKAGED_WORDS
 
     kinds = {"surrogate": "surrogate data", "altered": "altered data", "packaged": PACKAGED_WORDS}
     data = "".join(f", {words}" for kind, words in kinds.items() if report[kind])
@@ -84,8 +85,11 @@ def _text(report: dict[str, Any]) -> str:
             lines.append(f"  {name:<28} {', '.join(counts):>12}")
             continue
         low, high = values["ci_low"], values["ci_high"]
-        interval = "" if low is None else f"   95 % interval {low:.4g} .. {high:.4g}"
+        is_known = low is not None and count >= MIN_REPETITIONS  # of fewer it is wider than the values can be
+        interval = f"   95 % interval {low:.4g} .. {high:.4g}" if is_known else ""
         lines.append(f"  {name:<28} {values['mean']:>12.5g}{interval}")
+    if 1 < count < MIN_REPETITIONS:
+        lines.append(f"  (intervals take at least {MIN_REPETITIONS} repetitions)")
     return "\n".join(lines)
 
 

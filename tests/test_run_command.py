@@ -67,6 +67,16 @@ def test_one_repetition_has_no_spread_and_text_is_the_default(here):
     assert any(line.split()[:2] == ["final_regret", f"{regret['mean']:.5g}"] for line in text.out.splitlines())
 
 
+def test_of_few_repetitions_no_interval_is_printed(here):
+    """Of two it is 13 standard errors wide, and has values that cannot be."""
+    words = ("horizon=20",)
+    few, enough = here("repetitions=4", *words).out, here("repetitions=5", *words).out
+    assert "95 % interval" not in few
+    assert few.endswith("(intervals take at least 5 repetitions)\n")
+    assert re.search(r"final_regret +[\d.]+   95 % interval [\d.]+ \.\. [\d.]+\n", enough)
+    assert "at least" not in enough
+
+
 def test_missing_data_is_named_in_one_line_before_the_first_repetition(here):
     answer = here("env=movielens", "env.factors=cdt", "repetitions=1", "horizon=20")
     assert (answer.code, answer.err) == (0, "")

@@ -133,6 +133,13 @@ def prepare(folder):
     return port
 
 
+def refusal(status, call, *arguments, **message):
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        call(*arguments, **message)
+    assert refused.value.code == status
+    return json.loads(refused.value.read())["error"]
+
+
 def test_a_wrong_message_is_a_sentence_and_teaches_nothing(tmp_path):
     """Not even the reward of the latest ask, where the ticket is null."""
     port = prepare(tmp_path)
@@ -141,16 +148,30 @@ def test_a_wrong_message_is_a_sentence_and_teaches_nothing(tmp_path):
         ticket = post(port, "ask")["ticket"]
         good = {"ticket": ticket, "reward": 0.5}
         wrong = ({"ticket": None}, {"ticket": ticket + 1}, {"ticket": "a"}, {"reward": None}, {"reward": "high"})
-        for path, message in (("other", good), ("tell", {"ticket": ticket}), *(("tell", good | one) for one in wrong)):
-            with pytest.raises(urllib.error.HTTPError) as refused:
-                post(port, path, **message)
-            assert refused.value.code == 409
-            assert "expected" in json.loads(refused.value.read())["error"], message
+        for message in ({"ticket": ticket}, {"reward": 0.5}, good | {"more": 1}, *(good | one for one in wrong)):
+            assert "expected" in refusal(409, post, port, "tell", **message), message
+        assert "expected POST /ask" in refusal(404, post, port, "other")
+        assert "expected POST /ask" in refusal(404, urllib.request.urlopen, f"http://127.0.0.1:{port}/ask")
+        assert "expected an object" in refusal(409, urllib.request.urlopen, f"http://127.0.0.1:{port}/tell", b"[1]")
         assert not (tmp_path / "state.json").exists()
         assert post(port, "tell", **good) == {}
         assert json.loads((tmp_path / "state.json").read_text())["state"]["_told"] == [0.5]
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/played", timeout=PATIENCE) as answer:
+            assert json.loads(answer.read()) == {"of": 1, "asks": [['{"exploration": 0.1}', 1]]}
     finally:
         stop(server)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"version": 4}'])
+def test_a_broken_state_is_a_sentence_at_the_start(tmp_path, content):
+    port = prepare(tmp_path)
+    (tmp_path / "state.json").write_text(content)
+    command = [sys.executable, tmp_path / "server.py", tmp_path / "state.json", str(port)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert ended.returncode == 1
+    assert ended.stderr.count("\n") == 1
+    assert ended.stderr.startswith(f"{tmp_path / 'state.json'}: ")
+    assert "expected a state that this server has written" in ended.stderr
 
 
 @pytest.mark.parametrize("kills", [2, pytest.param(30, marks=pytest.mark.release)])

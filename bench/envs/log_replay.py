@@ -118,6 +118,8 @@ class LogReplay(Replay):
             + f", mean reward {log.rewards.mean():.4g}",
             f"smallest propensity {smallest:.4g}; every action has support, as far as the propensities tell",
             f"a repetition replays {rows}, {order}: about {rounds:,} accepted rounds, the horizon that tuners are told",
+            f"answers hold for about {rounds:,} rounds in a row, while the log has {len(log):,} rows: over more rounds "
+            "settings may rank otherwise",
             *log.notes,
         )
 
