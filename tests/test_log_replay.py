@@ -2,6 +2,7 @@
 
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -184,6 +185,18 @@ def test_arms_with_features_have_those_of_the_context_times_their_own(log, tmp_p
     for arm in range(N_ARMS):
         expected = np.outer(x / np.linalg.norm(x), z[arm] / np.linalg.norm(z[arm])).ravel()
         np.testing.assert_allclose(contexts[arm], expected, rtol=0, atol=1e-12)
+
+
+def test_the_features_of_a_service_are_those_of_the_log(log):
+    page = (Path(__file__).parents[1] / "docs" / "your_data.md").read_text()
+    (code,) = (body for body in re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S) if "def features" in body)
+    numbers, names = frame(ROWS)[["user_a", "user_b"]].to_numpy(), {}
+    exec(code, names)
+    names |= {"mean": numbers.mean(axis=0), "std": numbers.std(axis=0)}
+    env = environment(log)
+    env.start(100, Seeds(0).child("env"))
+    context = env.observe()[0]
+    np.testing.assert_allclose(context, names["features"](numbers[env._row], np.empty(0)), rtol=0, atol=1e-12)
 
 
 def test_what_is_said_before_a_run(log):

@@ -92,16 +92,14 @@ class Experiment:
 
     @cached_property
     def most_repetitions(self) -> int | None:
-        """The largest number of repetitions: that of the parts of a log that is replayed; None if there is none."""
-        classes = part_classes(self.settings)
-        if not (hasattr(classes["env"], "most_repetitions") and issubclass(classes["algorithm"], ContextualAlgorithm)):
-            return None
-        return self._asked(lambda env: env.most_repetitions)  # type: ignore[attr-defined]
+        """The largest number of repetitions, of a log that is replayed in parts; else None."""
+        env, algorithm = (part_classes(self.settings).get(part, object) for part in ("env", "algorithm"))
+        is_replay = hasattr(env, "most_repetitions") and issubclass(algorithm, ContextualAlgorithm)
+        return self._asked(lambda env: env.most_repetitions) if is_replay else None  # type: ignore[attr-defined]
 
     def check_repetitions(self, number: int) -> None:
         """Raise ConfigError if there cannot be as many repetitions."""
-        most = self.most_repetitions
-        if most is not None and number > most:
+        if number > (most := self.most_repetitions or number):
             other = ", or env.sample=bootstrap, whose intervals say nothing about other data"
             raise ConfigError(
                 f"repetitions: found {number}, expected at most {most}: a log of {most} parts (env.n_parts), each "
