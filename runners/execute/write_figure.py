@@ -144,7 +144,7 @@ def _derived(played: PlayedFigure, kept: Sequence[Repetitions], store: Store) ->
     figure, runs = played.asked.figure, played.runs
     reason = other_than_published(figure, runs)
     provenances = {
-        name: _provenance(played.asked, [runs[i] for i in places], [kept[i] for i in places], reason)
+        name: _provenance(played.asked, [runs[i] for i in places], [kept[i] for i in places if kept], reason)
         for name, places in by_reading(figure, runs).items()
     }
     if figure.source == "timing":
@@ -217,7 +217,7 @@ def _provenance(
         sequential=asked.is_sequential(runs),
         other_than_published=other_than_published,
         accepted=_accepted(kept),
-        parts=min(filter(None, parts)) if all(parts) else None,
+        parts=min(filter(None, parts)) if parts and all(parts) else None,
     )
 
 
