@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import registry
+from my_module import MyTuner
 
 from bench.algorithms.linucb import LinUCB
 from bench.component import component
@@ -19,7 +20,7 @@ from bench.tasks.base import Outcome, Task
 from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tasks.direct import Direct
 from bench.tasks.feedback import Feedback, read_history
-from bench.tuners.base import CandidateTuner, Problem, Tuner
+from bench.tuners.base import CandidateTuner, Problem
 
 
 class Counts(Task):
@@ -273,19 +274,7 @@ def test_a_log_is_not_learnt_twice_by_a_tuner_that_is_restored_from_before_the_f
 
 
 def test_the_seven_line_tuner_works_with_tickets_in_order():
-    class Simple(Tuner):
-        def _start(self, problem, seeds):
-            self.space, self.rng = problem.space, seeds.generator("draw")
-            self.current = self.space.sample(self.rng)
-
-        def _ask(self):
-            return self.current
-
-        def _tell(self, reward, outcome):
-            if reward < 0.5:
-                self.current = self.space.sample(self.rng)
-
-    tuner = Simple()
+    tuner = MyTuner()  # the one of README
     tuner.start(Problem(Space.of(x=[1.0, 2.0]), 10))
     for _ in range(5):
         ticket, _ = tuner.ask_ticket()

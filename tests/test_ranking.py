@@ -177,3 +177,12 @@ def test_tasks_of_two_families_may_have_the_same_name():
         ("early", "A"): 1.0, ("early", "B"): 0.5, ("late", "A"): 1.0, ("late", "B"): 1.5,
     }  # fmt: skip
     assert found["ranks"].set_index("method")["relative"].to_dict() == {"A": 1.0, "B": 1.0}
+
+
+def test_a_family_without_results_has_no_column():
+    plot = shown(FIGURE, pd.DataFrame(), finals())
+    assert [name for panel in plot.panels for name in panel.x.names] == ["one", "two", "some only", "mean rank"]
+    assert any("some only: not in the ranks" in line for line in plot.caption)
+    for_all = {labels: values for labels, values in VALUES.items() if labels[0] != "some only"}
+    plot = shown(FIGURE, pd.DataFrame(), finals(for_all))
+    assert not any("Not every method" in line for line in plot.caption)

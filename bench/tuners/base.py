@@ -221,11 +221,6 @@ class Tuner(Saving, ABC):
         """Return the probabilities of the next ``ask`` by the name of what is drawn, if the tuner has any."""
         return {}
 
-    def _refuse_call(self, call: str) -> None:
-        first = "ask() first" if self._started else "start(problem) first"
-        before = "ask()" if self._started else "start()"
-        raise TunerError(f"{type(self).__name__}: found {call} before {before}, expected {first}")
-
     def _check_known(self, configuration: Configuration) -> None:
         """Raise TunerError if it cannot learn from a reward of this configuration of the space."""
 

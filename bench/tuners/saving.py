@@ -134,4 +134,6 @@ class Saving:
             )
 
     def _refuse_call(self, call: str) -> None:
-        raise NotImplementedError
+        first = "ask() first" if self._started else "start(problem) first"
+        before = "ask()" if self._started else "start()"
+        raise TunerError(f"{type(self).__name__}: found {call} before {before}, expected {first}")

@@ -1,15 +1,13 @@
 """One experiment: resolved settings, the parts they name, and one repetition of it."""
 
-import importlib
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
 from bench.algorithms.contextual import ContextualAlgorithm
-from bench.component import neutral_settings
 from bench.configuration_check import ConfigurationCheck
 from bench.data_kind import DataKind
 from bench.digest import digest
@@ -26,7 +24,7 @@ from runners.config import by_value
 from runners.config.classes import BASES, construct, describe, import_class, is_suites, require
 from runners.config.data_files import data_fingerprint, opened_otherwise
 from runners.config.identity import Code, code_of, plain
-from runners.config.renamed import earlier_names
+from runners.config.renamed import filed
 from runners.config.trial import how_it_ends
 
 T = TypeVar("T")
@@ -165,52 +163,7 @@ class Experiment:
     def _filed(self) -> tuple[dict[str, Any], list[str]]:
         """Settings as the key counts them, and which of their names are not today's."""
         part_classes(self.settings)  # imports what is in the current folder
-        names = earlier_names()
-        used: set[str] = set()
-        return _filed(self.settings, names, used), [f"{names[name]}: {name}" for name in sorted(used)]
-
-
-def _filed(settings: Any, names: Mapping[str, str], used: set[str]) -> Any:
-    """Return settings as results are filed, under earlier ``names``, of which those that count are ``used``."""
-    if isinstance(settings, list):
-        return [_filed(item, names, used) for item in settings]
-    if not isinstance(settings, dict):
-        return settings
-    target = settings.get("_target_")
-    if not isinstance(target, str):
-        return {name: _filed(value, names, used) for name, value in settings.items()}
-    cls = _class(target)
-    today = _short(target)
-    lineage = [today, *(_short(f"{base.__module__}.{base.__qualname__}") for base in cls.__mro__)]
-    neutral = neutral_settings(cls)
-    counted = {
-        name: _filed(value, names, used)
-        for name, value in settings.items()
-        if name != "_target_" and not (name in neutral and neutral[name] == value)
-    }
-    entries = {  # a setting that is inherited may be renamed where it comes from
-        name: next((entry for of in lineage if (entry := f"{of}.{name}") in names), name) for name in counted
-    }
-    used |= names.keys() & {today, *entries.values()}
-    filed = {names.get(entries[name], name).rpartition(".")[2]: value for name, value in counted.items()}
-    return {"_target_": names.get(today, today), **filed}
-
-
-def _short(target: str) -> str:
-    """Return what a class is called in keys: the suite's by name, a user's by its dotted path."""
-    return target.rpartition(".")[2] if target.startswith("bench.") else target
-
-
-def _class(target: str) -> type:
-    """Return a class by its dotted path, `object` if there is none."""
-    if own := by_value.held(target):
-        return own.cls
-    module, _, name = target.rpartition(".")
-    try:
-        found = getattr(importlib.import_module(module), name, None)
-    except Exception:  # whatever the module does: who builds the class says so
-        found = None
-    return found if isinstance(found, type) else object
+        return filed(self.settings)
 
 
 def part_classes(settings: dict[str, Any]) -> dict[str, type]:

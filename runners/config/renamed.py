@@ -1,18 +1,30 @@
-"""Classes and settings that have another name than when results were filed under it."""
+"""Settings as results are filed under them, whatever name a class or a setting has been given since."""
 
+import importlib
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import yaml
 
+from bench.component import neutral_settings
 from bench.errors import ConfigError
+from runners.config import by_value
 from runners.config.tree import CONFIGS, user_folder
 
 FILE = "renamed.yaml"
 """In the folder of configuration files, the suite's or a user's: ``renamed``, present names by earlier ones."""
 
 
-def earlier_names() -> dict[str, str]:
+def filed(settings: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return settings as keys count them, and which of their names are not today's."""
+    names = _earlier_names()
+    used: set[str] = set()
+    return _filed(settings, names, used), [f"{names[name]}: {name}" for name in sorted(used)]
+
+
+def _earlier_names() -> dict[str, str]:
     """Return the names that keys have for classes (``CDT``) and settings (``CDT.radius``), by those of today."""
     folders = [CONFIGS, *filter(None, [user_folder()])]
     return {today: earlier for folder in folders for today, earlier in _read(folder / FILE).items()}
@@ -41,3 +53,46 @@ def _parsed(path: Path, _: int) -> dict[str, str]:
     if twice:
         raise ConfigError(f"{path}: found two earlier names of {', '.join(sorted(twice))}, expected the one in results")
     return {name: earlier for earlier, name in names.items()}
+
+
+def _filed(settings: Any, names: Mapping[str, str], used: set[str]) -> Any:
+    """Return settings as results are filed, under earlier ``names``, of which those that count are ``used``."""
+    if isinstance(settings, list):
+        return [_filed(item, names, used) for item in settings]
+    if not isinstance(settings, dict):
+        return settings
+    target = settings.get("_target_")
+    if not isinstance(target, str):
+        return {name: _filed(value, names, used) for name, value in settings.items()}
+    cls = _class(target)
+    today = _short(target)
+    lineage = [today, *(_short(f"{base.__module__}.{base.__qualname__}") for base in cls.__mro__)]
+    neutral = neutral_settings(cls)
+    counted = {
+        name: _filed(value, names, used)
+        for name, value in settings.items()
+        if name != "_target_" and not (name in neutral and neutral[name] == value)
+    }
+    entries = {  # a setting that is inherited may be renamed where it comes from
+        name: next((entry for of in lineage if (entry := f"{of}.{name}") in names), name) for name in counted
+    }
+    used |= names.keys() & {today, *entries.values()}
+    filed = {names.get(entries[name], name).rpartition(".")[2]: value for name, value in counted.items()}
+    return {"_target_": names.get(today, today), **filed}
+
+
+def _short(target: str) -> str:
+    """Return what a class is called in keys: the suite's by name, a user's by its dotted path."""
+    return target.rpartition(".")[2] if target.startswith("bench.") else target
+
+
+def _class(target: str) -> type:
+    """Return a class by its dotted path, `object` if there is none."""
+    if own := by_value.held(target):
+        return own.cls
+    module, _, name = target.rpartition(".")
+    try:
+        found = getattr(importlib.import_module(module), name, None)
+    except Exception:  # whatever the module does: who builds the class says so
+        found = None
+    return found if isinstance(found, type) else object

@@ -1,7 +1,7 @@
 """Methods against families of tasks as a heat map, best mean rank on top."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import matplotlib as mpl
@@ -70,7 +70,9 @@ class Ranking(Figure):
         return Tasks(results, self.column, reference, self.duplicates, has_ranks=self.has_ranks)
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        values, ranks, families = tables["table"], tables["ranks"], list(self.on_tasks(results).families)
+        values, ranks = tables["table"], tables["ranks"]
+        known = set(values[FAMILY][np.isfinite(values["relative"])])  # a small scale may leave families out
+        families = [family for family in self.on_tasks(results).families if family in known or not known]
         methods = ranks[METHOD].tolist()
         titles = {family: wrapped(family, _TITLE_LETTERS) for family in families}
         header = 0.16 * max((title.count("\n") + 1 for title in titles.values()), default=1) + 0.1
@@ -79,7 +81,7 @@ class Ranking(Figure):
         size = _COLUMN * width + _NAMES / len(parts), header + _ROW * len(methods)  # names stand at the left alone
         plot = Plot(self.heading, panels=[Panel(is_table=True) for _ in parts], panel_size=size)
         most = _end_of_colours(values["relative"].to_numpy(dtype=float))
-        plot.caption = self._caption(results, tables, most)
+        plot.caption = self._caption(results, tables, most, families)
         if not np.isfinite(values["relative"]).any():
             return plot
         for panel, part in zip(plot.panels, parts, strict=True):
@@ -122,7 +124,9 @@ class Ranking(Figure):
                 text = f"{value:.{digits}f}{ends}"
                 yield mark(row[METHOD], self._last, Look("black"), x=x, y=y + 0.5, text=text, **numbers, **words)
 
-    def _caption(self, results: Results, tables: Mapping[str, pd.DataFrame], most: float) -> list[str]:
+    def _caption(
+        self, results: Results, tables: Mapping[str, pd.DataFrame], most: float, shown: Sequence[str]
+    ) -> list[str]:
         [reference] = self.reference.values()
         ranks = tables["ranks"]
         caption = [
@@ -133,18 +137,18 @@ class Ranking(Figure):
             caption.append(f"{BEST_FIXED}: the candidate with the lowest mean on each task, known only afterwards.")
         n = int(ranks["n"].max()) if len(ranks) else 0
         counted = int(ranks["families"].max()) if len(ranks) else 0
-        families = f" and then {counted} families" if counted > 1 else ""
+        over = f" and then {counted} families" if counted > 1 else ""
         what = "Ranks" if self.has_ranks else "Means"
         if n:
             caption.append(
-                f"{what}: in each of {n} repetitions, averaged over tasks{families}; in brackets the "
+                f"{what}: in each of {n} repetitions, averaged over tasks{over}; in brackets the "
                 "95 % interval over repetitions; the choice of tasks is not in it."
             )
         if self.has_ranks and self.duplicates:
             caption.append("Variants of a method count once among the others.")
         tasks = self.on_tasks(results)
-        if 0 < counted < len(tasks.families):
-            missing = ", ".join(family for family in tasks.families if not tasks.is_for_all(family))
+        if 0 < counted < len(shown):
+            missing = ", ".join(family for family in shown if not tasks.is_for_all(family))
             caption.append(f"Not every method can play {missing}: not in the {what.lower()}.")
         return caption
 
