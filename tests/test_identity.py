@@ -103,6 +103,8 @@ def user(tmp_path, monkeypatch):
         ),
         ("mine_tuner.py", TUNER.replace("    def _ask", '    "of the attribute"\n\n    def _ask')),
         ("mine_unused.py", "VALUE = 2\n"),
+        ("mine_tuner.py", TUNER.replace('"no reward"', '"found no reward"')),
+        ("mine_tuner.py", TUNER.replace('"no reward"', 'f"found {outcome}"')),
     ],
 )
 def test_what_cannot_move_a_number_does_not_count(user, name, text):

@@ -67,8 +67,9 @@ def code_of(classes: Mapping[str, type]) -> Code:
     """Return the modules of the project and the user that ``classes`` are made of, and the packages they compute with.
 
     Modules are those of every class they inherit from, the loop, and whatever these import anywhere in their text,
-    except the standard library and installed packages. They count as syntax trees without docstrings, so comments and
-    layout don't; of a class that no file can be imported for (see `by_value`) its own source counts. Packages
+    except the standard library and installed packages. They count as syntax trees without docstrings and without the
+    messages of errors that are raised, so comments and layout don't; of a class that no file can be imported for (see
+    `by_value`) its own source counts. Packages
     are those that these modules import, and those of `COMPUTING` that they require in turn.
     Imports are found by reading, so one that is put together at run time is not noticed. Raises ConfigError when the
     source of a class is not found, or is no longer that of the module in memory.
@@ -245,7 +246,7 @@ def _imports(tree: ast.Module, package: str) -> Iterator[str]:
 
 
 def _canonical(node: Any) -> Any:
-    """Return a syntax tree as plain data, without places and docstrings.
+    """Return a syntax tree as plain data, without places, docstrings and messages of errors: these move no number.
 
     Unlike `ast.dump`, it is the same for all versions of Python that parse the text alike.
     """
@@ -255,9 +256,15 @@ def _canonical(node: Any) -> Any:
         return [_canonical(item) for item in node if not _is_text(item)]
     if not isinstance(node, ast.AST):
         return node
+    if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+        node.exc.args = [item for item in node.exc.args if not _is_message(item)]
     fields = {name: _canonical(value) for name, value in ast.iter_fields(node) if value is not None and value != []}
     return [type(node).__name__, fields]
 
 
 def _is_text(node: Any) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _is_message(node: ast.expr) -> bool:
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
