@@ -2,7 +2,6 @@
 
 import copy
 import inspect
-import re
 from collections.abc import Callable
 from dataclasses import MISSING, field, fields, is_dataclass
 from functools import wraps
@@ -57,23 +56,6 @@ def neutral_settings(cls: type) -> dict[str, Any]:
     items = fields(cls) if is_dataclass(cls) else ()
     own = {item.name: item.default for item in items if item.metadata.get("neutral")}
     return own | (neutral_settings(cls.common) if hasattr(cls, "common") else {})
-
-
-def explanations(cls: type) -> dict[str, str]:
-    """Return what the docstrings of a class and of its bases say of its parameters, by name."""
-    found: dict[str, str] = explanations(cls.common) if hasattr(cls, "common") else {}
-    for base in reversed(cls.__mro__):
-        lines = inspect.cleandoc(base.__dict__.get("__doc__") or "").splitlines()
-        names: list[str] = []
-        for line in lines[lines.index("Parameters") + 2 :] if "Parameters" in lines else ():
-            if line.startswith(" "):
-                found |= {name: f"{found[name]} {line.strip()}".strip() for name in names}
-            elif re.fullmatch(r"\w+(, \w+)*", line):
-                names = line.split(", ")
-                found |= dict.fromkeys(names, "")
-            elif line:
-                break
-    return found
 
 
 def _default(item: Any) -> Any:

@@ -1,4 +1,7 @@
-"""The project's one digest: of bytes as they are, of anything else as canonical JSON."""
+"""The project's digest of one value: of bytes as they are, of anything else as canonical JSON.
+
+What is digested piece by piece, as large files are, or taken as raw bytes, as seeds are, uses hashlib itself.
+"""
 
 import hashlib
 import json

@@ -63,14 +63,6 @@ def mean_band(values: npt.ArrayLike, *, level: float = LEVEL) -> tuple[Array, Ar
     return mean, mean - reach, mean + reach
 
 
-def paired_differences(left: npt.ArrayLike, right: npt.ArrayLike) -> Array:
-    """Return ``left - right`` repetition by repetition, shape (n,). Raises BenchError if they differ in shape."""
-    a, b = _finite(left), _finite(right)
-    if a.shape != b.shape:
-        raise BenchError(f"paired differences need the same repetitions on both sides, got {a.shape} and {b.shape}")
-    return a - b
-
-
 def standard_deviation(values: npt.ArrayLike) -> float:
     """Return the sample standard deviation (divisor n - 1), NaN for n < 2."""
     numbers = _finite(values)

@@ -18,7 +18,6 @@ from hydra.utils import get_class
 from omegaconf import OmegaConf
 from rendered import tables
 
-from bench.component import explanations
 from bench.errors import BenchError, ConfigError
 from bench.papers.selection import Selection
 from bench.report.claims.check import check
@@ -40,6 +39,7 @@ from runners.execute.settings_table import settings_table
 from runners.results import pages
 from runners.results.pages import write_gallery
 from runners.results.store import results_folder
+from tools.docs import explanations
 
 PAPERS = registry.names("paper")
 

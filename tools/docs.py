@@ -5,6 +5,7 @@ results of the tournament, a part of `docs/reproduce.md` from all reference resu
 `docs/findings.md` with their tally in `README.md`, and the rule by which they are judged in `docs/verdicts.md`.
 """
 
+import inspect
 import json
 import re
 import sys
@@ -16,7 +17,6 @@ from typing import Any
 from hydra.utils import get_class
 
 from bench.audit.headlines import RULE, counted, spelled
-from bench.component import explanations
 from bench.conformance.capabilities import WORDS, capabilities
 from bench.gallery.stored import Stored
 from runners.config.compose import RunSettings, run_settings
@@ -80,6 +80,23 @@ _ABOUT = {
     "runner": "Where repetitions run.",
 }
 _KEY = re.compile(r"(\w+): +[^#]*# (.*)")
+
+
+def explanations(cls: type) -> dict[str, str]:
+    """Return what the docstrings of a class and of its bases say of its parameters, by name."""
+    found: dict[str, str] = explanations(cls.common) if hasattr(cls, "common") else {}
+    for base in reversed(cls.__mro__):
+        lines = inspect.cleandoc(base.__dict__.get("__doc__") or "").splitlines()
+        names: list[str] = []
+        for line in lines[lines.index("Parameters") + 2 :] if "Parameters" in lines else ():
+            if line.startswith(" "):
+                found |= {name: f"{found[name]} {line.strip()}".strip() for name in names}
+            elif re.fullmatch(r"\w+(, \w+)*", line):
+                names = line.split(", ")
+                found |= dict.fromkeys(names, "")
+            elif line:
+                break
+    return found
 
 
 def configure_page() -> str:

@@ -1,6 +1,5 @@
 """Objects of any class played through the same rounds: ordinary and extreme rewards."""
 
-import hashlib
 import json
 import math
 from collections.abc import Iterator
@@ -9,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bench.algorithms.contextual import BanditInfo
+from bench.digest import digest
 from bench.envs.contextual import ContextualEnvironment
 from bench.envs.direct import DirectEnvironment
 from bench.seeding import Seeds
@@ -109,7 +109,7 @@ def is_played(environment: Any) -> bool:
 
 def digest_of(value: Any) -> str:
     """Return a digest of what was asked, pulled or seen."""
-    return hashlib.sha256(json.dumps(value, default=float).encode()).hexdigest()
+    return digest(json.dumps(value, default=float).encode())
 
 
 def not_finite(value: Any, path: str = "", own: tuple[str, ...] = ("bench.",)) -> Iterator[str]:

@@ -1,4 +1,3 @@
-import hashlib
 import io
 import json
 import warnings
@@ -11,6 +10,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from bench.data.files import cache_folder, write_whole
+from bench.digest import digest
 
 T = TypeVar("T")
 
@@ -33,8 +33,8 @@ class Cache(Generic[T]):
 
     def key(self, *parts: Any) -> str:
         """Return the hash of all that the result for ``parts``, hashable and fit for JSON, depends on."""
-        sources = [hashlib.sha256(Path(str(module.__file__)).read_bytes()).hexdigest() for module in self._modules]
-        return hashlib.sha256(json.dumps([*parts, np.__version__, *sources], default=str).encode()).hexdigest()
+        sources = [digest(Path(str(module.__file__)).read_bytes()) for module in self._modules]
+        return digest(json.dumps([*parts, np.__version__, *sources], default=str).encode())
 
     def path(self, *parts: Any) -> Path:
         return cache_folder() / self._folder / f"{self._prefix}{self.key(*parts)[:32]}.npz"

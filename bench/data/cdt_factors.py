@@ -1,6 +1,5 @@
 """The factors of MovieLens 100K that the authors of CDT published with their code."""
 
-import hashlib
 import warnings
 from dataclasses import replace
 from functools import lru_cache
@@ -13,6 +12,7 @@ from bench.data.factorisation import Factors
 from bench.data.files import Stamp, data_in_use, reading, stamp_of
 from bench.data.movielens import N_ITEMS, N_USERS
 from bench.data_kind import DataKind
+from bench.digest import digest
 from bench.errors import DataError
 
 RANK = 20
@@ -28,7 +28,7 @@ def fingerprint() -> str:
     if not identities:
         return DataKind.SURROGATE.value
     altered = any(DataKind.of(identity) is DataKind.ALTERED for identity in identities)
-    checksum = hashlib.sha256("".join(identity.rpartition("-")[2] for identity in identities).encode()).hexdigest()
+    checksum = digest("".join(identity.rpartition("-")[2] for identity in identities).encode())
     return (DataKind.ALTERED if altered else DataKind.REAL).marked(checksum)
 
 

@@ -1,6 +1,5 @@
 """Folders of the data sets; reading and writing of files."""
 
-import hashlib
 import os
 import uuid
 import zlib
@@ -15,6 +14,7 @@ import pooch
 
 from bench.data.catalogue import Dataset
 from bench.data_kind import DataKind
+from bench.digest import digest
 from bench.errors import DataError, one_line
 
 if TYPE_CHECKING:  # slow to import
@@ -97,7 +97,7 @@ def _digests(path: Path, size: int, mtime_ns: int) -> tuple[str, str, int]:
     """Return the sha256 of a file and of its text with plain line ends, and its number of lines."""
     content = path.read_bytes()
     text = content.replace(b"\r\n", b"\n").rstrip(b"\n")
-    return hashlib.sha256(content).hexdigest(), f"sha256:{hashlib.sha256(text).hexdigest()}", text.count(b"\n") + 1
+    return digest(content), f"sha256:{digest(text)}", text.count(b"\n") + 1
 
 
 def stamp_of(path: Path) -> Stamp:

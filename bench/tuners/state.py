@@ -2,7 +2,6 @@
 
 import collections
 import copy
-import hashlib
 import json
 import math
 import sys
@@ -11,6 +10,7 @@ from typing import Any, Literal, NoReturn
 
 import numpy as np
 
+from bench.digest import digest
 from bench.errors import TunerError
 from bench.rewards import short
 
@@ -207,4 +207,4 @@ def compare(name: str, path: str, found: Any, expected: Any) -> None:
 def checksum(saved: Mapping[str, Any]) -> str:
     """Return a digest of all keys but ``checksum``; raises TypeError or ValueError for what is no plain data."""
     rest = {key: value for key, value in saved.items() if key != "checksum"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True, allow_nan=False).encode()).hexdigest()
+    return digest(json.dumps(rest, sort_keys=True, allow_nan=False).encode())

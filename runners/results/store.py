@@ -1,7 +1,6 @@
 """Where results are kept: a folder for each run, a file for each repetition, written whole or not at all."""
 
 import fcntl
-import hashlib
 import json
 import os
 import re
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bench.digest import digest
 from bench.errors import ConfigError, StoreError
 from runners.config.tree import CHECKOUT
 
@@ -215,7 +215,7 @@ class Store:
 
 def _digest(run_id: str, repetition: int, content: bytes) -> str:
     """Return the sha256 of a result and of where it belongs, so that a file under another name does not pass."""
-    return hashlib.sha256(f"{run_id}/{repetition}\n".encode() + content).hexdigest()
+    return digest(f"{run_id}/{repetition}\n".encode() + content)
 
 
 def _write(path: Path, content: bytes) -> None:
