@@ -48,9 +48,9 @@ def check(part: Part, *, rounds: int = 20_000) -> CheckedClass:
     if isinstance(there, WorkerDiedError):
         same = str(there)
     else:
-        same = "" if here == there else f"another process came to something else, {REMEDY}"
-    results.append(Checked("Another process comes to the same with the same seed.", same))
-    return CheckedClass(results, can if isinstance(can, list) else [f"what it can do was not found out: {can}"])
+        same = "" if here == there else f"another process gave a different result, {REMEDY}"
+    results.append(Checked("Another process gives the same result with the same seed.", same))
+    return CheckedClass(results, can if isinstance(can, list) else [f"what it can do could not be determined: {can}"])
 
 
 def _apart(calls: Sequence["Call"]) -> list[Any]:
@@ -88,7 +88,7 @@ def _found(part: Part) -> tuple[str, type, dict[str, Any]]:
         if group == "tuner" or isinstance(made, ContextualAlgorithm) or is_played(made):
             return group, cls, settings
         raise ConfigError(
-            f"check: found {cls.__name__}, which has a task of its own, expected what is played in rounds"
+            f"check: found {cls.__name__}, which has a task of its own, expected a class that is played in rounds"
         )
     raise ConfigError(f"check: {errors[0]}")
 

@@ -167,8 +167,8 @@ def _refuse_sums(column: str, experiments: Iterable[Any]) -> None:
     for cls in {part_classes(experiment.settings)["env"] for experiment in experiments}:
         if getattr(cls, "rejects", False) and column in cls.sums:  # type: ignore[attr-defined]
             raise ConfigError(
-                f"column: found '{column}', the sum over accepted rounds, whose number differs from run to run in "
-                f"{cls.__name__}, expected a mean, such as {cls.compared}"  # type: ignore[attr-defined]
+                f"column: found '{column}', the sum over accepted rounds, and the number of these rounds differs from "
+                f"run to run in {cls.__name__}, expected a mean, such as {cls.compared}"  # type: ignore[attr-defined]
             )
 
 

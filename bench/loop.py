@@ -95,8 +95,8 @@ def _path(task: Task, tuner: Tuner, trace: Trace, seeds: Seeds) -> Tuner | Deliv
         return tuner
     if tuner.remembers is None:
         raise TunerError(
-            f"{type(tuner).__name__}: found {feedback.words}, expected none: it cannot take late rewards, as its class "
-            "does not say what it `remembers`: the names of what `_ask` sets and `_tell` reads"
+            f"{type(tuner).__name__}: found {feedback.words}, expected none: it cannot take late rewards until its "
+            "class lists in `remembers` the attributes that `_ask` sets and `_tell` reads"
         )
     return Delivery(tuner, trace, draws(feedback.delay, seeds.child("task").generator("delay")), feedback.batch)
 
@@ -171,8 +171,8 @@ def _leave(
         return
     kind = TunerError if isinstance(part, Tuner) else TaskError
     raise kind(
-        f"{place}: {type(part).__name__}.{call}: found {type(error).__name__}, which ends a program, expected an "
-        "answer or an error that derives from Exception"
+        f"{place}: {type(part).__name__}.{call}: found {type(error).__name__}, which would end the program, expected "
+        "an answer or an error that derives from Exception"
     ).with_traceback(error.__traceback__) from None
 
 

@@ -67,7 +67,7 @@ class HyperParameter:
             n_distinct = len(set(self.candidates))
         except TypeError:
             self._expect(False, candidates, "numbers, strings or None")
-        self._expect(n_distinct == len(self.candidates), candidates, "no value twice")
+        self._expect(n_distinct == len(self.candidates), candidates, "each value once")
         if self.default is _UNSET:
             self.default = self.candidates[0] if self.candidates else self.from_unit(0.5)
 
@@ -76,8 +76,8 @@ class HyperParameter:
         self._expect(math.isfinite(low) and math.isfinite(high) and low < high, interval, "finite low < high")
         self._expect(not self.log or low > 0, f"found low = {low} on a log scale", "low > 0")
         scales = f"found power = {self.power} with log or integer"
-        self._expect(self.power == 1 or not (self.log or self.integer), scales, "one of them only")
-        self._expect(math.isfinite(high / low if self.log else high - low), interval, "one less wide")
+        self._expect(self.power == 1 or not (self.log or self.integer), scales, "only one of them")
+        self._expect(math.isfinite(high / low if self.log else high - low), interval, "a narrower one")
         self._expect(not self.integer or (low.is_integer() and high.is_integer()), interval, "whole numbers")
 
     def _expect(self, is_right: bool, found: str, expected: str) -> None:

@@ -64,7 +64,7 @@ class Trace:
 
     def _fault(self, name: str, values: Mapping[str, Any], configuration: Mapping[str, Any]) -> str:
         value = f"'{name}' = {reprlib.repr(values[name])}" if name in values else f"no value '{name}'"
-        expected = "a number with which its sum stays finite" if name in self._sums else "a smaller number"
+        expected = "a number that keeps its sum finite" if name in self._sums else "a smaller number"
         return f"round {self.round}: found {value} for {played(configuration)}, expected {expected}"
 
     def spend(self, costs: Mapping[str, float]) -> None:
@@ -91,7 +91,7 @@ class Trace:
             both = {"round", *configuration} & {*values} or {"round"}
             raise TaskError(
                 f"round {self.round}: found two values with the name '{min(both)}', expected different names for "
-                "hyper-parameters and for what a task tells of a round"
+                "hyper-parameters and for the values that a task returns"
             )
         self._rows.append(row)
         kept = len(self._rows)

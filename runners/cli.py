@@ -122,7 +122,7 @@ def _help(name: str, words: list[str]) -> None:
         config = hydra.compose(name, words)
     OmegaConf.resolve(config)
     print(f"\nConfiguration:\n{OmegaConf.to_yaml(config)}")
-    print("--hydra-help shows what Hydra, which reads the command line, can do besides.")
+    print("Hydra reads the command line: --hydra-help lists its own options.")
 
 
 def full_name(word: str, paper: str) -> str:
@@ -143,11 +143,11 @@ def full_name(word: str, paper: str) -> str:
 
 
 def check_commas(words: Sequence[str]) -> None:
-    """Refuse a blank after a comma, which the shell takes for the end of a word."""
+    """Refuse a space after a comma, which the shell takes for the end of a word."""
     for word, following in itertools.pairwise([*words, ""]):
         key, equals, value = word.partition("=")
         if equals and value.endswith(","):
-            raise ConfigError(f"{key}: found a blank after the comma of '{word}', expected none: {word}{following}")
+            raise ConfigError(f"{key}: found a space after the comma in '{word}', expected none: {word}{following}")
 
 
 def check_words(words: Sequence[str], keys: Sequence[str]) -> None:

@@ -33,8 +33,9 @@ def reproduce(cfg: DictConfig) -> bool:
         one = len(unconfirmed) == 1
         words = f"FIGURE={unconfirmed[0].name}" if one else f"PAPER={plan.names[0].partition('/')[0]}"
         print(
-            f"Other code or packages made runs of {len(unconfirmed)} of them: drawn as they are, nothing added; "
-            f"`make verify ACCEPT=1 {words}` confirms what comes out equal, `renew=true` runs them again"
+            f"Made with other code or packages: runs of {len(unconfirmed)} of them, drawn as they are without new "
+            f"repetitions. `make verify ACCEPT=1 {words}` confirms those that come out equal, `renew=true` runs them "
+            "again"
         )
     if plan.scale != "paper" or plan.horizon or plan.repetitions or plan.seed:
         verdicts = f"; those of the committed results: {_COMMITTED}" if _COMMITTED else ""

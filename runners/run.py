@@ -89,7 +89,7 @@ def _text(report: dict[str, Any]) -> str:
         interval = f"   95 % interval {low:.4g} .. {high:.4g}" if is_known else ""
         lines.append(f"  {name:<28} {values['mean']:>12.5g}{interval}")
     if 1 < count < MIN_REPETITIONS:
-        lines.append(f"  (intervals take at least {MIN_REPETITIONS} repetitions)")
+        lines.append(f"  (intervals need at least {MIN_REPETITIONS} repetitions)")
     return "\n".join(lines)
 
 

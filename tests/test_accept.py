@@ -259,7 +259,7 @@ def test_a_run_for_which_there_is_no_time_is_named_and_confirmed_later(checkout)
     checkout.edit("change", "difference")
     complete, out = checkout.confirm(seconds=0)
     assert not complete
-    assert "for which there was no time" in out
+    assert "and there was not enough time" in out
     assert checkout.confirm()[0]
 
 

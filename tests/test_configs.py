@@ -437,7 +437,7 @@ LIST, MAPPING = r"expected a list: \[a, b\], or a dash before each entry", "expe
         ("settings", "settings:", "labels: {method: [TL]}\nsettings:",
          rf"settings\.yaml:2: labels\.method: found \['TL'\], {MAPPING}"),
         ("settings", "horizon: 70", "horizon: [70]", r"horizon: found \[70\], expected a valid integer"),
-        ("settings", ", repetitions: 3", "", r"first\.yaml:3: published: found numbers, but not of how many "),
+        ("settings", ", repetitions: 3", "", r"first\.yaml:3: published: found numbers without the number "),
         ("published", "{CDT: 12.5}", "12.5",
          r"published\.yaml:1: table1\.values: found 12\.5, expected labels of the axis 'method': table1\.axes are "),
         ("published", "12.5", "{A: 12.5}",
@@ -518,11 +518,13 @@ def test_published_numbers_of_ones_own_stand_on_their_page_and_in_no_overview(pr
 
 def test_a_name_that_the_suite_has_is_refused(private):
     (private / "tuner" / "cdt.yaml").write_text("_target_: bench.tuners.cdt.CDT\nradius_scale: 3\n")
-    with pytest.raises(ConfigError, match=r"tuner/cdt\.yaml: found a name that the suite has, too, expected another"):
+    with pytest.raises(
+        ConfigError, match=r"tuner/cdt\.yaml: found a name that the suite already uses, expected another"
+    ):
         from_overrides(["tuner=cdt"])
     (private / "papers" / "cdt").mkdir()
     (private / "papers" / "cdt" / "settings.yaml").write_text("name: cdt\n")
-    with pytest.raises(ConfigError, match=r"papers/cdt/settings\.yaml: found a name that the suite has, too"):
+    with pytest.raises(ConfigError, match=r"papers/cdt/settings\.yaml: found a name that the suite already uses"):
         load_figure("mine/first")
 
 

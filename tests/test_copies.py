@@ -258,5 +258,5 @@ def test_a_configuration_without_a_copy_is_refused():
 def test_the_task_checks_its_parts():
     with pytest.raises(ConfigError, match=r"task.learn: found 'each', expected 'all' or 'played'"):
         Copies(SyntheticLinear(), Following(), "each")
-    with pytest.raises(ConfigError, match="expected a pair that fits"):
+    with pytest.raises(ConfigError, match="expected the same kind of rewards"):
         Copies(SyntheticLinear(), Logistic())

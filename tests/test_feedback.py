@@ -268,7 +268,9 @@ def test_a_log_is_not_learnt_twice_by_a_tuner_that_is_restored_from_before_the_f
     again.learn(pairs)  # nothing was learnt yet
     saved = again.save()
     tuner.restore(saved)
-    with pytest.raises(TunerError, match="found a history after the first ask, or after another history, expected one"):
+    with pytest.raises(
+        TunerError, match="found a history after the first ask, or a second one, expected a single history"
+    ):
         tuner.learn(pairs)
     assert tuner.save()["state"] == saved["state"]
 

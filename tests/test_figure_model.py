@@ -72,9 +72,9 @@ OTHER = {"name": "other", "source": ["code", "run.py"], "text": "less noise", "o
          "bound 1: the figure has no axis"),
         ({"bounds": [{"measured": {}, "formula": {"name": "pi"}}]},
          r"bound 1, formula\.name: found 'pi', expected one of"),
-        ({"claims": [CLAIM | {"origin": "stated"}]}, "claim '1'.*a place goes with origin: stated or theorem"),
-        ({"claims": [CLAIM | {"origin": "theorem"}]}, "claim '1'.*a place goes with origin: stated or theorem"),
-        ({"claims": [CLAIM | {"place": "section 1"}]}, "claim '1'.*a place goes with origin: stated or theorem"),
+        ({"claims": [CLAIM | {"origin": "stated"}]}, "claim '1'.*origin: stated or theorem needs a place"),
+        ({"claims": [CLAIM | {"origin": "theorem"}]}, "claim '1'.*origin: stated or theorem needs a place"),
+        ({"claims": [CLAIM | {"place": "section 1"}]}, "claim '1'.*origin: stated or theorem needs a place"),
         ({"kind": "grid", "axis": "beta"}, "key 'axis': the figure has no axis 'beta'"),
         # limits
         (LIMITED | {"limits": {"candidates": CANDIDATES, "stretches": {"C": 2}}},

@@ -154,7 +154,7 @@ BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
         (BOMB, "found over 10,000 values, aliases written out"),
         ("".join(f"key{i}: 1\n" for i in range(20000)), "found over 10,000 values"),
         ("a: " + "[" * 100000 + "]" * 100000, "levels"),
-        ("a: &a {b: *a}\n", "found an alias within what it stands for"),
+        ("a: &a {b: *a}\n", "found an alias inside the value it refers to"),
         ("a: 1\nb: 2\na: 3\n", "found duplicate key a"),
     ],
     ids=["bomb", "keys", "deep", "recursion", "twice"],

@@ -155,7 +155,7 @@ def test_a_class_without_a_source_file_is_refused(monkeypatch):
     module = types.ModuleType("mine_typed")
     module.Typed = type("Typed", (Tuner,), {"__module__": "mine_typed"})
     monkeypatch.setitem(sys.modules, "mine_typed", module)
-    with pytest.raises(ConfigError, match=r"tuner\._target_: found the class Typed, whose source file is not there"):
+    with pytest.raises(ConfigError, match=r"tuner\._target_: found the class Typed, whose source file is missing"):
         _ = Experiment(settings(tuner={"_target_": "mine_typed.Typed"})).run_id
 
 

@@ -290,13 +290,13 @@ DAMAGED = [
     ),
     (changed(f"{ARRAYS}.means.shape.0", -1), "arrays.means: found .*, expected an 'array', as it was saved"),
     (changed(f"{ARRAYS}.covariances.values", "1"), "covariances: found .*, expected an 'array', as it was saved"),
-    (covariance(1, 1e3), "found a belief that cannot be, expected symmetric covariances"),
-    (covariance(0, -1.0), "found a belief that cannot be, expected no variance below 0"),
-    (changed(f"{ARRAYS}.variances.values.0", 0.0, sign=True), "cannot be, expected noise variances above 0"),
-    (changed(f"{ARRAYS}.left.values.0", 17, sign=True), "cannot be, expected at least one prior"),
-    (changed(f"{ARRAYS}.scalars.values.4", 0.0, sign=True), "cannot be, expected at least one prior"),
-    (changed(f"{ARRAYS}.scalars.values.3", 40.0, sign=True), "expected a number of hypotheses that there is room for"),
-    (changed(f"{REWARDS}._first.0.tuple.0", 99, sign=True), "cannot be, expected points from 0 to"),
+    (covariance(1, 1e3), "found an impossible belief, expected symmetric covariances"),
+    (covariance(0, -1.0), "found an impossible belief, expected no variance below 0"),
+    (changed(f"{ARRAYS}.variances.values.0", 0.0, sign=True), "impossible belief, expected noise variances above 0"),
+    (changed(f"{ARRAYS}.left.values.0", 17, sign=True), "impossible belief, expected at least one prior"),
+    (changed(f"{ARRAYS}.scalars.values.4", 0.0, sign=True), "impossible belief, expected at least one prior"),
+    (changed(f"{ARRAYS}.scalars.values.3", 40.0, sign=True), "expected a number of hypotheses for which there is room"),
+    (changed(f"{REWARDS}._first.0.tuple.0", 99, sign=True), "impossible belief, expected points from 0 to"),
 ]
 
 

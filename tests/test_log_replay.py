@@ -206,7 +206,7 @@ def test_what_is_said_before_a_run(log):
     assert second.startswith(f"smallest propensity {smallest:.4g}")
     assert f"one of 10 disjoint parts of the log, in random order: about {int(6000 * smallest):,} accepted" in third
     assert fourth.startswith(
-        f"answers hold for about {int(6000 * smallest):,} rounds in a row, while the log has 60,000"
+        f"results hold for runs of about {int(6000 * smallest):,} rounds, although the log has 60,000"
     )
     assert "nothing about other data" in environment(log, sample="bootstrap").notes()[2]
 
@@ -244,7 +244,7 @@ def test_there_are_as_many_repetitions_as_parts_and_a_hint_of_more_rows(tmp_path
     assert "repetitions would decide" not in out
     lengths = sorted(set(finals.groupby("method")["accepted"].mean().round().astype(int)))
     rounds = f"10 repetitions of about {' or '.join(map(str, lengths))} accepted rounds"
-    rounds += "; over more rounds settings may rank otherwise"
+    rounds += "; in longer runs settings may rank differently"
     assert rounds in (folder / "table.md").read_text()
     assert rounds in (folder / "index.html").read_text()
 

@@ -90,7 +90,7 @@ def test_what_opens_files_otherwise_is_said(folder):
     own = experiment("own_opens", "Clicks")
     assert own.fingerprint is None
     (line,) = own.data_notes()
-    assert line.startswith("env: Clicks seems to open files by read_csv: if one changes, finished repetitions")
+    assert line.startswith("env: Clicks seems to open files with read_csv: if one changes, finished repetitions")
 
 
 def test_what_an_author_declares_is_the_fingerprint(folder):

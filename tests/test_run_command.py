@@ -72,7 +72,7 @@ def test_of_few_repetitions_no_interval_is_printed(here):
     words = ("horizon=20",)
     few, enough = here("repetitions=4", *words).out, here("repetitions=5", *words).out
     assert "95 % interval" not in few
-    assert few.endswith("(intervals take at least 5 repetitions)\n")
+    assert few.endswith("(intervals need at least 5 repetitions)\n")
     assert re.search(r"final_regret +[\d.]+   95 % interval [\d.]+ \.\. [\d.]+\n", enough)
     assert "at least" not in enough
 

@@ -148,5 +148,7 @@ def test_what_cannot_be_saved_is_named():
 
     tuner = Odd()
     tuner.start(Problem(Space.of(x=[1.0]), 10))
-    with pytest.raises(TunerError, match=r"^Odd: inner\['bad'\]: found <generator .*, expected what can be saved"):
+    with pytest.raises(
+        TunerError, match=r"^Odd: inner\['bad'\]: found <generator .*, expected something that can be saved"
+    ):
         tuner.save()

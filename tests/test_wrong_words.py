@@ -48,7 +48,7 @@ RUN: Sentences = {
     "tuner=zooming_oracle": ("tuner: found ZoomingOracle with ContextualBandit", "expected", "known changes"),
     "env=gaussian_arms tuner=cdt": ("tuner: CDT does not fit", "GaussianArms", "'arm': found no interval"),
     "algorithm=none": ("found SyntheticLinear without an algorithm", "expected an environment whose"),
-    "algorithm=ucb_glm": ("algorithm: found UCBGLM, which needs logistic rewards", "expected a pair that fits"),
+    "algorithm=ucb_glm": ("algorithm: found UCBGLM, which needs logistic rewards", "expected the same kind of rewards"),
     # search spaces
     "algorithm.tune=[foo]": ("algorithm.tune: found", "'foo'", "exploration_rate", "ridge"),
     "algorithm.space.foo.low=2": ("algorithm.space.foo", "exploration_rate", "ridge"),
@@ -76,7 +76,7 @@ COMPARE: Sentences = {
     "tuner=cdt(radius_scale=a),tl": ("radius_scale: found 'a'",),
     "tuner=cdt": ("tuner: found only 'CDT', expected at least two",),
     "tuner=cdtt,tl": ("tuner: found 'cdtt', did you mean 'cdt'? expected one of: ",),
-    "tuner=cdt, tl": ("tuner: found a blank after the comma", "tuner=cdt,tl"),
+    "tuner=cdt, tl": ("tuner: found a space after the comma", "tuner=cdt,tl"),
     "tuner=tl tuner=cdt": ("tuner: given twice",),
     "tuner=A=tl,A=cdt": ("tuner: found two called 'A', expected different labels", "label=cdt"),
     "env.dim=A=5,A=25": ("env.dim: found two called 'A'",),

@@ -31,10 +31,10 @@ class NotConformingError(BenchError):
     """A class does not do what every class of its kind must do; the text says what was found."""
 
 
-OWN_STATE = "expected no list, dict or array of the class that all objects change: make it in `_start`"
+OWN_STATE = "expected no list, dict or array that all objects of the class share: create it in `_start`"
 OF_THE_BASE = {"_asked", "_given", "_started", "_tickets"}
 """The attributes that `Tuner.start` sets."""
-REMEDY = "expected all that is drawn to come from `seeds`, and all state to be set at the start"
+REMEDY = "expected all random numbers to come from `seeds`, and all state to be set at the start"
 """What makes a class come to the same with the same seed."""
 Build = Callable[[], Any]
 """Returns a fresh object of the class that is checked."""
@@ -54,11 +54,11 @@ def proposes_from_the_space(build: Build, rounds: int) -> None:
         _expect(fault is None, f"round {t}: {fault}")
     _expect(
         drive_tuner(tuner, 1, len(first)) == first,
-        f"started again with the same seed, it proposes other values, {REMEDY}",
+        f"started again with the same seed, it proposes different values, {REMEDY}",
     )
     _expect(
         drive_tuner(build(), 1, len(first)) == first,
-        f"another object with the same seed proposes other values, {REMEDY}",
+        f"another object with the same seed proposes different values, {REMEDY}",
     )
 
 
@@ -70,7 +70,7 @@ def leaves_other_objects_alone(build: Build, rounds: int) -> None:
     other.start(problem(len(alone)), Seeds(2).child("tuner"))
     for t, (outcome, expected) in enumerate(zip(outcomes(len(alone)), alone, strict=True), 1):
         found = tuner.ask()
-        _expect(found == expected, f"round {t}: beside another object it proposes other values, {OWN_STATE}")
+        _expect(found == expected, f"round {t}: beside another object it proposes different values, {OWN_STATE}")
         other.ask()
         other.tell(-outcome.reward, known(-outcome.reward))
         tuner.tell(outcome.reward, outcome)
@@ -100,7 +100,7 @@ def refuses_rewards_that_are_no_numbers(build: Build, rounds: int) -> None:
         tuner.tell(1.0, known(1.0))
         other.tell(1.0, known(1.0))
         same = all(tuner.ask() == other.ask() for _ in range(5))
-        _expect(same, f"having refused {short(reward)}, it proposes something else than before")
+        _expect(same, f"after refusing {short(reward)}, it proposes something different")
 
 
 def is_asked_before_it_is_told(build: Build, rounds: int) -> None:
@@ -165,7 +165,7 @@ def keeps_names_of_its_own(build: Build, rounds: int) -> None:
     taken = [name for name, value in kept.items() if vars(tuner).get(name) is not value]
     settings = {field.name for field in fields(tuner)}
     taken += (vars(tuner).keys() & set(dir(Tuner))) - OF_THE_BASE - settings
-    _expect(not taken, f"it sets {', '.join(sorted(taken))}, which Tuner needs itself, expected another name")
+    _expect(not taken, f"it sets {', '.join(sorted(taken))}, which Tuner itself uses, expected another name")
 
 
 def repeats_itself(build: Build, rounds: int) -> None:
@@ -174,7 +174,7 @@ def repeats_itself(build: Build, rounds: int) -> None:
     first = drive_algorithm(algorithm, 1, min(rounds, 200))
     _expect(
         drive_algorithm(algorithm, 1, len(first)) == first,
-        f"started again with the same seed, it pulls other arms, {REMEDY}",
+        f"started again with the same seed, it pulls different arms, {REMEDY}",
     )
     _expect(len(set(first)) > 1, f"it pulls arm {first[0]} in all rounds")
     names = algorithm.hyper_parameters.names
@@ -197,7 +197,7 @@ def environment_repeats_itself(build: Build, rounds: int) -> None:
     first = digest_of(drive_environment(build(), 1, 30))
     _expect(
         digest_of(drive_environment(build(), 1, 30)) == first,
-        f"with the same seed it shows or pays something else, {REMEDY}",
+        f"with the same seed it shows or pays something different, {REMEDY}",
     )
     _expect(digest_of(drive_environment(build(), 2, 30)) != first, "with another seed it shows and pays the same")
 

@@ -69,8 +69,8 @@ def _status(dataset: Dataset) -> str:
     path = locate(dataset)
     if path is None:
         where = (
-            f"not here; get it: {dataset.how_to_get}; or let BENCH_DATA_DIR name a folder with "
-            f"{dataset.folder}/{dataset.file}; until then, {dataset.stand_in}"
+            f"not found; to get it: {dataset.how_to_get}; or set BENCH_DATA_DIR to a folder that has "
+            f"{dataset.folder}/{dataset.file}; until then: {dataset.stand_in}"
         )
     else:
         where = f"{path} ({_checked(dataset, path)})"
@@ -84,7 +84,7 @@ def _checked(dataset: Dataset, path: Path) -> str:
     except DataError as error:
         return one_line(error)
     if wrong:
-        return f"checksum of {', '.join(wrong)} does NOT match the published one: used with BENCH_DATA_ALTERED=1 alone"
+        return f"checksum of {', '.join(wrong)} does NOT match the published one: used only with BENCH_DATA_ALTERED=1"
     return "checksum matches" if names else "no known checksum"
 
 

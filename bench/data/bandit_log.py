@@ -171,7 +171,7 @@ def _check_support(labels: list[Any], actions: np.ndarray, propensities: np.ndar
     if uniform:
         count = int((actions == worst).sum())
         raise DataError(
-            f"env.propensity: found uniform, but the action '{labels[worst]}'{others} in {count:,} of {n:,} rows, "
+            f"env.propensity: found uniform, but {count:,} of {n:,} rows have the action '{labels[worst]}'{others}, "
             f"expected about {n // len(labels):,}: name the column with the probabilities"
         )
     if shares[worst] > 1:
@@ -181,8 +181,8 @@ def _check_support(labels: list[Any], actions: np.ndarray, propensities: np.ndar
             "chosen"
         )
     raise DataError(
-        f"env.propensity: found support for the action '{labels[worst]}'{others} in about {shares[worst]:.0%} of the "
-        "contexts, from its propensities, expected 100 %: nothing in this log says what it earns elsewhere"
+        f"env.propensity: found propensities by which the action '{labels[worst]}'{others} was possible in only about "
+        f"{shares[worst]:.0%} of the rows, expected 100 %: the log cannot tell what it would have earned in the others"
     )
 
 

@@ -38,7 +38,7 @@ def match(patterns: str | Sequence[str], names: Sequence[str], key: str, besides
         if not found:
             raise ConfigError(f"{key}: found '{pattern}', expected a column or a pattern of: {', '.join(names)[:300]}")
         if pattern in besides:
-            raise ConfigError(f"{key}: found '{pattern}', which has another use, expected another column")
+            raise ConfigError(f"{key}: found '{pattern}', which another key already uses, expected another column")
         chosen.update(found)
     return [name for name in names if name in chosen and name not in besides]
 
@@ -111,7 +111,7 @@ def _words(table: Files, column: str) -> tuple[np.ndarray | None, list[str], lis
             f"{table.parts[0][0]}, {column}: found {len(words):,} different words, expected at most {MAX_WORDS}, as "
             "each is made a feature: leave the column out, or group them"
         )
-    notes = [f"{column}: {missing.sum():,} missing values, a word of their own"] if missing.any() else []
+    notes = [f"{column}: {missing.sum():,} missing values, treated as one more word"] if missing.any() else []
     if len(words) == 1:
         return None, [], [*notes, f"{column}: left out, as all its values are '{words[0]}'"]
     one_hot = np.zeros((len(codes), len(words)), dtype=np.float32)

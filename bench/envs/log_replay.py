@@ -91,8 +91,8 @@ class LogReplay(Replay):
         rounds = self._n_rows(log) * smallest
         if rounds < 2:
             raise DataError(
-                f"env.propensity: found a smallest propensity of {smallest:.3g} in {self._n_rows(log):,} rows a "
-                f"repetition, so that about {rounds:.2g} rounds would be accepted, expected at least 2"
+                f"env.propensity: found a smallest propensity of {smallest:.3g} in {self._n_rows(log):,} rows "
+                f"per repetition, so that about {rounds:.2g} rounds would be accepted, expected at least 2"
             )
         return smallest
 
@@ -118,8 +118,8 @@ class LogReplay(Replay):
             + f", mean reward {log.rewards.mean():.4g}",
             f"smallest propensity {smallest:.4g}; every action has support, as far as the propensities tell",
             f"a repetition replays {rows}, {order}: about {rounds:,} accepted rounds, the horizon that tuners are told",
-            f"answers hold for about {rounds:,} rounds in a row, while the log has {len(log):,} rows: over more rounds "
-            "settings may rank otherwise",
+            f"results hold for runs of about {rounds:,} rounds, although the log has {len(log):,} rows: in longer runs "
+            "settings may rank differently",
             *log.notes,
         )
 

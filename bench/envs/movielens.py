@@ -106,7 +106,8 @@ class Movielens(ContextualEnvironment):
             return 1.0, 0.0
         if self.feature_scaling == "round":
             raise ConfigError(
-                "env.mean: found 'min_max' with feature_scaling 'round', expected 'raw': films have no fixed mean then"
+                "env.mean: found 'min_max' with feature_scaling 'round', expected 'raw', as films then have no fixed "
+                "mean"
             )
         low, high = float(values.min()), float(values.max())
         return 1.0 / (high - low), -low / (high - low)

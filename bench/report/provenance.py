@@ -123,7 +123,7 @@ class Provenance(BaseModel):
             return "computed, nothing was run"
         repetitions = number_of_repetitions(self.repetitions, sequential=self.sequential)
         generated = ", ".join(name for name in self.surrogate if name not in self.altered)
-        data = "; over more rounds settings may rank otherwise" if self.accepted else ""
+        data = "; in longer runs settings may rank differently" if self.accepted else ""
         data += f"; surrogate data in place of the real ({generated})" if generated else ""
         data += f"; altered data, other than published ({', '.join(self.altered)})" if self.altered else ""
         data += f"; {PACKAGED_WORDS}" if self.packaged else ""

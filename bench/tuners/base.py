@@ -148,8 +148,8 @@ class Tuner(Saving, ABC):
             if late and self.remembers is None:
                 raise TunerError(
                     f"{name}: found the reward of an earlier ask, expected that of the latest: it cannot take late "
-                    "rewards, as its class does not say what it `remembers`: the names of what `_ask` sets and `_tell` "
-                    'reads, such as remembers = ("_last",)'
+                    "rewards until its class lists in `remembers` the attributes that `_ask` sets and `_tell` reads, "
+                    'such as remembers = ("_last",)'
                 )
             reward = self._checked(reward, outcome)
             if not late:
@@ -168,7 +168,7 @@ class Tuner(Saving, ABC):
         if isinstance(outcome, int | float):
             raise TunerError(
                 f"{type(self).__name__}: found the outcome {short(outcome)}, expected none, or a task's; a ticket "
-                "needs its name: tell(reward, ticket=ticket)"
+                "is passed by name: tell(reward, ticket=ticket)"
             )
         converted = number(reward)
         if converted is None:
@@ -186,13 +186,13 @@ class Tuner(Saving, ABC):
             self._refuse_call("learn()")
         if not self.learns_history:
             raise TunerError(
-                f"{name}: found a history, expected none: what it learns from a reward depends on how it drew the "
-                "configuration itself"
+                f"{name}: found a history, expected none: what it learns from a reward depends on how it drew that "
+                "configuration"
             )
         if self._asked is not None:
             raise TunerError(
-                f"{name}: found a history after the first ask, or after another history, expected one, before the "
-                "first ask"
+                f"{name}: found a history after the first ask, or a second one, expected a single history before "
+                "the first ask"
             )
         check = ConfigurationCheck(self._given["space"], self.leaves_space)
         pairs = []

@@ -148,7 +148,7 @@ class ChangepointBelief:
         checks = {
             "arrays of shapes that fit each other": n == n_points and shapes == [*expected, *[(n_priors,)] * 2, (5,)],
             "finite numbers alone": all(np.isfinite(array).all() for array in arrays),
-            "a number of hypotheses that there is room for": born in range(most + 1) and rounds >= 0 <= freedom,
+            "a number of hypotheses for which there is room": born in range(most + 1) and rounds >= 0 <= freedom,
             "at least one prior": left in range(1, n_priors + 1) and bool(np.isin(arrays.left, range(n_priors)).all()),
             "noise variances above 0": bool((arrays.variances > 0.0).all()),
             "symmetric covariances": bool((np.abs(covariances - covariances.mT) <= 1e-6 * scale).all()),
@@ -157,7 +157,7 @@ class ChangepointBelief:
         }
         for words, right in checks.items():
             if not right:
-                raise TunerError(f"found a belief that cannot be, expected {words}")
+                raise TunerError(f"found an impossible belief, expected {words}")
 
 
 @kernel

@@ -34,8 +34,8 @@ class Schedule(Tuner):
         place = next(self._order, None)
         if place is None:
             raise ConfigError(
-                f"task.yoked: found more than the {len(self._chosen)} decisions of the first run, expected as many: a "
-                "log, which rejects events, cannot be yoked"
+                f"task.yoked: found more than the {len(self._chosen)} decisions of the first run, expected the same "
+                "number: a log, which rejects events, cannot be yoked"
             )
         return self._chosen[place]
 

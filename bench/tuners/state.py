@@ -71,8 +71,9 @@ class Writer:
             fields = vars(value)
         if fields is None or not known:
             raise TunerError(
-                f"{self._name}: {path.lstrip('.')}: found {short(value)}, expected what can be saved: numbers, words, "
-                "arrays, random generators, and lists, dicts and objects of these; name it in `unsaved` otherwise"
+                f"{self._name}: {path.lstrip('.')}: found {short(value)}, expected something that can be saved "
+                "(numbers, words, arrays, random generators; lists, dicts and objects of these): else name it in "
+                "`unsaved`"
             )
         attributes = {name: self.write(item, f"{path}.{name}") for name, item in fields.items()}
         return {"object": f"{kind.__module__}:{kind.__qualname__}", "attributes": attributes}

@@ -78,7 +78,7 @@ class Zooming(ZoomingTuner):
         """
         tau0 = problem.noise_std if self.noise_std is None else self.noise_std
         if tau0 > _LARGEST:
-            raise ConfigError(f"noise_std: found {tau0:g}, expected at most {_LARGEST:g}: its square is no number")
+            raise ConfigError(f"noise_std: found {tau0:g}, expected at most {_LARGEST:g}: its square would overflow")
         log_t = log_horizon(problem)
         if self.constants == "theory":
             return math.sqrt(13 / 2 * tau0**2 * log_t), math.sqrt(52 * math.pi * tau0**2 * log_t)

@@ -126,7 +126,7 @@ def _tree(value: Any) -> Any:
                 return node
     kind = "class" if isinstance(value, type) else "function"
     raise ConfigError(
-        f"found the {kind} {value.__qualname__} without its source, which results are kept by, expected one in a "
+        f"found the {kind} {value.__qualname__} whose source cannot be read, expected one in a "
         "notebook's cell, a script or a module: save it in a file, such as my_module.py, and import it from there"
     )
 
@@ -198,6 +198,6 @@ def _of_value(cls: type, name: str, value: Any) -> str:
         if " at 0x" not in repr(value):
             return repr(value)
     raise ConfigError(
-        f"found {cls.__qualname__} with a use of '{name}', {type(value).__name__}, whose value cannot be kept "
-        "with results, expected plain data: make it a setting of the class, or put both into a file and import it"
+        f"found {cls.__qualname__}, which uses '{name}', a {type(value).__name__} that cannot be kept with "
+        "results, expected plain data: make it a setting of the class, or put both into a file and import it"
     )

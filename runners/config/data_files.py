@@ -58,8 +58,8 @@ def opened_otherwise(classes: Mapping[str, type]) -> list[str]:
         places = list(_opens(cls)) if is_own(cls) else []
         if places:
             lines.append(
-                f"{part}: {cls.__name__} seems to open files by {', '.join(dict.fromkeys(places))}: if one changes, "
-                "finished repetitions are not run again; read it by bench.data.read.read, name it in a setting, or "
+                f"{part}: {cls.__name__} seems to open files with {', '.join(dict.fromkeys(places))}: if one changes, "
+                "finished repetitions are not run again; read it with bench.data.read.read, name it in a setting, or "
                 "return its checksum as `fingerprint`"
             )
     return lines

@@ -19,7 +19,7 @@ def filled(name: str) -> dict[str, Any]:
     figure.pop("like", None)
     for key, expected in zip(("paper", "name"), name.split("/"), strict=True):
         if figure.setdefault(key, expected) != expected:
-            raise ConfigError(f"{key}: found '{figure[key]}', expected '{expected}', as its file is called", at=[key])
+            raise ConfigError(f"{key}: found '{figure[key]}', expected '{expected}', the name of its file", at=[key])
     for key in ("runs", "claims", "readings"):
         expect(list, figure.get(key, []), key)
     for block in figure.get("runs", []):
@@ -42,7 +42,7 @@ def filled(name: str) -> dict[str, Any]:
         of_paper = load_paper(figure["paper"])["settings"]
         if not {"published_repetitions", "repetitions"} & figure.keys() and "repetitions" not in of_paper:
             raise ConfigError(
-                "published: found numbers, but not of how many repetitions they are means, expected "
+                "published: found numbers without the number of repetitions behind them, expected "
                 "published_repetitions, or repetitions in the paper's settings",
                 at=["published"],
             )

@@ -99,7 +99,7 @@ def _modules_of(classes: Mapping[str, type]) -> Iterator[str]:
             path = _locate(name)
             if path is None:
                 raise ConfigError(
-                    f"{part}._target_: found the class {base.__qualname__}, whose source file is not there (module "
+                    f"{part}._target_: found the class {base.__qualname__}, whose source file is missing (module "
                     f"{name}), expected a class in a file of its own"
                 )
             if name.partition(".")[0] == package or _belongs(path):

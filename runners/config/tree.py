@@ -71,7 +71,7 @@ def path_of(name: str) -> Path | None:
 
 
 def _taken(name: str) -> ConfigError:
-    return _marked(name, 0, "found a name that the suite has, too, expected another")
+    return _marked(name, 0, "found a name that the suite already uses, expected another")
 
 
 def shown(name: str) -> str:
@@ -223,8 +223,8 @@ def choices(group: str) -> list[str]:
     folder, names = user_folder(), {*suite_choices(group), *listed(group)}
     for name in listed(group).keys() & {*suite_choices(group)}:
         raise ConfigError(
-            f"{group}: found '{name}' in an installed package ({listed(group)[name]}), a name that the suite has, too, "
-            "expected another"
+            f"{group}: found '{name}' in an installed package ({listed(group)[name]}), a name that the suite already "
+            "uses, expected another"
         )
     users = set(_choices(folder, group)) if folder else set()
     for name in names & users:

@@ -27,7 +27,7 @@ _Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda _, node: node.valu
 
 
 def _refuse_bombs(text: str) -> None:
-    """Refuse an alias within what it stands for, and more values, aliases written out, than a file of ours may have."""
+    """Refuse an alias inside the value it refers to, and more values, aliases written out, than our files may have."""
     sizes: dict[str, int] = {}
     around: list[tuple[str | None, list[int]]] = [(None, [])]  # anchor and sizes of the values of what is open
     for event in yaml.parse(text, yaml.CSafeLoader):
@@ -39,7 +39,7 @@ def _refuse_bombs(text: str) -> None:
             size = sizes[anchor or ""] = 1 + sum(within)
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor in [anchor for anchor, _ in around]:
-                raise _at(event, "found an alias within what it stands for")
+                raise _at(event, "found an alias inside the value it refers to")
             size = sizes.get(str(event.anchor), 1)
         else:
             size = int(isinstance(event, yaml.ScalarEvent))

@@ -89,7 +89,7 @@ def _obstacle(run: CommittedRun, train: bool) -> str:
     if run.lacks_data:
         return "its data is missing here"
     if run.follows_last_digits:
-        return "last digits decide what it tries, and another kind of machine made it"
+        return "what it tries depends on the last digits of numbers, and another kind of machine made it"
     if run.trains_first and not train:
         return f"it trains an encoder first; name its figure to play it (figure={run.name})"
     return ""
@@ -116,7 +116,7 @@ def _play(
         lacking = numbers - done
         if lacking and (left.seconds + of_run[0].run.seconds * len(lacking)) / jobs > seconds:
             for one in of_run:
-                one.difference = f"a repetition takes {duration(one.run.seconds)}, for which there was no time"
+                one.difference = f"a repetition takes {duration(one.run.seconds)}, and there was not enough time"
             continue
         for number in sorted(done):
             for one in of_run:
@@ -203,7 +203,7 @@ def _alone(folder: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise ConfigError(
-                f"accept: found another process that confirms the results in {folder.parent}, expected to be alone; "
-                "start it again when that has ended"
+                f"accept: found another process that confirms the results in {folder.parent}, expected none; "
+                "start again when it has finished"
             ) from None
         yield

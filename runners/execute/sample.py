@@ -38,7 +38,9 @@ def playable(runs: Sequence[CommittedRun], is_named: bool) -> list[CommittedRun]
             print(f"not drawn: {name}, whose runs train an encoder first; figure={name} verifies it")
         runs = [run for run in runs if not run.trains_first]
     for name in dict.fromkeys(run.name for run in runs if run.follows_last_digits):
-        print(f"not drawn: {name}, runs of gp_minimize from another kind of machine: last digits decide what it tries")
+        print(
+            f"not drawn: {name}, runs of gp_minimize from another kind of machine: what it tries depends on last digits"
+        )
     runs = [run for run in runs if not run.follows_last_digits]
     if not runs and lacking:
         raise ConfigError("found no data for any of the committed runs, expected those that `bench.data status` lists")

@@ -120,7 +120,7 @@ def _derive(names: Sequence[str], jobs: int, *, overviews: bool) -> tuple[list[s
     if unbacked:
         count = len(unbacked) - len(others)
         words = [f"{SECONDS} of {count} result{'s' * (count > 1)}", *([", ".join(others)] if others else [])]
-        print(f"measured seconds, which no repetition backs: {'; '.join(words)}")
+        print(f"measured seconds, which repetitions cannot confirm: {'; '.join(words)}")
     problems = [sentence for result in compared for sentence in result.problems]
     for name in names:
         for folder in _folders(name):

@@ -15,7 +15,7 @@ FILE = "stamp.json"
 _MADE_ONCE = ("environment.json", "manifest.json", "repetitions.parquet", "seconds.csv")
 """What tables and pictures are derived from."""
 
-_EDITED = "{}: found another content than was written with this result"
+_EDITED = "{}: found content that differs from what was written with this result"
 
 
 def read_stamps(folder: Path) -> dict[str, str]:

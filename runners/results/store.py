@@ -64,8 +64,8 @@ def alone(folder: Path, key: str) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ConfigError(
-                f"{key}: found '{folder.name}', which another command is writing, expected another name, or to wait "
-                "until it has ended"
+                f"{key}: found '{folder.name}', which another command is writing, expected a free name: choose "
+                "another, or wait until it has finished"
             ) from None
         except OSError:  # a file system without locks
             pass

@@ -44,7 +44,7 @@ class Claim(Sourced):
     @model_validator(mode="after")
     def _place_fits(self) -> "Claim":
         if bool(self.place) != (self.origin != "ours"):
-            raise ValueError("a place goes with origin: stated or theorem, which need one")
+            raise ValueError("origin: stated or theorem needs a place, and origin: ours takes none")
         return self
 
     @abstractmethod
