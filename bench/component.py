@@ -75,12 +75,14 @@ def _one_sentence(init: Callable[..., None], cls: Any) -> Callable[..., None]:
             init(self, *args, **kwargs)
         except ValidationError as error:
             names = [item.name for item in fields(cls) if item.init]
-            raise ConfigError(_describe(cls.__name__, error, names)) from None
+            setting, text = _describe(error, names)
+            raise ConfigError(text, owner=cls.__name__, setting=setting) from None
 
     return checked_init
 
 
-def _describe(name: str, error: ValidationError, names: list[str]) -> str:
+def _describe(error: ValidationError, names: list[str]) -> tuple[str, str]:
+    """Return the setting that is wrong, "" where it is none, and what was found and is expected."""
     first, *others = error.errors()
     *parts, _ = first["loc"]
     # A setting of several types, of which one is a word: an error for each, whose last part is a type.
@@ -89,9 +91,9 @@ def _describe(name: str, error: ValidationError, names: list[str]) -> str:
         kinds, parts = [first], list(first["loc"])
     where = ".".join(str(part) for part in parts)
     if first["type"] == "unexpected_keyword_argument":
-        return f"{name}: found the unknown key '{where}', expected one of: {', '.join(names) or '(none)'}"
+        return "", f"found the unknown key '{where}', expected one of: {', '.join(names) or '(none)'}"
     if first["type"] in ("missing", "missing_argument"):
-        return f"{name}: found no value for '{where}', expected one"
+        return "", f"found no value for '{where}', expected one"
     texts = [each["msg"].removeprefix("Input should be ").removeprefix("Value error, ") for each in kinds]
     expected = " or ".join(text[0].lower() + text[1:] for text in texts)
-    return f"{name}.{where}: found {first['input']!r}, expected {expected}"
+    return where, f"found {first['input']!r}, expected {expected}"

@@ -26,15 +26,36 @@ def one_line(error: BaseException) -> str:
 class ConfigError(BenchError):
     """A setting is unknown, has the wrong type or is out of range.
 
-    ``at`` is what of a configuration file it is about: values first, then keys. ``within``, the id of the entry that
-    these stand in, and ``mark``, file and line, are added where they are known.
+    The message begins with ``owner``, such as a class as its own code calls it, and the ``setting`` of it. ``at`` is
+    what of a configuration file it is about: values first, then keys. ``within``, the id of the entry that these stand
+    in, and ``mark``, file and line (0: not known), are added where they are known; the message then begins with them.
     """
 
-    def __init__(self, message: str, *, at: Iterable[object] = ()) -> None:
-        super().__init__(message)
+    def __init__(self, text: str, *, owner: str = "", setting: str = "", at: Iterable[object] = ()) -> None:
+        super().__init__(text)
+        self.owner, self.setting = owner, setting
         self.at = tuple(map(str, at))
         self.within = ""
         self.mark: tuple[str, int] | None = None
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in self.mark or () if part)
+        about = ".".join(filter(None, (self.owner, self.setting)))
+        return ": ".join(filter(None, (place, about, super().__str__())))
+
+    def under(self, key: str) -> "ConfigError":
+        """Return it as it is where a configuration has ``key`` for its owner."""
+        error = ConfigError(super().__str__(), owner=key, setting=self.setting, at=self.at)
+        error.within, error.mark = self.within, self.mark
+        return error
+
+
+class SpaceError(ConfigError):
+    """A search space is wrong, or the hyper-parameter ``name`` of it, or does not fit what searches it."""
+
+    def __init__(self, text: str, name: str = "") -> None:
+        super().__init__(text, owner=f"hyper-parameter '{name}'" if name else "search space")
+        self.name = name
 
 
 @contextmanager

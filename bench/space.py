@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import PositiveFloat
 
 from bench.component import component
-from bench.errors import ConfigError
+from bench.errors import SpaceError
 
 Configuration = dict[str, Any]
 
@@ -82,7 +82,7 @@ class HyperParameter:
 
     def _expect(self, is_right: bool, found: str, expected: str) -> None:
         if not is_right:
-            raise ConfigError(f"hyper-parameter '{self.name}': {found}, expected {expected}")
+            raise SpaceError(f"{found}, expected {expected}", self.name)
 
     @property
     def continuous(self) -> bool:
@@ -95,7 +95,7 @@ class HyperParameter:
         """
         if self.low is None or self.high is None:
             words = "" if self.numeric else ": a tuner that searches intervals cannot tune words"
-            raise ConfigError(f"hyper-parameter '{self.name}': found no interval, expected low and high{words}")
+            raise SpaceError(f"found no interval, expected low and high{words}", self.name)
         low, high = (self.low - 0.5, self.high + 0.5) if self.integer else (self.low, self.high)
         value = low * (high / low) ** u if self.log else low + (high - low) * u**self.power
         if self.integer:
@@ -151,9 +151,9 @@ class Space:
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", tuple(self.parameters))
         if not self.parameters:
-            raise ConfigError("search space: found no hyper-parameter, expected at least one")
+            raise SpaceError("found no hyper-parameter, expected at least one")
         if len(set(self.names)) != len(self.names):
-            raise ConfigError(f"search space: found the names {list(self.names)}, expected no name twice")
+            raise SpaceError(f"found the names {list(self.names)}, expected no name twice")
 
     @classmethod
     def of(cls, **parameters: Mapping[str, Any] | Sequence[Any]) -> "Space":
@@ -186,7 +186,7 @@ class Space:
         names = list(names)
         for name in names:
             if name not in by_name:
-                raise ConfigError(f"search space: found the hyper-parameter '{name}', expected one of {list(by_name)}")
+                raise SpaceError(f"found the hyper-parameter '{name}', expected one of {list(by_name)}")
         return Space(tuple(by_name[name] for name in names))
 
     def product(self) -> list[Configuration]:
@@ -196,9 +196,8 @@ class Space:
         """
         for parameter in self.parameters:
             if not parameter.candidates:
-                raise ConfigError(
-                    f"hyper-parameter '{parameter.name}': found an interval only, expected candidates for a tuner "
-                    "that chooses among values"
+                raise SpaceError(
+                    "found an interval only, expected candidates for a tuner that chooses among values", parameter.name
                 )
         combinations = itertools.product(*(parameter.candidates for parameter in self.parameters))
         return [dict(zip(self.names, values, strict=True)) for values in combinations]

@@ -2,7 +2,7 @@ from dataclasses import field
 from typing import Any, ClassVar
 
 from bench.component import component
-from bench.errors import ConfigError
+from bench.errors import ConfigError, SpaceError
 from bench.space import Configuration, Space
 
 
@@ -49,5 +49,5 @@ class Algorithm:
 def positive(name: str, value: Any) -> float:
     """Return the value of the hyper-parameter ``name``. Raises ConfigError if it is not positive."""
     if value is None or not value > 0:
-        raise ConfigError(f"hyper-parameter '{name}': found {value}, expected a positive number")
+        raise SpaceError(f"found {value}, expected a positive number", name)
     return float(value)

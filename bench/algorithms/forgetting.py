@@ -9,7 +9,7 @@ from bench.algorithms.kernels import REFRESH_EVERY, add_outer, dot
 from bench.algorithms.linear import LinearAlgorithm
 from bench.algorithms.linucb import LinUCB
 from bench.component import component
-from bench.errors import ConfigError
+from bench.errors import SpaceError
 from bench.jit import Array, kernel
 from bench.seeding import Seeds
 from bench.space import Configuration
@@ -68,7 +68,7 @@ class DLinUCB(ForgettingLinUCB):
     def choose(self, contexts: np.ndarray, configuration: Configuration) -> int:
         discount = configuration["discount"]
         if not 0 < discount <= 1:
-            raise ConfigError(f"hyper-parameter 'discount': found {discount}, expected a number above 0, at most 1")
+            raise SpaceError(f"found {discount}, expected a number above 0, at most 1", "discount")
         self._discount = float(discount)
         return super().choose(contexts, configuration)
 
@@ -109,7 +109,7 @@ class SWLinUCB(ForgettingLinUCB):
     def choose(self, contexts: np.ndarray, configuration: Configuration) -> int:
         window = configuration["window"]
         if window != int(window) or window < 1:
-            raise ConfigError(f"hyper-parameter 'window': found {window}, expected a positive whole number")
+            raise SpaceError(f"found {window}, expected a positive whole number", "window")
         self._window = int(window)
         self._slide()
         return super().choose(contexts, configuration)

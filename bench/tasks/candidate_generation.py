@@ -5,7 +5,7 @@ import numpy as np
 
 from bench.algorithms.candidate_generation import CandidateGeneration
 from bench.envs.ali_display_ad import AliDisplayAd
-from bench.errors import ConfigError
+from bench.errors import ConfigError, SpaceError
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tasks.base import Outcome, Task, check_parts
@@ -46,7 +46,8 @@ class CandidateGenerationTask(Task):
         environment, algorithm = self.environment, self.algorithm
         [parameter] = algorithm.hyper_parameters.parameters
         for value in (parameter.low, parameter.high, parameter.default, *parameter.candidates):
-            _check(value, f"hyper-parameter '{parameter.name}'")
+            if not _is_share(value):
+                raise SpaceError(f"found {value!r}, expected a number from 0 to 1", parameter.name)
         environment.start(rounds, seeds.child("env"))
         log, users = environment.log, environment.users
         n_ads = np.diff(log.starts)[users]
@@ -68,7 +69,8 @@ class CandidateGenerationTask(Task):
 
     def play(self, configuration: Configuration) -> Outcome | None:
         threshold = configuration.get("threshold", self._default)
-        _check(threshold, "threshold")
+        if not _is_share(threshold):
+            raise ConfigError(f"threshold: found {threshold!r}, expected a number from 0 to 1")
         r = self._round
         if r == len(self._best):
             return None
@@ -86,9 +88,8 @@ class CandidateGenerationTask(Task):
         return Outcome(reward, values)
 
 
-def _check(threshold: Any, where: str) -> None:
-    if not isinstance(threshold, int | float) or not 0.0 <= threshold <= 1.0:
-        raise ConfigError(f"{where}: found {threshold!r}, expected a number from 0 to 1")
+def _is_share(threshold: Any) -> bool:
+    return isinstance(threshold, int | float) and 0.0 <= threshold <= 1.0
 
 
 def f_scores(cosines: np.ndarray, clicked: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

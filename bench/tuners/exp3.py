@@ -42,7 +42,9 @@ class EXP3(CandidateTuner):
         name, value = ("gamma", self.gamma) if self.form == "reward" else ("eta", self.eta)
         if value is not None:
             raise ConfigError(
-                f"EXP3.{name}: found {value} with form: {self.form}, expected null, as it belongs to the other form"
+                f"found {value} with form: {self.form}, expected null, as it belongs to the other form",
+                owner="EXP3",
+                setting=name,
             )
 
     def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:

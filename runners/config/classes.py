@@ -6,7 +6,6 @@ import importlib.metadata
 import inspect
 import io
 import os
-import re
 import reprlib
 import sys
 import sysconfig
@@ -120,8 +119,8 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
             built.feedback = cls.common(**common)  # type: ignore[attr-defined]
         return built
     except ConfigError as error:
-        name = rf"^({cls.__name__}|{getattr(cls, 'common', cls).__name__})(?=[.:])"
-        raise ConfigError(re.sub(name, part, str(error))) from None
+        is_its = error.owner in (cls.__name__, getattr(cls, "common", cls).__name__)
+        raise error.under(part) if is_its else error from None
     except (TypeError, ValueError) as error:  # a class without validated fields
         if unknown := sorted(fields.keys() - inspect.signature(cls).parameters.keys()):
             text = f"{part}.{unknown[0]}: found a setting that {cls.__name__} does not take, expected one of its own"

@@ -257,7 +257,7 @@ def runner_settings(values: Mapping[str, Any]) -> Runner:
     try:
         return Runner(**values)
     except ConfigError as error:
-        raise ConfigError(f"runner{str(error).removeprefix('Runner')}") from None
+        raise error.under("runner") from None
 
 
 def run_settings(values: dict[str, Any]) -> RunSettings:
@@ -272,4 +272,4 @@ def run_settings(values: dict[str, Any]) -> RunSettings:
     try:
         return RunSettings(**(defaults | values))
     except ConfigError as error:
-        raise ConfigError(str(error).removeprefix("RunSettings.")) from None
+        raise error.under("") from None

@@ -1,7 +1,6 @@
 """One experiment: resolved settings, the parts they name, and one repetition of it."""
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +12,7 @@ from bench.data_kind import DataKind
 from bench.digest import digest
 from bench.envs.base import Environment
 from bench.envs.direct import DirectEnvironment
-from bench.errors import BenchError, ConfigError, TunerError
+from bench.errors import BenchError, ConfigError, SpaceError, TunerError
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.space import HyperParameter
@@ -209,13 +208,13 @@ def check(experiment: Experiment) -> None:
         fault = ConfigurationCheck(tuner.searched(problem.space), tuner.leaves_space).fault(tuner.ask())
         if fault:
             raise TunerError(f"round 1: {type(tuner).__name__}: {fault}")
-    except BenchError as error:
-        text = str(error)
-        if settings["algorithm"]:
-            text = re.sub(r"hyper-parameter '(\w+)':", r"algorithm.space.\1:", text)
-        elif text.startswith("hyper-parameter"):
-            text = f"tuner: {type(tuner).__name__} does not fit {settings['env']['_target_']}: {text}"
-        raise type(error)(text.replace("search space:", "algorithm.tune:")) from None
+    except SpaceError as error:
+        if error.name and not settings["algorithm"]:
+            where = f"{type(tuner).__name__} does not fit {settings['env']['_target_']}"
+            raise ConfigError(f"tuner: {where}: {error}") from None
+        raise error.under(f"algorithm.space.{error.name}" if error.name else "algorithm.tune") from None
+    except BenchError:
+        raise
     except Exception:  # a bug, which only a traceback explains
         return
 
@@ -230,8 +229,7 @@ def _check_numbers(settings: dict[str, Any]) -> None:
         try:
             parameter = HyperParameter(name, **{**spaces.get(name, {}), **_mapping(key, changes)})
         except ConfigError as error:
-            text = str(error).replace(f"hyper-parameter '{name}'", key).replace("HyperParameter", key)
-            raise ConfigError(text) from None
+            raise error.under(key) from None
         if numbers:
             _check_finite(f"{key}.candidates", parameter.candidates)
             _check_finite(f"{key}.low", () if parameter.low is None else (parameter.low,))

@@ -33,4 +33,8 @@ class Runner:
 
     def __post_init__(self) -> None:
         if self.scheduler is not None and self.backend != "dask":
-            raise ConfigError(f"Runner.scheduler: found '{self.scheduler}' with {self.backend}, expected runner=dask")
+            raise ConfigError(
+                f"found '{self.scheduler}' with {self.backend}, expected runner=dask",
+                owner="Runner",
+                setting="scheduler",
+            )

@@ -96,13 +96,17 @@ def placed(name: str) -> Iterator[None]:
         files = [name, *(f"{group}/{paper}" for group in ("published", "paper") if paper)]
         words = [*error.at, *["id"] * bool(error.within)]
         places = (
-            (file, line) for word in words for file in files if (line := line_of(_text(file), word, error.within))
+            (shown(file), line)
+            for word in words
+            for file in files
+            if (line := line_of(_text(file), word, error.within))
         )
-        raise _marked(*next(places, (name, 0)), str(error)) from None
+        error.mark = next(places, (shown(name), 0))
+        raise
 
 
 def _marked(name: str, line: int, text: str) -> ConfigError:
-    error = ConfigError(f"{shown(name)}{f':{line}' if line else ''}: {text}")
+    error = ConfigError(text)
     error.mark = shown(name), line
     return error
 

@@ -1,0 +1,57 @@
+"""Errors carry what they are about: the key or line that a configuration has for it takes the place of the class."""
+
+import pickle
+
+import pytest
+
+from bench.component import component
+from bench.errors import ConfigError, SpaceError
+from bench.space import HyperParameter, Space
+
+
+@component
+class Sized:
+    size: int = 1
+
+
+def error_of(call, *arguments, **settings):
+    with pytest.raises(ConfigError) as caught:
+        call(*arguments, **settings)
+    return caught.value
+
+
+def test_a_setting_begins_with_its_class_until_a_key_is_known_for_it():
+    error = error_of(Sized, size="many")
+    assert str(error).startswith("Sized.size: found 'many', expected ")
+    assert str(error.under("tuner.inner")).startswith("tuner.inner.size: found 'many', expected ")
+    assert str(error.under("")).startswith("size: found 'many', expected ")
+    assert str(error_of(Sized, width=2).under("env")).startswith("env: found the unknown key 'width'")
+
+
+def test_a_place_in_a_file_comes_first_and_a_line_that_is_not_known_is_left_out():
+    error = error_of(Sized, size="many").under("env")
+    error.mark = "conf/env/mine.yaml", 3
+    assert str(error).startswith("conf/env/mine.yaml:3: env.size: found")
+    error.mark = "conf/env/mine.yaml", 0
+    assert str(error).startswith("conf/env/mine.yaml: env.size: found")
+
+
+@pytest.mark.parametrize(
+    ("error", "name", "begins"),
+    [
+        (lambda: error_of(HyperParameter, "ridge"), "ridge", "hyper-parameter 'ridge': the space is empty, expected"),
+        (lambda: error_of(Space.of(ridge=[1.0]).restrict, ["rigde"]), "", "search space: found the hyper-parameter"),
+        (lambda: error_of(Space.of(ridge={"low": 0, "high": 1}).product), "ridge", "hyper-parameter 'ridge': found an"),
+    ],
+)
+def test_an_error_of_a_space_says_which_hyper_parameter_it_is_about(error, name, begins):
+    error = error()
+    assert isinstance(error, SpaceError)
+    assert (error.name, str(error)[: len(begins)]) == (name, begins)
+
+
+def test_what_an_error_is_about_reaches_another_process():
+    for error in (error_of(Sized, size="many"), error_of(HyperParameter, "ridge")):
+        error.mark = "conf/env/mine.yaml", 3
+        copy = pickle.loads(pickle.dumps(error))
+        assert (type(copy), str(copy), vars(copy)) == (type(error), str(error), vars(error))
