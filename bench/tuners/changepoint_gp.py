@@ -136,11 +136,6 @@ class ChangepointGP(Tuner):
     def wish(self) -> Wish:
         return Wish(estimates=self.residual is not None)
 
-    @property
-    def trust(self) -> float:
-        """The probability that the algorithm's estimate predicts rewards better than the belief from rewards."""
-        return 1.0 / (1.0 + math.exp(-self._log_odds))
-
     def posterior(self) -> list[tuple[Configuration, float, float]]:
         """Return each point with mean and standard deviation of its expected reward at present, from rewards alone.
 
