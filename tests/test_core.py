@@ -6,6 +6,7 @@ import importlib.util
 import os
 import re
 import subprocess
+import sys
 import tomllib
 import venv
 from dataclasses import replace
@@ -104,6 +105,27 @@ def test_a_comparison_runs_without_the_optional_packages(commands):
     answer = commands.call("compare", *COMPARISON)
     assert (answer.code, answer.err) == (0, "")
     assert (answer.results / "compare" / "comparison" / "comparison.png").is_file()
+
+
+WITHOUT_POSIX = """
+import os, runpy, signal, sys
+sys.modules |= {"fcntl": None, "resource": None}
+for module, names in {
+    os: "fork register_at_fork sched_getaffinity",
+    signal: "SIGALRM SIGKILL ITIMER_REAL setitimer pthread_sigmask SIG_BLOCK",
+}.items():
+    for name in names.split():
+        delattr(module, name)
+runpy.run_module("runners.compare", run_name="__main__")
+"""
+
+
+def test_a_comparison_runs_without_what_windows_does_not_have(tmp_path):
+    """As far as this can be tried on another system: in one process, with a limit of time."""
+    environ = {**os.environ, **Commands(tmp_path).environ, "PYTHONPATH": str(ROOT)}
+    words = (*COMPARISON, "runner.time_limit=600")
+    subprocess.run([sys.executable, "-c", WITHOUT_POSIX, *words], check=True, cwd=tmp_path, env=environ)
+    assert (tmp_path / "results" / "compare" / "comparison" / "comparison.png").is_file()
 
 
 def test_every_class_can_be_imported_without_the_optional_packages(core, tmp_path):

@@ -38,7 +38,7 @@ class Dataset:
 
 CATALOGUE = {
     name: Dataset(name=name, **entry)
-    for name, entry in tomllib.loads(Path(__file__).with_name("catalogue.toml").read_text()).items()
+    for name, entry in tomllib.loads(Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8")).items()
 }
 MOVIELENS = CATALOGUE["movielens"]
 CDT_FACTORS = CATALOGUE["cdt_factors"]

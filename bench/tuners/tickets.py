@@ -13,7 +13,8 @@ _IN_A_ROW = 2**20
 ALONE = threading.RLock()
 """Held by every call that takes or gives a ticket or a state; a fork waits for the call of another thread to end."""
 
-os.register_at_fork(before=ALONE.acquire, after_in_parent=ALONE.release, after_in_child=ALONE.release)
+if hasattr(os, "register_at_fork"):  # where processes can be forked
+    os.register_at_fork(before=ALONE.acquire, after_in_parent=ALONE.release, after_in_child=ALONE.release)
 
 
 class Tickets:

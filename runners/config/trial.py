@@ -21,9 +21,9 @@ def how_it_ends(call: Callable[[], Any], does: str, seconds: float = math.inf) -
 
     Such as "ends the process that imports it (SIGSEGV)", if it ``does`` "imports"; "" if it returns. What it raises
     does not count. Nothing is tried, and "" returned, where a process cannot be copied: in a process of
-    several threads, as in workers and notebooks, and on Windows.
+    several threads, as in workers and notebooks, on Windows, and on macOS, whose libraries may crash in a copy.
     """
-    if not hasattr(os, "fork") or threading.active_count() > 1:
+    if not hasattr(os, "fork") or sys.platform == "darwin" or threading.active_count() > 1:
         return ""
     for stream in (sys.stdout, sys.stderr):
         stream.flush()

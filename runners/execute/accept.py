@@ -1,6 +1,5 @@
 """Confirming committed results with today's code and packages: what comes out as committed gets today's stamp."""
 
-import fcntl
 import math
 import sys
 import time
@@ -16,7 +15,7 @@ from runners.execute.fanout import FanOut, Key
 from runners.execute.sample import TOLERANCE, compare_with_committed
 from runners.results.replay import CommittedRun
 from runners.results.stamps import confirmation, move_stamps
-from runners.results.store import Store, results_folder
+from runners.results.store import Store, lock, results_folder
 
 ENOUGH = 3
 """Repetitions of a run that are played; all, where fewer are committed."""
@@ -199,11 +198,9 @@ def _alone(folder: Path) -> Iterator[None]:
     """Refuse to confirm a folder of results while another process does; the lock ends with its process."""
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / ".confirm.lock", "w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not lock(file):
             raise ConfigError(
                 f"accept: found another process that confirms the results in {folder.parent}, expected none; "
                 "start again when it has finished"
-            ) from None
+            )
         yield

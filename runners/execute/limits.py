@@ -91,6 +91,9 @@ def end_with(parent: int) -> None:
 @contextmanager
 def no_interrupt() -> Iterator[None]:
     """Hold back Ctrl-C, which the processes that are started inside inherit: a terminal sends it to them, too."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
     from multiprocessing import resource_tracker
 
     from joblib.externals.loky.backend import resource_tracker as loky_resource_tracker
@@ -124,16 +127,16 @@ def time_limit(seconds: float | None, record: Callable[[TimeOverError], Any] = i
     """Raise a `TimeOverError` inside the block after ``seconds``, as soon as it returns to Python.
 
     It is raised every second from then on, and once more after the block, in place of any other error: code inside may
-    catch it. In a thread other than the main one, as in dask workers, what does not end all the same some seconds later
-    ends with its process, after a call of ``record``.
+    catch it. In a thread other than the main one, as in dask workers, and on Windows, what does not end all the same
+    some seconds later ends with its process, after a call of ``record``.
     """
     if seconds is None:
         yield
         return
     over, end = TimeOverError(seconds), time.monotonic() + seconds
-    is_main = threading.current_thread() is threading.main_thread()
+    has_alarm = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
     try:
-        with _alarm(over) if is_main else _asynchronous(over, record):
+        with _alarm(over) if has_alarm else _asynchronous(over, record):
             yield
     except BaseException as error:
         if time.monotonic() < end or isinstance(error, KeyboardInterrupt):

@@ -157,8 +157,10 @@ class _Process:
 
 def _allow_files(count: int) -> None:
     """Raise the number of files that this process may have open, as far as the system allows."""
-    import resource
-
+    try:
+        import resource
+    except ImportError:  # Windows, which has no such limit
+        return
     low, high = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 256 + count if high == resource.RLIM_INFINITY else min(256 + count, high)
     if low != resource.RLIM_INFINITY and low < wanted:

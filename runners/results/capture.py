@@ -54,7 +54,7 @@ def kind_of_machine(of: Mapping[str, Any]) -> dict[str, Any]:
 
 def _cpu() -> str:
     try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     except OSError:

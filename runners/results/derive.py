@@ -93,7 +93,7 @@ def thinning(figure: Figure) -> dict[str, Any]:
 
 def derive_committed(figure: Figure, folder: Path) -> Derived:
     """Return what a figure's committed repetitions say; StoreError unless they are those that the manifest lists."""
-    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     if figure.source == "timing":
         finals = read_seconds(folder).assign(rounds=from_csv(folder / "finals.csv")["rounds"])
         return Derived(figure, {"": ResultTables(pd.DataFrame(), finals, Provenance.of_manifest(manifest))})
@@ -103,7 +103,7 @@ def derive_committed(figure: Figure, folder: Path) -> Derived:
 
 def committed_long_tables(figure: Figure, folder: Path) -> dict[str, bytes]:
     """Return `long_tables` of a figure's committed repetitions under the first reading; StoreError as above."""
-    entries = json.loads((folder / "manifest.json").read_text())["runs"]
+    entries = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["runs"]
     runs = list(_runs(figure, folder, [entry for entry in entries if READING not in entry["labels"]]))
     curves, finals, _ = evidence(figure, runs, Provenance())
     return long_tables(curves, finals)

@@ -75,8 +75,8 @@ class CommittedRun(NamedTuple):
 
 def committed_runs(name: str, folder: Path) -> Iterator[CommittedRun]:
     """Yield the runs of a committed result of a figure that are still part of it, with the repetitions kept of them."""
-    manifest = json.loads((folder / "manifest.json").read_text())
-    made = json.loads((folder / "environment.json").read_text())
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    made = json.loads((folder / "environment.json").read_text(encoding="utf-8"))
     figure = load_figure(name)
     words_apart = ("figure=", "scale=", "repetitions=", "max_repetitions=", "surrogate=")
     extra = [word for word in shlex.split(manifest["command"])[3:] if not word.startswith(words_apart)]

@@ -1,6 +1,5 @@
 """Where results are kept: a folder for each run, a file for each repetition, written whole or not at all."""
 
-import fcntl
 import json
 import os
 import re
@@ -11,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -60,19 +59,31 @@ def alone(folder: Path, key: str) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("a")
     with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not lock(file):
             raise ConfigError(
                 f"{key}: found '{folder.name}', which another command is writing, expected a free name: choose "
                 "another, or wait until it has finished"
-            ) from None
-        except OSError:  # a file system without locks
-            pass
+            )
         try:
             yield
         finally:
-            path.unlink(missing_ok=True)  # nobody waits for it
+            with suppress(PermissionError):  # Windows removes no open file
+                path.unlink(missing_ok=True)  # nobody waits for it
+
+
+def lock(file: IO[Any]) -> bool:
+    """Lock an open file until it is closed; False if another process has. True, too, where there are no locks."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        pass
+    return True
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
