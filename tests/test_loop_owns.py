@@ -1,14 +1,17 @@
 """What passes through the loop is copied and converted; what environments say of themselves is checked."""
 
+from collections import OrderedDict
+
 import numpy as np
 import pytest
 
 from bench.component import component
 from bench.envs.direct import DirectEnvironment
-from bench.errors import TaskError
+from bench.errors import TaskError, TunerError
 from bench.loop import run
 from bench.space import Space
 from bench.tasks.direct import Direct
+from bench.tuners.base import Problem, Tuner
 from bench.tuners.op import OP
 from bench.tuners.tl import TL
 from bench.tuners.ucb import UCB1
@@ -78,3 +81,34 @@ def test_means_may_differ_by_rounding_and_are_float64_for_the_regret():
     columns = run(Direct(environment), UCB1(), rounds=20).columns()
     assert columns["regret"].dtype == np.float64
     assert columns["random_regret"][-1] == pytest.approx(20 * (float(np.float32(1 - 1e-7)) - float(np.float32(0.7))))
+
+
+class Answers(Tuner):
+    """Gives the same answer at every ask."""
+
+    def __init__(self, answer):
+        self._answer = answer
+
+    def _start(self, problem, seeds): ...
+
+    def _ask(self):
+        return self._answer
+
+    def _tell(self, reward, outcome): ...
+
+
+@pytest.mark.parametrize("kind", [dict, OrderedDict, type("OfAUser", (dict,), {})])
+def test_what_is_done_to_a_configuration_does_not_reach_the_tuner(kind):
+    tuner = Answers(kind(x=0.5))
+    tuner.start(Problem(Space.of(x=GRID), 10))
+    for configuration in (tuner.ask(), tuner.ask_ticket()[1]):
+        assert configuration.pop("x") == 0.5
+        configuration["y"] = 1.0
+    assert tuner.ask() == {"x": 0.5}
+
+
+@pytest.mark.parametrize("answer", [None, 0.5, dict, [("x", 0.5)], np.array([0.5])], ids=str)
+def test_what_is_no_configuration_is_a_sentence(answer):
+    environment = Says()
+    with pytest.raises(TunerError, match=r"^round 1: Answers: found .*, expected a dict with a value for x, y, word"):
+        run(Direct(environment), Answers(answer), rounds=10)

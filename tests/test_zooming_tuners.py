@@ -428,7 +428,7 @@ def test_the_first_upload_draws_an_index_whose_variance_is_sqrt_13_over_n(rules)
     stats = np.array([[4, 2.0, 0.1, 0.0, 1.0], [9, 1.8, 0.1, 0.0, 1.0]])
     draws = np.random.default_rng(3).standard_normal(80_000)
     chosen = [
-        _select(stats, rule.spread, rule.spread_is_variance, rule.removal, draws, start)
+        _select(stats, 2, rule.spread, rule.spread_is_variance, rule.removal, draws, start)
         for start in range(0, len(draws), 2)
     ]
     expected = norm.cdf(0.3 / math.sqrt(math.sqrt(13 / 4) + math.sqrt(13 / 9)))

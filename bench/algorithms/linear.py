@@ -41,10 +41,6 @@ class RidgeRegression(ContextualAlgorithm):
     def estimate(self) -> np.ndarray:
         return self.theta_hat
 
-    def _part(self, arm: int) -> Any:
-        """Return where the sums of ``arm`` stand in the arrays: everything, if all arms have the same."""
-        return arm if self._shared else ...
-
     def _set_ridge(self, ridge: float) -> None:
         if ridge != self._ridge:
             self._ridge = positive("ridge", ridge)
@@ -66,8 +62,10 @@ class RidgeInverse(RidgeRegression):
         self._updates = 0
 
     def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
-        at = self._part(arm)
-        learn(contexts, arm, reward, self._gram[at], self._moment[at], self._inverse[at], self.theta_hat[at])
+        gram, moment, inverse, theta = self._gram, self._moment, self._inverse, self.theta_hat
+        if self._shared:
+            gram, moment, inverse, theta = gram[arm], moment[arm], inverse[arm], theta[arm]
+        learn(contexts, arm, reward, gram, moment, inverse, theta)
         self._count_update()
 
     def _count_update(self) -> None:

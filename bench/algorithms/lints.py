@@ -37,9 +37,10 @@ class LinTS(LinearAlgorithm):
         return int(best(contexts, self._upper, self.theta_hat, rate, self._normal))
 
     def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
-        at = self._part(arm)
-        arrays = self._gram[at], self._moment[at], self._upper[at], self.theta_hat[at]
-        _learn(contexts, arm, reward, *arrays, self._ridge > 0)
+        gram, moment, upper, theta = self._gram, self._moment, self._upper, self.theta_hat
+        if self._shared:
+            gram, moment, upper, theta = gram[arm], moment[arm], upper[arm], theta[arm]
+        _learn(contexts, arm, reward, gram, moment, upper, theta, self._ridge > 0)
 
     def _refresh(self) -> None:
         for at in self._parts:

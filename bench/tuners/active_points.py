@@ -86,7 +86,8 @@ class ActivePoints:
         self._check = True
 
     def ask(self) -> Configuration:
-        if self.n_points and self.stats[self._newest, 0] == 0:
+        # While a point waits for its first reward, a check is due
+        if self._check and self.n_points and self.stats[self._newest, 0] == 0:
             self.asked = (self._restarts, self._newest)
             return self._configurations[self._newest]  # asked again: a new point is pulled before anything else
         if self._age == self._rule.restart_every:
@@ -97,12 +98,12 @@ class ActivePoints:
         if self._check:
             chosen = self._newest = self.n_points - 1
         else:
-            if self._used + self.n_points > self._factors.size:
+            n, rule = self.n_points, self._rule
+            if self._used + n > self._factors.size:
                 self._refill()
-            stats = self.stats[: self.n_points]
-            rule = self._rule
-            chosen = _select(stats, rule.spread, rule.spread_is_variance, rule.removal, self._factors, self._used)
-            self._used += self.n_points
+            spread, is_variance = rule.spread, rule.spread_is_variance
+            chosen = _select(self.stats, n, spread, is_variance, rule.removal, self._factors, self._used)
+            self._used += n
         self.asked = (self._restarts, chosen)
         return self._configurations[chosen]
 
@@ -150,9 +151,10 @@ class ActivePoints:
 
 
 @kernel
-def _select(stats: np.ndarray, spread: float, is_variance: bool, removal: bool, factors: np.ndarray, start: int) -> int:
+def _select(
+    stats: np.ndarray, n_points: int, spread: float, is_variance: bool, removal: bool, factors: np.ndarray, start: int
+) -> int:
     """Drop worse points, then return the active one with the largest mean + spread / sqrt(n) Z, or its square root."""
-    n_points = stats.shape[0]
     if removal:
         floor = -np.inf
         for i in range(n_points):

@@ -51,12 +51,11 @@ class TrainThenBest(Tuner):
         return self._explore() if self._left else self._best
 
     def _tell(self, reward: float, outcome: Any) -> None:
-        if not self._left:
-            return
-        self._learn(reward)
-        self._left -= 1
-        if not self._left:
-            self._best = self._find_best()
+        if left := self._left:
+            self._learn(reward)
+            self._left = left = left - 1
+            if not left:
+                self._best = self._find_best()
 
 
 @component

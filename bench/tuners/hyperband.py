@@ -68,8 +68,8 @@ class Hyperband(TrainThenBest):
         self._current = self._next_trial()
 
     def _explore(self) -> Configuration:
-        self._asked_for = self._current
-        return self._current.configuration
+        trial = self._asked_for = self._current
+        return trial.configuration
 
     def _learn(self, reward: float) -> None:
         trial = self._asked_for
