@@ -110,7 +110,7 @@ def carry_out(plan: ComparisonPlan) -> ComparisonResult:
     from runners.execute.pool import workers
     from runners.execute.reproduce_figure import reproduce_figure
     from runners.execute.stand_ins import announcement, missing_data
-    from runners.results.pages import write_comparisons
+    from runners.results.comparison_pages import write_comparisons
     from runners.results.store import alone, results_folder, write_text
 
     (block,) = plan.figure()["runs"]

@@ -21,7 +21,7 @@ _COMMITTED = CHECKOUT / "results" / "claims.md" if CHECKOUT else None
 def reproduce(cfg: DictConfig) -> bool:
     """Make the chosen figures; return whether no repetition failed and all figures were written."""
     from bandit_bench._reproduce import carry_out  # slow to import
-    from bench.audit.tallies import added_up, spell_by_origin
+    from bench.report.claims.tallies import added_up, spell_by_origin
 
     plan = _plan(cfg)
     made, of_figures, of_pages, gallery, pages = carry_out(plan)

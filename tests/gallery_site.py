@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from bench.audit.published import PublishedOverview
-from bench.gallery import build, read
+from bench.gallery.build import build
+from bench.gallery.papers import read
 from bench.report.figure import read_figure
 from bench.report.page import draw
 from bench.report.provenance import Provenance

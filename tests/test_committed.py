@@ -12,14 +12,14 @@ import pytest
 
 from bench.errors import StoreError
 from bench.gallery.result import ResultView
-from bench.report.figure import read_figure
+from bench.report.figure import Figure, read_figure
 from runners.config.runner import Runner
 from runners.execute.figure_run import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results.aggregate import Kept
 from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
-from runners.results.derive import committed_long_tables, derive_committed
-from runners.results.golden import is_backed
+from runners.results.derive import committed_long_tables, derive_committed, is_backed
+from runners.results.judged import judged_tables
 
 FIGURE: dict[str, Any] = {
     "name": "small",
@@ -53,6 +53,11 @@ def make(tmp_path, monkeypatch, capsys):
         return capsys.readouterr().out, files
 
     return call
+
+
+def all_tables(figure: Figure, folder: Path) -> dict[str, bytes]:
+    derived = derive_committed(figure, folder)
+    return derived.tables() | judged_tables(derived)
 
 
 def clone(tmp_path: Path, source: str, target: str) -> Path:
@@ -179,7 +184,7 @@ def test_what_measured_seconds_say_is_derived_again(make, tmp_path):
     folder = clone(tmp_path, "first", "second")
     figure = read_figure({**copy.deepcopy(FIGURE), **SECONDS})
     assert is_backed(figure, folder)
-    tables = derive_committed(figure, folder).tables()
+    tables = all_tables(figure, folder)
     assert set(tables) == {"table.csv", "claims.csv", "readings.csv"}
     assert {name: (folder / name).read_bytes() for name in tables} == tables
     path = folder / "seconds.csv"
@@ -188,7 +193,7 @@ def test_what_measured_seconds_say_is_derived_again(make, tmp_path):
     seconds.assign(seconds_total=seconds["seconds_total"] + 1000 * (seconds["method"] == "TL")).to_csv(
         path, index=False
     )
-    changed = derive_committed(figure, folder).tables()
+    changed = all_tables(figure, folder)
     assert all(changed[name] != tables[name] for name in tables)
     seconds.query("reading.isna()").to_csv(path, index=False)
     with pytest.raises(StoreError, match=r"seconds\.csv: found no seconds of some repetitions of TL, loud, expected "):

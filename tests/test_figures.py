@@ -2,14 +2,14 @@
 
 import pandas as pd
 
-from bench.audit.readings import ResultTables
 from bench.report.figure import read_figure
 from bench.report.provenance import Provenance
-from bench.report.results import Experiments
+from bench.report.results import Experiments, ResultTables
 from runners.config.figures import expand, other_than_published, unfold
 from runners.config.filled import claims_for_each
 from runners.execute.settings_table import settings_table
 from runners.results.derive import Derived
+from runners.results.judged import judged_tables
 
 FIGURE = {
     "name": "made_up",
@@ -68,7 +68,7 @@ def test_published_numbers_belong_to_the_runs_of_scale_paper():
         derived = Derived(figure, {"": ResultTables(pd.DataFrame(), finals, provenance)})
         table = derived.rendering.tables["table"]
         assert table["published_mean"].tolist() == [300.0]
-        assert ("ratio_mean" in table) == ("numbers.csv" in derived.tables()) == (not reason)
+        assert ("ratio_mean" in table) == ("numbers.csv" in judged_tables(derived)) == (not reason)
         assert derived.rendering.plot.note.endswith(reason)
 
 

@@ -26,10 +26,12 @@ from gallery_site import (
 from markupsafe import escape
 
 from bench.audit.headlines import read_headlines
-from bench.gallery import build, overview, overview_text, read
-from bench.gallery.build import SITE
+from bench.gallery.build import build
 from bench.gallery.claims import compared, finding
+from bench.gallery.overview import overview, overview_text
+from bench.gallery.papers import read
 from bench.gallery.picture import Picture, picture
+from bench.gallery.render import SITE
 from bench.gallery.result import ResultView
 from bench.report.render import render
 from runners.config.papers import load_paper

@@ -9,7 +9,8 @@ import pytest
 from chromium import PROGRAM, Chromium
 from gallery_site import FIGURES_MADE, METHODS, PANELS, REPETITIONS, made_up_published
 
-from bench.gallery import build, read
+from bench.gallery.build import build
+from bench.gallery.papers import read
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")
 

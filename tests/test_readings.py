@@ -10,12 +10,14 @@ import pytest
 from rendered import finals_of
 from scipy import stats
 
-from bench.audit.readings import ResultTables, render_readings
-from bench.gallery import build, read
+from bench.audit.readings import render_readings
+from bench.gallery.build import build
+from bench.gallery.papers import read
 from bench.gallery.result import ResultView
 from bench.report.figure import read_figure
 from bench.report.provenance import Provenance
 from bench.report.render import render
+from bench.report.results import ResultTables
 from runners.config.figures import by_reading, expand, load_figure, without_reading
 from runners.config.runner import Runner
 from runners.execute.figure_run import AskedFigure

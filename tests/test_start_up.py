@@ -15,13 +15,18 @@ from bench.jit import kernel
 SLOW = {"joblib", "matplotlib", "numba", "obp", "optuna", "pandas", "pyarrow", "scipy", "sklearn", "skopt", "torch"}
 
 
-def imported(commands: Commands, *words: str) -> set[str]:
-    """Return the top-level packages that ``python -m runners.<command>`` imports."""
+def modules(commands: Commands, *words: str) -> set[str]:
+    """Return the modules that ``python -m runners.<command>`` imports."""
     answer = commands.call(*words, PYTHONPROFILEIMPORTTIME="1")
     assert answer.code == 0, answer.err
-    found = set(re.findall(r"^import time:.*\| +(\w+)$", answer.err, re.MULTILINE))
+    found = set(re.findall(r"^import time:.*\| +([\w.]+)$", answer.err, re.MULTILINE))
     assert "hydra" in found
     return found
+
+
+def imported(commands: Commands, *words: str) -> set[str]:
+    """Return the top-level packages among them."""
+    return {name for name in modules(commands, *words) if "." not in name}
 
 
 @pytest.mark.parametrize("command", ["run", "reproduce", "compare", "verify", "gallery"])
@@ -34,6 +39,14 @@ def test_a_finished_run_imports_what_reads_its_results(tmp_path):
     words = ("run", "env=gaussian_arms", "algorithm=none", "tuner=random", "horizon=20", "repetitions=2")
     assert commands.call(*words).code == 0
     assert imported(commands, *words) & SLOW <= {"pyarrow", "scipy"}  # scipy: quantiles of Student's distribution
+
+
+def test_a_comparison_imports_nothing_that_judges_papers(tmp_path):
+    """Neither its runs and tables nor its page and the list of all comparisons."""
+    sizes = ("horizon=20", "repetitions=2")
+    found = modules(Commands(tmp_path), "compare", "tuner=random,tl", "env=gaussian_arms", "algorithm=none", *sizes)
+    assert {"bench.report.claims.check", "runners.execute.write_figure", "bench.gallery.render"} <= found
+    assert not [name for name in found if name.startswith("bench.audit")]
 
 
 def test_drawing_needs_no_pyplot_and_nothing_that_runs_experiments():

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from rendered import check, figure_of, finals_of
 
-from bench.audit.tallies import added_up, sources, spell_by_origin, tallies
 from bench.gallery.overview import counted
+from bench.report.claims.tallies import added_up, sources, spell_by_origin, tallies
 from runners.config.figures import figure_names, load_figure
 
 CLAIM = {"text": "t", "kind": "paired_difference", "left": {"method": "A"}, "right": {"method": "B"}, "expect": "less"}

@@ -169,7 +169,7 @@ def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(limit, 
         sequential.update({name: own.provenance.sequential for name, own in evidence.items()})
         return render_readings(figure, evidence, *rest)
 
-    monkeypatch.setattr("runners.results.derive.render_readings", spy)
+    monkeypatch.setattr("runners.results.judged.render_readings", spy)
     source = ["assumed", "made up"]
     readings = [
         {"name": "first", "source": source, "text": "as it is"},

@@ -13,8 +13,7 @@ from bench.report.page import draw
 from bench.report.plot import Plot
 from bench.report.saving import save
 from runners.config.figures import figure_names, load_figure
-from runners.results.derive import derive_committed
-from runners.results.golden import is_backed
+from runners.results.derive import derive_committed, is_backed
 from runners.results.stamps import renew_digests
 from runners.results.store import results_folder
 

@@ -11,9 +11,8 @@ from bench.audit.agreement import Intervals, of_mean, of_std, rounding
 from bench.report.claims.check import check
 from bench.report.figure import Figure
 from bench.report.labels import Selection, canonical, matches, selection
-from bench.report.provenance import Provenance
 from bench.report.reading import READING
-from bench.report.results import Results
+from bench.report.results import Results, ResultTables
 
 CLAIMS = (READING, "claim", "text", "case", "verdict", "holm", "estimate", "ci_low", "ci_high", "n", "unit", "note")
 NUMBERS = ("what", "cell", "published", READING, "estimate", "std", "n", "ci_low", "ci_high",
@@ -21,14 +20,6 @@ NUMBERS = ("what", "cell", "published", READING, "estimate", "std", "n", "ci_low
 EXACT, INSIDE, POSSIBLE, OUTSIDE = "exact", "inside", "possible", "outside"
 AS_PRINTED = "as printed"
 """What the numbers of a figure without readings are called."""
-
-
-class ResultTables(NamedTuple):
-    """Tables available under one reading; see `render`."""
-
-    curves: pd.DataFrame
-    finals: pd.DataFrame
-    provenance: Provenance
 
 
 class Readings(NamedTuple):

@@ -2,50 +2,22 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
 from itertools import starmap
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from bench.audit.headlines import RULE, spelled
+from bench.audit.headlines import RULE
 from bench.audit.published import PublishedOverview
-from bench.audit.tallies import DECIDED, ORIGIN_WORDS, added_up, tally_of
-from bench.gallery.claims import needed_in_words, slug, spot_of
-from bench.gallery.docs import emphasised, first_words, linked, page_of, title_of, words
+from bench.gallery.claims import slug, spot_of
+from bench.gallery.docs import first_words, page_of, title_of
 from bench.gallery.numbers import counted, ratio_of, view
-from bench.gallery.papers import COMPARE, FigurePage, PaperPage
+from bench.gallery.papers import FigurePage, PaperPage
+from bench.gallery.render import render
 from bench.gallery.stored import PAGE, PARTS
-from bench.report.claims.judgement import VERDICTS
-from bench.report.typeset import duration, in_unicode, interval, listed, number
+from bench.report.claims.tallies import added_up
 
 _RANKS = {"method", "tasks", "n", "mean_rank", "ci_low", "ci_high"}
-MARKS = {"holds": "✓", "fails": "✗", "tie": "=", "open": "○", "no evidence": "·"}
-"""A symbol for each verdict: colour alone does not reach every reader."""
-
-WORKED = {"right": "holds", "slip": "fails", "inherited": "open"}
-"""Verdicts on a paper's own computations, in the signs of claims."""
-
-SOURCES = {"stated": "●", "code": "◐", "assumed": "○", "scale": "◇"}
-"""A symbol for each source of a setting."""
-
-SOURCES_IN_WORDS = {
-    "stated": "the paper says so",
-    "code": "its authors' code does so",
-    "assumed": "neither says, the choice is ours",
-    "scale": "another size than the paper's, as the scale or the command says",
-}
-
-
-SITE = {
-    "index.html": "Tuning by bandits",
-    "figures.html": "Figures",
-    "claims.html": "Claims",
-    "numbers.html": "Published numbers",
-    "docs.html": "Documentation",
-}
-"""What every page leads to."""
 
 
 def build(
@@ -98,21 +70,8 @@ def build(
     return pages
 
 
-def build_comparisons(page: PaperPage, *, in_gallery: bool) -> dict[str, str]:
-    """Return the pages of a user's own comparisons alone: of those that have changed, and the one that lists them."""
-    site = {} if in_gallery else {"SITE": {f"{COMPARE}/{PAGE}": page.title}}
-    made = [figure for figure in page.made if not figure.is_fresh]
-    pages = {f"{own.folder}/{PAGE}": render("figure", "../../", paper=page, figure=own, **site) for own in made}
-    return pages | {f"{COMPARE}/{PAGE}": render("paper", "../", paper=page, printed={}, **site)}
-
-
 def figure_page(paper: PaperPage, figure: FigurePage) -> tuple[str, str]:
     return f"{figure.folder}/{PAGE}", render("figure", "../../", paper=paper, figure=figure)
-
-
-def render(template: str, up: str = "", **words: Any) -> str:
-    """Return a page made of a template and what it shows; ``up`` leads from it to the folder of results."""
-    return _environment().get_template(f"{template}.html.j2").render(up=up, **words)
 
 
 def _ranks(papers: list[PaperPage]) -> dict[str, Any] | None:
@@ -156,42 +115,3 @@ def _readings(figures: list[FigurePage]) -> list[dict[str, Any]]:
         row["id"] = "" if row["id"] in ids else row["id"]
         ids.add(row["id"])
     return list(rows.values())
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("bench.gallery"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals |= {
-        "MARKS": MARKS,
-        "SOURCES": SOURCES,
-        "SOURCES_IN_WORDS": SOURCES_IN_WORDS,
-        "VERDICTS": VERDICTS,
-        "WORDS": {"holds": "hold", "fails": "fail", "tie": "tie", "open": "open", "no evidence": "no evidence"},
-        "ALWAYS": ("holds", "fails", "open"),
-        "DECIDED": DECIDED,
-        "ORIGIN_WORDS": ORIGIN_WORDS,
-        "tally_of": tally_of,
-        "WORKED": WORKED,
-        "interval": interval,
-        "SITE": SITE,
-        "needed_in_words": needed_in_words,
-    }
-    filters = {
-        "number": number,
-        "listed": listed,
-        "duration": duration,
-        "slug": slug,
-        "linked": linked,
-        "words": words,
-        "emphasised": emphasised,
-        "spelled": spelled,
-        "in_unicode": in_unicode,
-    }
-    environment.filters |= filters
-    return environment

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from bench.audit.tallies import DECIDED, Tally, tally_of
 from bench.report.claims.check import KINDS
 from bench.report.claims.judgement import NO_EVIDENCE, VERDICTS
+from bench.report.claims.tallies import DECIDED, Tally, tally_of
 from bench.report.typeset import number
 
 DIFFERENCES = ("paired_difference", "relative_difference")

@@ -4,9 +4,9 @@ from typing import Any
 
 import pandas as pd
 
-from bench.audit.tallies import DECIDED, ORIGINS, Tally, added_up, tally_of
 from bench.gallery.papers import PaperPage
 from bench.report.claims.judgement import VERDICTS
+from bench.report.claims.tallies import DECIDED, ORIGINS, Tally, added_up, tally_of
 from bench.report.tables import to_markdown
 
 _REMAIN = {verdict: f"{verdict}_holm" for verdict in DECIDED}

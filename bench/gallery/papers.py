@@ -7,22 +7,24 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import matplotlib as mpl
 import pandas as pd
 
 import bench.report
-from bench.audit.headlines import Headline, Judged, counted, judged
-from bench.audit.tallies import Tally, added_up
 from bench.errors import one_line
 from bench.gallery.claims import slug
 from bench.gallery.result import ResultView
 from bench.gallery.stored import PAGE, Derive
+from bench.report.claims.tallies import Tally, added_up
 from bench.report.figure import read_figure
 from bench.report.reading import READING
 from bench.report.typeset import in_unicode
+
+if TYPE_CHECKING:  # of papers alone: a comparison has no headlines
+    from bench.audit.headlines import Headline, Judged
 
 COMPARE = "compare"
 """The folder of a user's own comparisons, among those of papers."""
@@ -104,7 +106,7 @@ class PaperPage:
     authors: str = ""
     summary: str = ""
     headline: Mapping[str, Any] = field(default_factory=dict)
-    headlines: list[Headline] = field(default_factory=list)
+    headlines: "list[Headline]" = field(default_factory=list)
     figures: list[FigurePage] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -130,8 +132,12 @@ class PaperPage:
         return added_up(figure.first.tallies for figure in figures if figure.first and not figure.first.caveat)
 
     @cached_property
-    def judged(self) -> list[Judged]:
-        firsts = {figure.name: figure.first for figure in self.figures if figure.first and self.headlines}
+    def judged(self) -> "list[Judged]":
+        if not self.headlines:
+            return []
+        from bench.audit.headlines import judged
+
+        firsts = {figure.name: figure.first for figure in self.figures if figure.first}
         claims, readings = (
             {name: first.csv(file, *text) for name, first in firsts.items() if file in first.files}
             for file, text in (("claims.csv", ("claim", "case")), ("readings.csv", (READING, "claim", "case")))
@@ -143,8 +149,11 @@ class PaperPage:
         ]
 
     @property
-    def headline_counts(self) -> dict[str, int]:
-        return counted(self.judged)
+    def headline_words(self) -> dict[str, str]:
+        """How many headlines came to what, in words by verdict."""
+        from bench.audit.headlines import counted, spelled
+
+        return {verdict: spelled({verdict: count}) for verdict, count in counted(self.judged).items()}
 
     @property
     def picture(self) -> "FigurePage | None":
@@ -154,15 +163,15 @@ class PaperPage:
         return next((figure for figure in drawn if figure.name == named), next(iter(drawn), None))
 
     @property
-    def in_short(self) -> Judged | None:
+    def in_short(self) -> "Judged | None":
         """The headline that the first page shows."""
         return next((row for row in self.judged if row.headline.picture), None)
 
-    def decided_by(self, figure: str) -> list[Judged]:
+    def decided_by(self, figure: str) -> "list[Judged]":
         """Return the headlines that rest on a figure and have a sentence."""
         return [row for row in self.judged if row.sentence and figure in row.figures]
 
-    def evidence(self, row: Judged) -> dict[str, str]:
+    def evidence(self, row: "Judged") -> dict[str, str]:
         """Return where a headline's evidence is, by what its figures are called: the first claim of each."""
         figures = {figure.name: figure for figure in self.figures}
         addresses: dict[str, str] = {}

@@ -7,8 +7,6 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from bench.audit.published import ASSUMING, is_assuming
-from bench.audit.readings import AS_PRINTED, EXACT, INSIDE, OUTSIDE, POSSIBLE
 from bench.gallery.claims import ClaimView, claim_of, compared, finding, threshold_of
 from bench.gallery.picture import Picture, picture
 from bench.gallery.stored import Derive, Stored
@@ -84,6 +82,9 @@ class ResultView(Stored):
         """Return what the page shows of the figure's readings and published numbers; None where there are neither."""
         if self.figure is None or self.is_own:
             return None
+        from bench.audit.published import ASSUMING, is_assuming
+        from bench.audit.readings import AS_PRINTED, EXACT, INSIDE, OUTSIDE, POSSIBLE
+
         claims, numbers = (
             self.csv(name, "claim", "reading", "holm") if name in self.files else pd.DataFrame()
             for name in ("readings.csv", "numbers.csv")

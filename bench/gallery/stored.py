@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from bench.audit.tallies import ClaimSource, Tally, sources, tallies
 from bench.data_kind import DataKind
 from bench.errors import BenchError
 from bench.gallery.comparisons import comparisons
 from bench.report.claims.judgement import VERDICTS
+from bench.report.claims.tallies import ClaimSource, Tally, sources, tallies
 from bench.report.figure import Figure
 from bench.report.limits import is_limit
 from bench.report.plot import Plot

@@ -34,6 +34,14 @@ class PublishedNumber(NamedTuple):
     cell: str
 
 
+class ResultTables(NamedTuple):
+    """Tables available under one reading; see `render`."""
+
+    curves: pd.DataFrame
+    finals: pd.DataFrame
+    provenance: Provenance
+
+
 class Experiments:
     """A figure's experiments by their axis labels, with the final values of their repetitions.
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from bench.audit.tallies import Tally, tallies
 from bench.columns import is_measured
 from bench.data_kind import DataKind
+from bench.report.claims.tallies import Tally, tallies
 from bench.report.figure import Figure
 from bench.report.page import Size
 from bench.report.reading import READING

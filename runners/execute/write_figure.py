@@ -9,18 +9,17 @@ from typing import Any
 
 import pandas as pd
 
-from bench.audit.readings import ResultTables
-from bench.audit.tallies import spell_by_origin, tallies
 from bench.columns import is_measured
 from bench.data_kind import DataKind
 from bench.errors import BenchError, one_line
+from bench.report.claims.tallies import spell_by_origin, tallies
 from bench.report.figure import Figure
 from bench.report.kinds.timing import Timing
 from bench.report.page import draw
 from bench.report.provenance import Provenance, factored
 from bench.report.reading import READING
 from bench.report.render import notes
-from bench.report.results import Results
+from bench.report.results import Results, ResultTables
 from bench.report.saving import save
 from bench.report.tables import to_csv, to_markdown
 from runners.config.figures import LabelledRun, by_reading, other_than_published, without_reading
@@ -30,8 +29,7 @@ from runners.execute.timing import Part, finals_of, measurements
 from runners.results.aggregate import Repetitions
 from runners.results.capture import environment, kind_of_machine
 from runners.results.committed import FILE, SECONDS, write_repetitions
-from runners.results.derive import Derived, derive, derive_committed, long_tables, thinning
-from runners.results.golden import is_backed
+from runners.results.derive import Derived, derive, derive_committed, is_backed, long_tables, thinning
 from runners.results.stamps import read_stamps, renew_digests, write_stamps
 from runners.results.store import Store, read_json, results_folder, write_bytes, write_manifest, write_text
 
@@ -158,6 +156,10 @@ def _write_tables(asked: AskedFigure, folder: Path, derived: Derived) -> None:
     figure = asked.figure
     has_repetitions = (folder / FILE).exists()
     tables = derived.tables() | ({} if has_repetitions else long_tables(derived.curves, derived.finals))
+    if figure.readings or figure.published:  # of a paper, which comparisons know nothing of
+        from runners.results.judged import judged_tables
+
+        tables |= judged_tables(derived)
     for name, table in derived.rendering.tables.items():
         text = to_markdown(table, figure.heading, notes(figure, derived.provenance))
         tables |= {} if asked.is_reference else {f"{name}.md": text.encode()}

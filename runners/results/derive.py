@@ -6,23 +6,21 @@ compares bytes.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from bench.audit.readings import Readings, ResultTables, render_readings
 from bench.columns import is_measured
 from bench.errors import StoreError
 from bench.report.figure import Figure
 from bench.report.provenance import Provenance
 from bench.report.reading import READING
 from bench.report.render import Rendering, render
+from bench.report.results import ResultTables
 from bench.report.tables import from_csv, to_csv
 from runners.config.figures import by_reading, unfold
-from runners.config.papers import load_paper
 from runners.results.aggregate import Repetitions, curve_table, final_table
 from runners.results.committed import FILE, SECONDS, CommittedRepetitions, read_seconds
 from runners.results.until_decided import STEP
@@ -40,24 +38,10 @@ class Derived:
         self.curves, self.finals, self.provenance = next(iter(evidence.values()))
         self.rendering: Rendering = render(figure, self.curves, self.finals, provenance=self.provenance)
 
-    @cached_property
-    def readings(self) -> Readings | None:
-        """Claims and numbers under the readings; without readings the numbers, None where none are published."""
-        is_time = self.figure.source != "runs" or is_measured(self.figure.column)
-        if len(self.evidence) < 2 and (not self.figure.published or is_time):
-            return None
-        size = self.figure.published_repetitions or self.figure.repetitions
-        size = size or load_paper(self.figure.paper)["settings"]["repetitions"]
-        return render_readings(self.figure, self.evidence, size, self.rendering.claims)
-
     def tables(self) -> dict[str, bytes]:
-        """Return the tables by file name without those of `long_tables`."""
+        """Return the tables by file name without those of `long_tables` and `runners.results.judged`."""
         files = {f"{name}.csv": to_csv(table) for name, table in self.rendering.tables.items()}
         files["claims.csv"] = to_csv(self.rendering.claims)
-        if self.readings and len(self.evidence) > 1:
-            files["readings.csv"] = to_csv(self.readings.claims)
-        if self.readings and len(self.readings.numbers) and not is_measured(self.figure.column):
-            files["numbers.csv"] = to_csv(self.readings.numbers)
         return {name: text.encode() for name, text in files.items()}
 
 
@@ -99,6 +83,11 @@ def derive_committed(figure: Figure, folder: Path) -> Derived:
         return Derived(figure, {"": ResultTables(pd.DataFrame(), finals, Provenance.of_manifest(manifest))})
     runs = list(_runs(figure, folder, manifest["runs"])) if figure.source == "runs" else []
     return derive(figure, runs, _provenances(figure, manifest))
+
+
+def is_backed(figure: Figure, folder: Path) -> bool:
+    """Whether what the tables follow from is there: repetitions, measured seconds, or a formula."""
+    return figure.source == "formula" or (folder / (SECONDS if figure.source == "timing" else FILE)).is_file()
 
 
 def committed_long_tables(figure: Figure, folder: Path) -> dict[str, bytes]:

@@ -12,8 +12,9 @@ from bench.errors import BenchError, one_line
 from bench.report.figure import Figure
 from runners.config.figures import load_figure
 from runners.results.capture import environment, kind_of_machine
-from runners.results.committed import FILE, SECONDS, machines
-from runners.results.derive import derive_committed
+from runners.results.committed import machines
+from runners.results.derive import derive_committed, is_backed
+from runners.results.judged import judged_tables
 from runners.results.pages import overviews
 
 NOISE = 1e-14
@@ -74,7 +75,9 @@ def _compare_result(root: Path, figure: Figure, folder: Path) -> Comparison:
     names = [f"{where}/{path.name}" for path in sorted(folder.glob("*.csv"))]
     if not is_backed(figure, folder):
         return Comparison([], [], names, [])
-    files = {f"{where}/{file}": content for file, content in derive_committed(figure, folder).tables().items()}
+    derived = derive_committed(figure, folder)
+    tables = derived.tables() | judged_tables(derived)
+    files = {f"{where}/{file}": content for file, content in tables.items()}
     compared = _compare_files(root, files, exact=machines(folder) == [kind_of_machine(environment())])
     return compared._replace(unbacked=[name for name in names if name not in files])
 
@@ -82,11 +85,6 @@ def _compare_result(root: Path, figure: Figure, folder: Path) -> Comparison:
 def _compare_files(root: Path, files: Mapping[str, bytes], *, exact: bool) -> Comparison:
     differences = [_difference(name, root / name, content, exact) for name, content in files.items()]
     return Comparison(list(files), [difference for difference in differences if difference], [], [])
-
-
-def is_backed(figure: Figure, folder: Path) -> bool:
-    """Whether what the tables follow from is there: repetitions, measured seconds, or a formula."""
-    return figure.source == "formula" or (folder / (SECONDS if figure.source == "timing" else FILE)).is_file()
 
 
 def _difference(name: str, path: Path, derived: bytes, exact: bool) -> Mismatch | None:

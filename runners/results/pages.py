@@ -1,7 +1,7 @@
 """The pages of all results, and the overviews of claims and published numbers."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import starmap
 from pathlib import Path
@@ -9,27 +9,21 @@ from typing import Any
 
 from bench.audit.published import PublishedOverview, published_overview, published_text
 from bench.errors import BenchError, one_line
-from bench.gallery import (
-    COMPARE,
-    PaperPage,
-    build,
-    build_comparisons,
-    comparisons,
-    overview,
-    overview_text,
-)
-from bench.gallery import read as read_papers
-from bench.gallery.stored import PAGE, Derive
+from bench.gallery.build import build
+from bench.gallery.overview import overview, overview_text
+from bench.gallery.papers import PaperPage
+from bench.gallery.papers import read as read_papers
+from bench.gallery.stored import Derive
 from bench.report.figure import Figure
 from bench.report.tables import to_csv
 from runners.config.figures import figure_names, load_figure
 from runners.config.headlines import load_headlines
 from runners.config.papers import compared, load_paper
 from runners.config.tree import CHECKOUT, choices
+from runners.results.comparison_pages import write_pages
 from runners.results.derive import committed_long_tables
 from runners.results.store import write_text
 
-_MARK = '<meta name="generator" content="bandit-tuning-bench">'
 DOCS = CHECKOUT / "docs" if CHECKOUT else None
 """The documentation; an installed wheel has none."""
 
@@ -45,7 +39,7 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
     texts |= {f"benchmark_{path.stem}": path for path in sorted(folder.glob("benchmark/*.md"))}
     docs = {name: path.read_text(encoding="utf-8") for name, path in texts.items()}
     pages = build(papers, _published(folder, [*figure_names(), *of_users]) if of_users else numbers, docs, each)
-    _write(folder, pages)
+    write_pages(folder, pages)
     for result in (result for page in papers for figure in page.figures for result in figure.results):
         for problem in result.problems:
             if problem.startswith("manifest.json cannot be read"):
@@ -53,21 +47,6 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
     for name, text in _overviews(papers, numbers).items():
         write_text(folder / name, text)
     return folder / "index.html", len(pages)
-
-
-def write_comparisons(folder: Path) -> Path:
-    """Write the pages of a user's own comparisons alone, and return the one that lists them."""
-    in_gallery = (folder / PAGE).exists()
-    _write(folder, build_comparisons(comparisons(folder, in_gallery=in_gallery), in_gallery=in_gallery))
-    return folder / COMPARE / PAGE
-
-
-def _write(folder: Path, pages: Mapping[str, str]) -> None:
-    for name, page in pages.items():
-        if _is_replaceable(folder / name):
-            write_text(folder / name, page)
-        else:
-            print(f"{folder / name}: left as it is, since another program wrote it, or it is a link", file=sys.stderr)
 
 
 def overviews(folder: Path) -> dict[str, str]:
@@ -102,16 +81,6 @@ def _overviews(papers: list[PaperPage], numbers: PublishedOverview) -> dict[str,
         "numbers.csv": to_csv(numbers.numbers),
         "numbers.md": published_text(numbers),
     }
-
-
-def _is_replaceable(path: Path) -> bool:
-    """Return whether there is no such page yet, or it is the gallery's own, which bears a mark."""
-    if path.is_symlink() or path.parent.is_symlink():
-        return False
-    if not path.exists():
-        return True
-    with path.open(encoding="utf-8", errors="replace") as file:
-        return _MARK in file.read(600)
 
 
 @cache

@@ -1,0 +1,38 @@
+"""The pages of a user's own comparisons, which need nothing of what judges papers."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from bench.gallery.papers import COMPARE, comparisons
+from bench.gallery.render import build_comparisons
+from bench.gallery.stored import PAGE
+from runners.results.store import write_text
+
+_MARK = '<meta name="generator" content="bandit-tuning-bench">'
+
+
+def write_comparisons(folder: Path) -> Path:
+    """Write the pages of a user's own comparisons alone, and return the one that lists them."""
+    in_gallery = (folder / PAGE).exists()
+    write_pages(folder, build_comparisons(comparisons(folder, in_gallery=in_gallery), in_gallery=in_gallery))
+    return folder / COMPARE / PAGE
+
+
+def write_pages(folder: Path, pages: Mapping[str, str]) -> None:
+    """Write pages by their path in a folder; what another program wrote there is left, and named on stderr."""
+    for name, page in pages.items():
+        if _is_replaceable(folder / name):
+            write_text(folder / name, page)
+        else:
+            print(f"{folder / name}: left as it is, since another program wrote it, or it is a link", file=sys.stderr)
+
+
+def _is_replaceable(path: Path) -> bool:
+    """Return whether there is no such page yet, or it is the gallery's own, which bears a mark."""
+    if path.is_symlink() or path.parent.is_symlink():
+        return False
+    if not path.exists():
+        return True
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return _MARK in file.read(600)
