@@ -10,6 +10,9 @@ import numpy as np
 
 from bench.errors import TaskError
 
+LARGEST_SQUARED = 1e100
+"""Where rewards are squared, those beyond it, of either sign, count as this one: squares and their sums stay finite."""
+
 
 def number(value: Any) -> float | None:
     """Return a real number, converted once, as a float; None if it is none, or not finite. True and False are 1 and 0.

@@ -13,8 +13,9 @@ import pytest
 import registry
 
 from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
+from bench.configuration_check import ConfigurationCheck
 from bench.conformance.checks import CHECKS, stays_finite
-from bench.conformance.drive import SPACE, drive_tuner, known, outcomes, problem
+from bench.conformance.drive import SPACE, drive_tuner, known, not_finite, outcomes, problem
 from bench.envs.contextual import ContextualEnvironment
 from bench.envs.direct import DirectEnvironment
 from bench.errors import BenchError, ConfigError, TunerError
@@ -67,6 +68,23 @@ def test_tuner(name, check):
 @pytest.mark.parametrize("name", TUNERS)
 def test_tuner_stays_finite_over_a_million_rounds(name):
     stays_finite(lambda: registry.build("tuner", name), conformance.rounds(name, 1_000_000))
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("largest", [1e150, 1e300, sys.float_info.max])
+@pytest.mark.parametrize("name", TUNERS)
+def test_rewards_up_to_the_largest_float_are_learnt_without_a_warning_and_leave_the_state_finite(name, largest):
+    """One alone, all of one sign, and of both signs, with what every candidate would have earned."""
+    horizon = conformance.rounds(name, 90)
+    for rewards in ([largest, *[0.5] * 9], [largest], [-largest], [largest, -largest, -largest], [0.0, largest]):
+        tuner = registry.build("tuner", name)
+        tuner.start(problem(horizon), Seeds(3))
+        check = ConfigurationCheck(tuner.searched(SPACE), tuner.leaves_space)
+        for round_ in range(horizon // 3):
+            reward = rewards[round_ % len(rewards)]
+            assert check.fault(tuner.ask()) is None
+            tuner.tell(reward, known(reward))
+        assert not list(not_finite(vars(tuner)))
 
 
 @pytest.mark.parametrize("name", TUNERS)

@@ -1,6 +1,9 @@
 """What the loop refuses: rewards, sums and configurations that are wrong, each in one sentence with its round."""
 
+import itertools
 import math
+import re
+import sys
 
 import numpy as np
 import pytest
@@ -90,7 +93,9 @@ def test_a_reward_may_be_any_real_number(good):
 
 
 def test_rewards_whose_sum_overflows_are_refused_in_the_round_of_the_overflow():
-    with pytest.raises(TaskError, match=r"^round 3: found 'reward' = 6e\+307 for .*, expected a number with which"):
+    with pytest.raises(
+        TaskError, match=r"^round 3: found 'reward' = 6e\+307 for .*, expected a number that keeps its sum finite"
+    ):
         run(Pays(usual=0.6e308), Proposes(), rounds=9)
 
 
@@ -224,6 +229,41 @@ def test_contexts_of_another_shape_are_named(contexts, words):
 def test_a_reward_that_an_algorithm_cannot_learn_is_named(algorithm, reward):
     with pytest.raises(TaskError, match=r"^round 5: found the reward .* for .*, expected a finite number"):
         play(np.ones((3, 2)), [0.5] * 4 + [reward], algorithm)
+
+
+class Gap(Mistaken):
+    """In one round, not the only one, a context is not finite."""
+
+    def observe(self):
+        contexts = np.ones((3, 2))
+        self.round = getattr(self, "round", 0) + 1
+        if self.round == self.at:
+            contexts[:] = self.value
+        return contexts
+
+
+@pytest.mark.parametrize("value", [math.nan, -math.inf])
+@pytest.mark.parametrize(
+    ("at", "round_", "found"),
+    [
+        (1, 1, "Gap.observe: found contexts"),
+        (60, 60, "Gap.observe: found contexts"),
+        (100, 129, "LinUCB: found an estimate"),
+        (140, 150, "LinUCB: found an estimate"),
+    ],
+)
+def test_a_context_that_is_not_finite_ends_the_run_at_once_or_once_it_was_learnt(at, round_, found, value):
+    env = Gap()
+    env.at, env.value, env.rewards = at, value, itertools.repeat(0.5)
+    with pytest.raises(TaskError, match=rf"^round {round_}: {found} with NaN or infinity, expected contexts of finite"):
+        run(ContextualBandit(env, LinUCB()), Random(), rounds=150)
+
+
+@pytest.mark.parametrize("reward", [1.1e150, -sys.float_info.max, 10**200], ids=short)
+def test_a_reward_whose_square_overflows_is_refused_where_an_algorithm_learns_it(reward):
+    words = re.escape(f"round 3: found the reward {reward:g} for ") + r".*, expected at most 1e\+150 in size"
+    with pytest.raises(TaskError, match=words):
+        play(np.ones((3, 2)), [0.5, 1e150, reward])
 
 
 def test_there_may_be_fewer_arms_and_a_reward_may_be_true():

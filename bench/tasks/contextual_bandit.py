@@ -9,13 +9,18 @@ import numpy as np
 from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
 from bench.envs.contextual import ContextualEnvironment
 from bench.errors import ConfigError, TaskError
-from bench.rewards import check_reward
+from bench.rewards import check_reward, played
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tasks.base import Outcome, Task, check_parts
 from bench.tasks.feedback import draws
 from bench.tasks.stated import check_constant, refuse_means, regrets
 from bench.tuners.base import Problem
+
+_LARGEST = 1e150
+"""The largest reward, of either sign, that an algorithm may be told: its square is finite."""
+_SELDOM = 64
+"""Whether contexts are finite is looked at in the first 64 rounds, every 64th, and the last: it costs microseconds."""
 
 
 class ContextualBandit(Task):
@@ -85,6 +90,7 @@ class ContextualBandit(Task):
         info = BanditInfo(dim, n_arms, expected, noise_std, norm, environment.shared_context)
         algorithm.start(info, seeds.child("algorithm"))
         self._rounds = rounds
+        self._looks_at = 0
         self._round = 0
         self._has_means = "regret" in environment.sums and type(environment).values is ContextualEnvironment.values
         self._probed = dict.fromkeys(self._probes, 0.0)
@@ -132,6 +138,8 @@ class ContextualBandit(Task):
         while (contexts := environment.observe()) is not None:
             if getattr(contexts, "shape", None) != self._shape:
                 self._check_shape(contexts)
+            if self._round >= self._looks_at:
+                self._check_finite(contexts)
             if self._has_means and len(environment.means) != len(contexts):
                 refuse_means(environment, self._round + 1, len(contexts))
             probed = self._probe(contexts, configuration or {}) if self._probes else {}
@@ -151,8 +159,8 @@ class ContextualBandit(Task):
             reward: Any = environment.pull(arm)
             if reward is None and environment.rejects:
                 continue
-            if type(reward) is not float:
-                reward = check_reward(reward, self._round + 1, configuration or {})
+            if type(reward) is not float or not -_LARGEST <= reward <= _LARGEST:
+                reward = self._learnable(reward, configuration or {})
             if self._has_means:
                 best = environment.best_mean
                 regret, of_random = best - environment.means.item(arm), best - environment.average_mean
@@ -173,6 +181,29 @@ class ContextualBandit(Task):
                 probed["tuning_regret"] = max(self._probed.values()) - self._pulled
             return values | probed | expected if probed or expected else values
         return None
+
+    def _check_finite(self, contexts: np.ndarray) -> None:
+        """Raise TaskError if a context, or what the algorithm has learnt of earlier ones, is no finite number."""
+        step = 1 if self._round < _SELDOM else max(1, min(_SELDOM, self._rounds - 1 - self._round))
+        self._looks_at = self._round + step
+        estimate = self.algorithm.estimate
+        if np.isfinite(contexts).all() and (estimate is None or np.isfinite(estimate).all()):
+            return
+        name, found = f"{type(self.environment).__name__}.observe", "contexts"
+        if np.isfinite(contexts).all():
+            name, found = type(self.algorithm).__name__, "an estimate"
+        raise TaskError(
+            f"round {self._round + 1}: {name}: found {found} with NaN or infinity, expected contexts of finite numbers"
+        )
+
+    def _learnable(self, reward: Any, configuration: Configuration) -> float:
+        reward = check_reward(reward, self._round + 1, configuration)
+        if abs(reward) > _LARGEST:
+            raise TaskError(
+                f"round {self._round + 1}: found the reward {reward:g} for {played(configuration)}, expected at most "
+                f"{_LARGEST:g} in size: the estimates of an algorithm would overflow"
+            )
+        return reward
 
     def _update_later(self, contexts: np.ndarray, arm: int, reward: float, delay: int) -> None:
         """Keep a reward, and let the algorithm learn those that are due after this round."""

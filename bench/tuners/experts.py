@@ -102,7 +102,7 @@ class BestForecast(CandidateTuner):
             raise TunerError(
                 f"BestForecast: found the losses {list(losses)}, expected {len(self._candidates)} finite numbers"
             )
-        self._softmax.scores -= losses
+        self._softmax.scores -= np.minimum(losses, LARGEST_REWARD)
 
     @property
     def losses(self) -> np.ndarray:

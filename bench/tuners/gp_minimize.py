@@ -4,12 +4,10 @@ from typing import Any, ClassVar
 from pydantic import NonNegativeInt, PositiveInt
 
 from bench.component import component
+from bench.rewards import LARGEST_SQUARED
 from bench.seeding import Seeds
 from bench.space import Configuration, HyperParameter
 from bench.tuners.base import Problem, Tuner
-
-_LARGEST = 1e100
-"""Larger rewards count as this: the process squares them, and a square has to be finite."""
 
 
 @component
@@ -62,7 +60,7 @@ class GPMinimize(Tuner):
         return self._single | values
 
     def _tell(self, reward: float, outcome: Any) -> None:
-        self._do((self._point, -min(max(reward, -_LARGEST), _LARGEST)))
+        self._do((self._point, -min(max(reward, -LARGEST_SQUARED), LARGEST_SQUARED)))
 
     def _do(self, event: tuple[list[Any], float] | None) -> None:
         """Ask the optimiser, or tell it the loss of a point."""
