@@ -173,7 +173,7 @@ def write_site(root: Path) -> None:
     """Write results of all figures, the first at several scales, and the pages."""
     for name, figure in FIGURES_MADE.items():
         if "kind" in figure:
-            write(root / name / "quick", figure)
+            write(root / name / ("paper" if name == "habo/limits" else "quick"), figure)
     write(root / "syndicated/figure2/paper-surrogate", CURVES, surrogate=True)
     write(root / "syndicated/figure2/smoke", CURVES, data="packaged-7e57c0de")
     write_pages(root)

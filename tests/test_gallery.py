@@ -122,9 +122,9 @@ def test_everything_is_escaped(site: Path) -> None:
 
 def test_the_front_page_counts_the_largest_scale_that_allows_conclusions(site: Path) -> None:
     words = words_of(site / "index.html")
-    assert pd.read_csv(site / "habo/limits/quick/claims.csv")["verdict"].tolist() == ["holds", "fails"]
+    assert pd.read_csv(site / "habo/limits/paper/claims.csv")["verdict"].tolist() == ["holds", "fails"]
     assert "ours11000 A case holds" in words
-    assert "10 of 11 figures of the suite have results" in words
+    assert "10 of 11 figures of the suite have results here, 3 at the papers' size" in words
     text = (site / "figures.html").read_text()
     [card] = re.findall(
         r'<li data-paper="syndicated"[^>]*>(?:(?!</li>).)*Figure 2(?:(?!</li>).)*</li>', text, re.DOTALL
@@ -135,10 +135,28 @@ def test_the_front_page_counts_the_largest_scale_that_allows_conclusions(site: P
     assert "⚠ surrogate data" in card
     assert 'src="syndicated/figure2/paper-surrogate/figure2.svg"' in card
     assert "no results Unmade Not yet" in words_of(site / "figures.html")
-    (site.parent / "plain").mkdir()
-    write(site.parent / "plain/syndicated/figure2/quick", CURVES)
-    front = build(read(site.parent / "plain", FIGURES_MADE))["index.html"]
-    assert f"✓ {len(PANELS)} hold" in front
+
+
+def test_a_short_run_states_no_verdict_on_the_front_page_nor_on_its_papers(tmp_path: Path) -> None:
+    """Nor does one whose size the user chose; at the paper's size the same results are counted."""
+    given = {"claim": "c", "place": "abstract", "rests_on": {"less": "figure2#1"}, "verdict": "holds"}
+    given |= {"finding": "TL has less regret", "picture": "figure2", "short": "It has less"}
+    about = {"syndicated": {"headlines": read_headlines("syndicated", [given])}}
+    said = {}
+    for scale in ("quick", "paper-custom", "paper"):
+        write(tmp_path / scale / "syndicated/figure2" / scale, CURVES)
+        pages = build(read(tmp_path / scale, FIGURES_MADE, about), docs={"findings": "# Findings"})
+        said[scale] = [" ".join(Page(pages[name]).words.split()) for name in ("index.html", "syndicated/index.html")]
+    holds = f"✓ {len(PANELS)} hold"
+    for front, page in (said["quick"], said["paper-custom"]):
+        assert "6 repetitions of 181 rounds, not a verdict. Verdicts of the reference results" in front
+        assert "6 repetitions of 181 rounds, not a verdict" in page
+        for word in (holds, "✓ 1 holds", "✓holds", "It has less", "TL has less regret", "unfinished"):
+            assert word not in front + page, word
+    front, page = said["paper"]
+    assert "not a verdict" not in front + page
+    assert "It has less. Headlines ✓ 1 holds" in front
+    assert f"stated {holds}" in page or f"ours {holds}" in page
 
 
 def test_the_headline_figure_of_ranks_tells_which_tuner(site: Path) -> None:
@@ -163,8 +181,9 @@ def test_the_overview_counts_cases_and_keeps_other_data_apart(site: Path, tmp_pa
     """Of reference results alone: those of a user's own, such as at scale quick, are left out."""
     shutil.copytree(site / "habo", tmp_path / "habo")
     shutil.copytree(site / "syndicated", tmp_path / "syndicated")
+    (tmp_path / "habo/limits/paper").rename(tmp_path / "habo/limits/quick")
+    assert len(overview(read(tmp_path, FIGURES_MADE))) == 1
     (tmp_path / "habo/limits/quick").rename(tmp_path / "habo/limits/paper-custom")
-    assert len(overview(read(site, FIGURES_MADE))) == 1
     table = overview(read(tmp_path, FIGURES_MADE))
     assert table[["paper", "figure", "claim", "data"]].to_numpy().tolist() == [
         ["habo", "limits", "b", "real, synthetic"],
@@ -184,7 +203,7 @@ def test_the_overview_counts_cases_and_keeps_other_data_apart(site: Path, tmp_pa
 
 def test_a_verdict_that_does_not_remain_after_holms_correction_is_pale(site: Path, tmp_path: Path) -> None:
     shutil.copytree(site / "habo", tmp_path / "habo")
-    path = tmp_path / "habo/limits/quick/claims.csv"
+    path = tmp_path / "habo/limits/paper/claims.csv"
     table = pd.read_csv(path)
     assert table["verdict"].tolist() == ["holds", "fails"]
     table["holm"] = ["no", "yes"]
@@ -216,7 +235,7 @@ def test_headlines_stand_before_all_else_of_a_paper(site: Path) -> None:
     assert any(link.endswith("habo/limits/index.html#claim-b") for link in page.links)
     assert not front.open
     assert "It does in 1. Headlines ± 1 mixed" in " ".join(front.words.split())
-    assert {"habo/limits/index.html", "habo/limits/quick/limits.svg"} <= set(front.links)
+    assert {"habo/limits/index.html", "habo/limits/paper/limits.svg"} <= set(front.links)
 
 
 def test_the_first_page_leads_to_every_figure_with_results(site: Path) -> None:
@@ -228,8 +247,8 @@ def test_the_first_page_leads_to_every_figure_with_results(site: Path) -> None:
 def test_a_verdict_that_depends_on_the_reading_is_shown_with_both(site: Path) -> None:
     given = {"claim": "c", "place": "abstract", "rests_on": {"bound": "limits#b"}, "readings": {"as run": "code"}}
     given |= {"verdict": {"as printed": "mixed", "as run": "holds"}, "finding": "words"}
-    table = pd.read_csv(site / "habo/limits/quick/claims.csv", dtype={"claim": str})
-    other = site / "habo/limits/quick/readings.csv"
+    table = pd.read_csv(site / "habo/limits/paper/claims.csv", dtype={"claim": str})
+    other = site / "habo/limits/paper/readings.csv"
     table.assign(reading="code", verdict="holds", holm="yes").to_csv(other, index=False)
     try:
         about = {"habo": {"headlines": read_headlines("habo", [given])}}

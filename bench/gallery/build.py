@@ -66,7 +66,7 @@ def build(
         pages[f"{name}.html"] = render("doc", title=title_of(text), text=page_of(text, docs))
     for page in papers:
         printed = counted(numbers, page.name) if numbers else {}
-        pages[f"{page.name}/index.html"] = render("paper", "../", paper=page, printed=printed, rule=RULE)
+        pages[f"{page.name}/index.html"] = render("paper", "../", paper=page, printed=printed, rule=RULE, docs=docs)
     return pages
 
 

@@ -128,8 +128,13 @@ class PaperPage:
     @property
     def tallies(self) -> dict[str, Tally]:
         """The cases by origin and verdict, of results that allow conclusions."""
-        figures = [figure for figure in self.figures if figure.is_counted == self.is_counted]
-        return added_up(figure.first.tallies for figure in figures if figure.first and not figure.first.caveat)
+        firsts = [figure.first for figure in self.figures if figure.is_counted == self.is_counted]
+        return added_up(first.tallies for first in firsts if first and first.gives_verdicts and not first.caveat)
+
+    @property
+    def small(self) -> list[ResultView]:
+        """The results shown whose runs are too short and few for verdicts."""
+        return [figure.first for figure in self.made if figure.first and not figure.first.gives_verdicts]
 
     @cached_property
     def judged(self) -> "list[Judged]":
@@ -137,7 +142,8 @@ class PaperPage:
             return []
         from bench.audit.headlines import judged
 
-        firsts = {figure.name: figure.first for figure in self.figures if figure.first}
+        shown = {figure.name: figure.first for figure in self.figures if figure.first}
+        firsts = {name: first for name, first in shown.items() if first.gives_verdicts}
         claims, readings = (
             {name: first.csv(file, *text) for name, first in firsts.items() if file in first.files}
             for file, text in (("claims.csv", ("claim", "case")), ("readings.csv", (READING, "claim", "case")))
@@ -147,6 +153,11 @@ class PaperPage:
             judged(headline, lambda name: claims.get(name, none), lambda name: readings.get(name, none))
             for headline in self.headlines
         ]
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether any headline has a verdict."""
+        return any(verdict != "not run" for verdict in self.headline_words)
 
     @property
     def headline_words(self) -> dict[str, str]:
@@ -301,9 +312,9 @@ def _is_fresh(page: Path, inputs: str) -> bool:
 
 @cache
 def _code() -> str:
-    """Return the checksum of all that makes pages: the package of reports with its templates, and matplotlib."""
+    """Return the checksum of all that makes pages: reports, the gallery with its templates, and matplotlib."""
     digest = hashlib.sha256(mpl.__version__.encode())
-    root = Path(bench.report.__file__).parent
-    for path in sorted(path for path in root.rglob("*") if path.suffix in (".py", ".j2", ".css", ".js")):
-        digest.update(f"\n{path.relative_to(root)}\n".encode() + path.read_bytes())
+    for root in (Path(bench.report.__file__).parent, Path(__file__).parent):
+        for path in sorted(path for path in root.rglob("*") if path.suffix in (".py", ".j2", ".css", ".js")):
+            digest.update(f"\n{path.relative_to(root)}\n".encode() + path.read_bytes())
     return digest.hexdigest()

@@ -50,7 +50,7 @@ def build_comparisons(page: PaperPage, *, in_gallery: bool) -> dict[str, str]:
     site = {} if in_gallery else {"SITE": {f"{COMPARE}/{PAGE}": page.title}}
     made = [figure for figure in page.made if not figure.is_fresh]
     pages = {f"{own.folder}/{PAGE}": render("figure", "../../", paper=page, figure=own, **site) for own in made}
-    return pages | {f"{COMPARE}/{PAGE}": render("paper", "../", paper=page, printed={}, **site)}
+    return pages | {f"{COMPARE}/{PAGE}": render("paper", "../", paper=page, printed={}, docs={}, **site)}
 
 
 @cache

@@ -59,6 +59,11 @@ class ResultView(Stored):
         return not self.is_own and super().is_reference
 
     @property
+    def gives_verdicts(self) -> bool:
+        """Whether what its claims came to may be stated as a finding; a comparison is the size its user chose."""
+        return self.is_own or super().gives_verdicts
+
+    @property
     def finding(self) -> str:
         """What its claims came to, in a sentence."""
         claims = self.grouped_claims()

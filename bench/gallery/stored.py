@@ -71,7 +71,10 @@ class Stored:
 
     @property
     def titles(self) -> Mapping[str, str]:
-        return self.figure.table_titles() if self.figure else {"table": "Table"}
+        titles = dict(self.figure.table_titles()) if self.figure else {"table": "Table"}
+        if not any(is_limit(run.labels) for run in self.manifest.runs):  # small scales run none
+            titles.pop("limits", None)
+        return titles
 
     @property
     def order(self) -> tuple[int, bool, str]:
@@ -83,6 +86,11 @@ class Stored:
     def is_reference(self) -> bool:
         """Whether it is a result to be committed, not a user's own."""
         return self.scale.startswith("paper")
+
+    @property
+    def gives_verdicts(self) -> bool:
+        """Whether it has the size of the paper's runs, or needs none: a few short repetitions settle nothing."""
+        return self.is_computed or (self.is_reference and "-custom" not in self.scale)
 
     @property
     def is_computed(self) -> bool:
