@@ -157,7 +157,7 @@ class PaperPage:
     @property
     def is_judged(self) -> bool:
         """Whether any headline has a verdict."""
-        return any(verdict != "not run" for verdict in self.headline_words)
+        return any(row.verdict != "not run" for row in self.judged)
 
     @property
     def headline_words(self) -> dict[str, str]:
