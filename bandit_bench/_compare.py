@@ -107,9 +107,9 @@ def carry_out(plan: ComparisonPlan) -> ComparisonResult:
     from bench.report.figure import read_figure  # slow to import
     from runners.config.compose import from_overrides
     from runners.execute.figure_run import AskedFigure
-    from runners.execute.pool import workers
     from runners.execute.reproduce_figure import reproduce_figure
     from runners.execute.stand_ins import announcement, missing_data
+    from runners.execute.workers import workers
     from runners.results.comparison_pages import write_comparisons
     from runners.results.store import alone, results_folder, write_text
 
@@ -154,21 +154,17 @@ def carry_out(plan: ComparisonPlan) -> ComparisonResult:
 
 def _compared(column: str, experiment: Any) -> str:
     """Return the column that is compared: where there is no regret, that of the environment in its place."""
-    from runners.config.experiment import part_classes  # slow to import
-
-    instead: str = getattr(part_classes(experiment.settings)["env"], "compared", column)
+    instead: str = getattr(experiment.classes["env"], "compared", column)
     return instead if column == "regret" else column
 
 
 def _refuse_sums(column: str, experiments: Iterable[Any]) -> None:
     """Refuse a column that adds up over rounds where runs differ in their numbers of rounds (ConfigError)."""
-    from runners.config.experiment import part_classes  # slow to import
-
-    for cls in {part_classes(experiment.settings)["env"] for experiment in experiments}:
-        if getattr(cls, "rejects", False) and column in cls.sums:  # type: ignore[attr-defined]
+    for cls in {experiment.classes["env"] for experiment in experiments}:
+        if getattr(cls, "rejects", False) and column in cls.sums:
             raise ConfigError(
                 f"column: found '{column}', the sum over accepted rounds, and the number of these rounds differs from "
-                f"run to run in {cls.__name__}, expected a mean, such as {cls.compared}"  # type: ignore[attr-defined]
+                f"run to run in {cls.__name__}, expected a mean, such as {cls.compared}"
             )
 
 
@@ -180,7 +176,6 @@ def _that_fit(plan: ComparisonPlan, figure: Any, jobs: int, runner: Any) -> tupl
     Raises ConfigError where fewer than two are left, or where none has the column, and with ``strict`` at once.
     """
     from runners.config.classes import is_suites, require  # slow to import
-    from runners.config.experiment import part_classes
     from runners.config.figures import expand
     from runners.execute.fit import fits
     from runners.results.store import Store, results_folder
@@ -193,9 +188,7 @@ def _that_fit(plan: ComparisonPlan, figure: Any, jobs: int, runner: Any) -> tupl
     new = [run for run in drawn if not set(range(run.settings.repetitions)) <= store.done(run.experiment.run_id)]
     if not new:
         return methods, [], []
-    require(
-        *({part: cls for part, cls in part_classes(run.experiment.settings).items() if is_suites(cls)} for run in new)
-    )
+    require(*({part: cls for part, cls in run.experiment.classes.items() if is_suites(cls)} for run in new))
     found = fits({run.experiment.run_id: run.experiment for run in new}.values(), plan.column, jobs=jobs, runner=runner)
     reasons: dict[str, str] = {}
     for run in new:

@@ -13,7 +13,7 @@ import numpy as np
 from bench.envs.direct import DirectEnvironment
 from bench.errors import ConfigError
 from runners.config.by_value import hold
-from runners.config.classes import BASES, import_class
+from runners.config.classes import BASES, import_class, is_suites
 from runners.config.tree import class_of, suite_choices
 
 Part: TypeAlias = Any
@@ -146,7 +146,7 @@ def _read(group: str, part: Part) -> tuple[str, dict[str, Any]]:
 
 def _choice_of(group: str, cls: type) -> str:
     """Return the suite's name of one of its classes, whose choice also chooses what it goes with; "" of another."""
-    if not cls.__module__.startswith("bench."):
+    if not is_suites(cls):
         return ""
     target = f"{cls.__module__}.{cls.__qualname__}"
     return next((name for name in suite_choices(group) if class_of(group, name) == target), "")

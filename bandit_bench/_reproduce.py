@@ -96,9 +96,9 @@ def reproduce(
 def carry_out(plan: ReproductionPlan) -> MadeFigures:
     """Run what is missing of some figures, write them and the gallery."""
     from runners.config.headlines import load_headlines  # slow to import
-    from runners.execute.pool import spread, workers
     from runners.execute.reproduce_figure import reproduce_figures
     from runners.execute.stand_ins import announcement, drawn_from_committed, lacks_data, missing_data, refuse
+    from runners.execute.workers import spread, workers
     from runners.execute.write_figure import committed_folder, redraw
     from runners.results.pages import write_gallery
     from runners.results.store import results_folder

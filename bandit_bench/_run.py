@@ -139,7 +139,7 @@ def run(
 def run_composed(composed: "Composed") -> RunResult:
     """Run what is missing of a composed experiment."""
     from runners.execute.fanout import check, run_all  # slow to import
-    from runners.execute.pool import workers
+    from runners.execute.workers import workers
     from runners.results.store import Store, results_folder
 
     store, n = Store(results_folder()), composed.settings.repetitions

@@ -22,8 +22,8 @@ from runners.config.classes import version
 from runners.config.runner import Runner
 from runners.execute import accept, verify
 from runners.execute.figure_run import AskedFigure
-from runners.execute.pool import workers
 from runners.execute.reproduce_figure import reproduce_figure
+from runners.execute.workers import workers
 from runners.results import golden, replay, stamps, store
 from runners.results.capture import environment
 

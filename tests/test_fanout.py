@@ -20,8 +20,8 @@ from bench.seeding import Seeds
 from runners.config.experiment import Experiment, build
 from runners.config.runner import Runner
 from runners.execute.fanout import FanOut, Result, run_all
-from runners.execute.pool import workers
 from runners.execute.repetition import Answer
+from runners.execute.workers import workers
 from runners.results.store import Store
 
 settings = partial(linucb_settings, tuner={"_target_": "trouble_tuner.Trouble"}, horizon=ROUNDS)

@@ -22,7 +22,7 @@ from bench.errors import ConfigError, StoreError
 from runners.config.experiment import Experiment
 from runners.config.runner import Runner
 from runners.execute.fanout import run_all
-from runners.execute.pool import spread, workers
+from runners.execute.workers import spread, workers
 from runners.results.store import Store
 
 STOPPED = "stopped; finished work is kept, rerun to resume\n"

@@ -9,8 +9,7 @@ import pytest
 
 from runners.config.runner import Runner
 from runners.execute.limits import TimeOverError
-from runners.execute.pool import workers
-from runners.execute.worker import Call, WorkerDiedError
+from runners.execute.workers import Call, WorkerDiedError, workers
 
 
 def note(path: str, number: int) -> int:

@@ -6,6 +6,7 @@ They are held here by a dotted path, by which the settings of a run name them, a
 import ast
 import builtins
 import dis
+import importlib
 import inspect
 import linecache
 import pickle
@@ -54,6 +55,18 @@ def held_as(cls: type) -> Held | None:
     """Return what is held of a class, None if nothing is."""
     found = _held.get(_path(cls))
     return found if found and found.cls is cls else None
+
+
+def class_at(path: str) -> type | None:
+    """Return the class at a dotted path, None where there is none: a run that needs it says so."""
+    if path in _held:
+        return _held[path].cls
+    module, _, name = path.rpartition(".")
+    try:
+        found = getattr(importlib.import_module(module), name, None)
+    except Exception:  # a user's module may fail in any way while it is imported
+        return None
+    return found if isinstance(found, type) else None
 
 
 def _path(cls: type) -> str:

@@ -14,7 +14,7 @@ from bench.data.read import digest, files_read_by
 from bench.envs.base import Environment
 from bench.seeding import Seeds
 from runners.config.by_value import functions_of
-from runners.config.classes import construct
+from runners.config.classes import construct, is_module_of_suite, is_suites
 from runners.config.identity import code_of
 
 _OPEN = {"open", "read_text", "read_bytes", "load", "loadtxt", "genfromtxt", "fromfile", "memmap"}
@@ -38,13 +38,13 @@ def data_fingerprint(environment: Environment, settings: Mapping[str, Any], clas
     `bench.data.read` after a start of the environment. None: there are none.
     """
     declared = environment.fingerprint
-    own = {part: cls for part, cls in classes.items() if is_own(cls)}
+    own = {part: cls for part, cls in classes.items() if not is_suites(cls)}
     if declared is not None or not own:
         return declared
     files = [path for part in own for path in _paths(settings[part])]
     if _may_read(own):
         modules = {*_modules(own), *(cls.__module__ for cls in own.values())}
-        files += files_read_by(modules - set(_suite(modules)))
+        files += files_read_by({name for name in modules if not is_module_of_suite(name)})
         if "env" in own:
             files += _read_at_start(own["env"], json.dumps(settings["env"]), settings["horizon"])
     unique = list(dict.fromkeys(path.resolve() for path in files))
@@ -55,7 +55,7 @@ def opened_otherwise(classes: Mapping[str, type]) -> list[str]:
     """Return a line for each class of a user's own whose module seems to open files that nothing takes notice of."""
     lines = []
     for part, cls in classes.items():
-        places = list(_opens(cls)) if is_own(cls) else []
+        places = [] if is_suites(cls) else list(_opens(cls))
         if places:
             lines.append(
                 f"{part}: {cls.__name__} seems to open files with {', '.join(dict.fromkeys(places))}: if one changes, "
@@ -63,15 +63,6 @@ def opened_otherwise(classes: Mapping[str, type]) -> list[str]:
                 "return its checksum as `fingerprint`"
             )
     return lines
-
-
-def is_own(cls: type) -> bool:
-    """Whether a class is none of the suite's."""
-    return cls.__module__.partition(".")[0] not in ("bandit_bench", "bench", "runners")
-
-
-def _suite(modules: set[str]) -> Iterator[str]:
-    return (name for name in modules if name.partition(".")[0] in ("bandit_bench", "bench", "runners"))
 
 
 def _paths(value: Any) -> Iterator[Path]:
@@ -116,7 +107,7 @@ def start_and_list(cls: type, settings: str, horizon: int) -> list[Path]:
     """Start an environment and return the files that classes of a user's own have read in this process."""
     environment = construct("env", cls, json.loads(settings))
     environment.start(horizon, Seeds())
-    return files_read_by(set(sys.modules) - set(_suite(set(sys.modules))))
+    return files_read_by({name for name in sys.modules if not is_module_of_suite(name)})
 
 
 def _opens(cls: type) -> Iterator[str]:

@@ -21,7 +21,6 @@ from bench.trace import Trace
 from bench.tuners.base import Tuner
 from runners.config import by_value
 from runners.config.classes import BASES, construct, describe, import_class, is_suites, require
-from runners.config.data_files import data_fingerprint, opened_otherwise
 from runners.config.identity import Code, code_of, plain
 from runners.config.renamed import filed
 from runners.config.trial import how_it_ends
@@ -67,11 +66,22 @@ class Experiment:
         object.__setattr__(self, "settings", settings)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_classes": by_value.packed(self.settings)}
+        kept = {name: value for name, value in self.__dict__.items() if name != "classes"}  # held ones go by value
+        return {**kept, "_classes": by_value.packed(self.settings)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         by_value.unpack(state.pop("_classes"))
         self.__dict__.update(state)
+
+    @cached_property
+    def classes(self) -> dict[str, type]:
+        """The classes of its parts, imported; ConfigError, naming the key, where one cannot be."""
+        return part_classes(self.settings)
+
+    @property
+    def is_suites(self) -> bool:
+        """Whether no class is of a user's own, which may do anything to the process that runs it."""
+        return all(map(is_suites, self.classes.values()))
 
     @cached_property
     def fingerprint(self) -> str | None:
@@ -79,18 +89,25 @@ class Experiment:
 
         ``altered-`` or ``packaged-`` precedes the checksum of data that is not the published one, or a sample of it.
         """
-        classes = part_classes(self.settings)
-        return self._asked(lambda env: data_fingerprint(env, self.settings, classes))
+        if self.is_suites:
+            return self._asked(lambda env: env.fingerprint)
+        from runners.config.data_files import data_fingerprint  # of a user's own classes alone
+
+        return self._asked(lambda env: data_fingerprint(env, self.settings, self.classes))
 
     def data_notes(self) -> list[str]:
         """Return what is to be said of the data before a run, a line each."""
         notes = self._asked(lambda env: list(env.notes()))
-        return [*notes, *(opened_otherwise(part_classes(self.settings)) if self.fingerprint is None else ())]
+        if self.is_suites or self.fingerprint is not None:
+            return notes
+        from runners.config.data_files import opened_otherwise  # of a user's own classes alone
+
+        return [*notes, *opened_otherwise(self.classes)]
 
     @cached_property
     def most_repetitions(self) -> int | None:
         """The largest number of repetitions, of a log that is replayed in parts; else None."""
-        env, algorithm = (part_classes(self.settings).get(part, object) for part in ("env", "algorithm"))
+        env, algorithm = (self.classes.get(part, object) for part in ("env", "algorithm"))
         is_replay = hasattr(env, "most_repetitions") and issubclass(algorithm, ContextualAlgorithm)
         return self._asked(lambda env: env.most_repetitions) if is_replay else None  # type: ignore[attr-defined]
 
@@ -105,8 +122,7 @@ class Experiment:
 
     def _asked(self, ask: Callable[[Environment], T]) -> T:
         """Return what ``ask`` finds out of the environment; ConfigError if a user's class fails at that."""
-        settings = self.settings["env"]
-        cls = import_class("env", settings)
+        settings, cls = self.settings["env"], self.classes["env"]
         if is_suites(cls):
             return ask(construct("env", cls, settings))
         if end := how_it_ends(lambda: ask(construct("env", cls, settings)), "builds"):
@@ -146,7 +162,7 @@ class Experiment:
     @cached_property
     def code(self) -> Code:
         """The modules and packages that its parts are made of."""
-        return code_of(part_classes(self.settings))
+        return code_of(self.classes)
 
     @property
     def run_id(self) -> str:
@@ -161,7 +177,7 @@ class Experiment:
     @cached_property
     def _filed(self) -> tuple[dict[str, Any], list[str]]:
         """Settings as the key counts them, and which of their names are not today's."""
-        part_classes(self.settings)  # imports what is in the current folder
+        _ = self.classes  # imports what is in the current folder
         return filed(self.settings)
 
 

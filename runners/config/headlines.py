@@ -1,5 +1,8 @@
 """What a paper says in general, read from its file."""
 
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+
 from bench.audit.headlines import Headline, read_headlines
 from bench.errors import ConfigError
 from runners.config.figures import figure_names
@@ -17,27 +20,32 @@ def load_headlines(paper: str) -> list[Headline]:
         for key in content.keys() - {"headlines"}:
             raise ConfigError(f"found the key '{key}', expected headlines alone", at=[key])
         headlines = read_headlines(paper, expect(list, content.get("headlines"), "headlines"))
+        figures = [name.partition("/")[2] for name in figure_names(paper)]
+        claims_of = cache(partial(_claims, paper))  # headlines rest on the same few figures
         for number, headline in enumerate(headlines, start=1):
             for key, parts in {"rests_on": headline.rests_on, "beside": headline.beside}.items():
                 for part, references in parts.items():
                     for reference in references:
-                        _check(paper, reference, f"headline {number}, {key}.{part}")
+                        _check(reference, f"headline {number}, {key}.{part}", figures, claims_of)
     return headlines
 
 
-def _check(paper: str, reference: str, where: str) -> None:
+def _check(reference: str, where: str, figures: Sequence[str], claims_of: Callable[[str], list[str]]) -> None:
     """Refuse ``figure#claim@case`` where there is no such figure or claim."""
     figure, _, rest = reference.partition("#")
     claim = rest.partition("@")[0]
-    figures = [name.partition("/")[2] for name in figure_names(paper)]
     if figure not in figures:
         raise ConfigError(
             f"{where}: found '{reference}', but no figure is called {figure}, {one_of(figure, figures)}", at=[reference]
         )
-    with placed(f"figure/{paper}/{figure}"):
-        claims = [str(given.get("id")) for given in filled(f"{paper}/{figure}")["claims"]]
-    if claim not in claims:
+    if claim not in claims_of(figure):
         raise ConfigError(
-            f"{where}: found '{reference}', but {figure} has no claim '{claim}', {one_of(claim, claims)}",
+            f"{where}: found '{reference}', but {figure} has no claim '{claim}', {one_of(claim, claims_of(figure))}",
             at=[reference],
         )
+
+
+def _claims(paper: str, figure: str) -> list[str]:
+    """Return the ids of a figure's claims."""
+    with placed(f"figure/{paper}/{figure}"):
+        return [str(given.get("id")) for given in filled(f"{paper}/{figure}")["claims"]]

@@ -1,6 +1,5 @@
 """Settings as results are filed under them, whatever name a class or a setting has been given since."""
 
-import importlib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -10,7 +9,7 @@ import yaml
 
 from bench.component import neutral_settings
 from bench.errors import ConfigError
-from runners.config import by_value
+from runners.config.by_value import class_at
 from runners.config.tree import CONFIGS, user_folder
 
 FILE = "renamed.yaml"
@@ -64,7 +63,7 @@ def _filed(settings: Any, names: Mapping[str, str], used: set[str]) -> Any:
     target = settings.get("_target_")
     if not isinstance(target, str):
         return {name: _filed(value, names, used) for name, value in settings.items()}
-    cls = _class(target)
+    cls = class_at(target) or object
     today = _short(target)
     lineage = [today, *(_short(f"{base.__module__}.{base.__qualname__}") for base in cls.__mro__)]
     neutral = neutral_settings(cls)
@@ -84,15 +83,3 @@ def _filed(settings: Any, names: Mapping[str, str], used: set[str]) -> Any:
 def _short(target: str) -> str:
     """Return what a class is called in keys: the suite's by name, a user's by its dotted path."""
     return target.rpartition(".")[2] if target.startswith("bench.") else target
-
-
-def _class(target: str) -> type:
-    """Return a class by its dotted path, `object` if there is none."""
-    if own := by_value.held(target):
-        return own.cls
-    module, _, name = target.rpartition(".")
-    try:
-        found = getattr(importlib.import_module(module), name, None)
-    except Exception:  # whatever the module does: who builds the class says so
-        found = None
-    return found if isinstance(found, type) else object

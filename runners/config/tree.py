@@ -1,6 +1,5 @@
 """The configuration files: where they are, which groups there are, what can be chosen, and what a choice holds."""
 
-import importlib
 import os
 import re
 import reprlib
@@ -16,7 +15,7 @@ import yaml
 
 from bench.component import defaults
 from bench.errors import ConfigError
-from runners.config.by_value import held
+from runners.config.by_value import class_at
 from runners.config.listed import listed
 from runners.config.yaml_text import line_of, load
 
@@ -180,12 +179,10 @@ def class_of(group: str, name: str) -> str:
 
 def class_defaults(target: str) -> dict[str, Any]:
     """Return the settings that a class has by itself; none where it cannot be imported, which a run then reports."""
-    if own := held(target):
-        return defaults(own.cls)
-    module, _, name = target.rpartition(".")
+    cls = class_at(target)
     try:
-        return defaults(getattr(importlib.import_module(module), name))
-    except Exception:  # a user's module may fail in any way while it is imported
+        return defaults(cls) if cls else {}
+    except Exception:  # a user's class may fail in any way
         return {}
 
 

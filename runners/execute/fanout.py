@@ -10,14 +10,13 @@ from typing import Any
 
 from bench.errors import ConfigError, TaskError
 from runners.config.classes import is_suites
-from runners.config.experiment import Experiment, part_classes
+from runners.config.experiment import Experiment
 from runners.config.runner import Runner
 from runners.execute.limits import TimeOverError, one_thread
-from runners.execute.pool import workers
 from runners.execute.progress import Progress
 from runners.execute.repetition import Answer, Key, failed, repeat, start
 from runners.execute.repetition import check as check_experiment
-from runners.execute.worker import Call, WorkerDiedError
+from runners.execute.workers import Call, WorkerDiedError, workers
 from runners.results.store import Store
 
 
@@ -122,7 +121,7 @@ class FanOut:
         experiment = start.experiment
         self._store.prepare(experiment.run_id, experiment.description)
         plays = self._plays(start)
-        classes = tuple(part_classes(experiment.settings).values())
+        classes = tuple(experiment.classes.values())
         if classes not in self._classes:  # soon, so that workers compile different things and not all the same
             self._classes.add(classes)
             self._queue.appendleft(plays.pop(0))
@@ -141,7 +140,7 @@ class _Start(Call):
     """An experiment is started once, which prepares its data, or checked; then its repetitions are played."""
 
     def __init__(self, experiment: Experiment, numbers: Sequence[int], *, check: bool) -> None:
-        super().__init__(check_experiment if check else start, (experiment,), apart=is_own(experiment))
+        super().__init__(check_experiment if check else start, (experiment,), apart=not experiment.is_suites)
         self.experiment, self.numbers, self.is_check = experiment, numbers, check
         self.data = None if experiment.fingerprint is None else repr(experiment.settings["env"])
 
@@ -153,7 +152,7 @@ class _Play(Call):
         self, experiment: Experiment, repetition: int, store: Store, limit: float | None, session: str
     ) -> None:
         arguments = (experiment, repetition, store, limit, session)
-        super().__init__(repeat, arguments, seconds=limit, apart=limit is not None or is_own(experiment))
+        super().__init__(repeat, arguments, seconds=limit, apart=limit is not None or not experiment.is_suites)
         self.experiment, self.repetition = experiment, repetition
 
 
@@ -198,11 +197,6 @@ def play_all(
     return fan.answers()
 
 
-def is_own(experiment: Experiment) -> bool:
-    """Whether an experiment has a class of a user's own, which may do anything to the process that runs it."""
-    return not all(map(is_suites, part_classes(experiment.settings).values()))
-
-
 def check(experiment: Experiment, runner: Runner) -> None:
     """Find what a user can mend before anything is run or written; classes of a user's own are tried by a worker.
 
@@ -213,9 +207,6 @@ def check(experiment: Experiment, runner: Runner) -> None:
             try:
                 future.result()
             except WorkerDiedError as error:
-                names = ", ".join(
-                    f"{part} {cls.__name__}"
-                    for part, cls in part_classes(experiment.settings).items()
-                    if not is_suites(cls)
-                )
+                own = {part: cls for part, cls in experiment.classes.items() if not is_suites(cls)}
+                names = ", ".join(f"{part} {cls.__name__}" for part, cls in own.items())
                 raise TaskError(f"{names}: {error} when it was started and asked once, expected a reward") from None

@@ -12,11 +12,9 @@ from bench.seeding import Seeds
 from bench.tasks.base import Task
 from runners.config.experiment import Experiment, build
 from runners.config.runner import Runner
-from runners.execute.fanout import is_own
 from runners.execute.limits import raise_if_stopped
-from runners.execute.pool import workers
 from runners.execute.repetition import check
-from runners.execute.worker import Call, WorkerDiedError
+from runners.execute.workers import Call, WorkerDiedError, workers
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ class Fit:
 
 def fits(experiments: Iterable[Experiment], column: str, *, jobs: int, runner: Runner) -> dict[str, Fit]:
     """Return by run id whether experiments can be run, and have ``column``: workers start their parts once."""
-    calls = {Call(_fit, (one, column), apart=is_own(one)): one for one in experiments}
+    calls = {Call(_fit, (one, column), apart=not one.is_suites): one for one in experiments}
     found = {}
     with workers(runner, jobs) as pool:
         for call, future in pool.run(deque(calls)):

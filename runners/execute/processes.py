@@ -11,7 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 from runners.execute.limits import GRACE_SECONDS, THREAD_VARIABLES, TimeOverError, end_with, in_one_thread, no_interrupt
-from runners.execute.worker import Call, Workers
+from runners.execute.workers import Call, Workers
 
 _FILES_EACH = 16
 """More than a process takes of the files that this one may have open."""

@@ -9,7 +9,6 @@ from bench.errors import BenchError
 from bench.report.figure import read_figure
 from bench.report.provenance import Provenance
 from runners.config.classes import OPTIONAL, require, version
-from runners.config.experiment import part_classes
 from runners.config.figures import by_reading, without_reading
 from runners.config.runner import Runner
 from runners.execute.fanout import FanOut
@@ -77,7 +76,7 @@ def _require_packages(figures: Iterable[ComposedFigure], store: Store) -> None:
             experiment = labelled.experiment
             done = store.done(experiment.run_id) | composed.committed.done(experiment.key)
             if not set(range(labelled.settings.repetitions)) <= done:
-                missing.append(part_classes(experiment.settings))
+                missing.append(experiment.classes)
     require(*missing)
 
 

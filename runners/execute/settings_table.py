@@ -4,6 +4,7 @@ from typing import Any
 
 from bench.report.figure import Figure
 from bench.report.provenance import key_of
+from runners.config.classes import is_suites
 from runners.config.compose import parse
 from runners.config.figures import LabelledRun, settings_of
 from runners.config.papers import leaves, load_paper
@@ -35,9 +36,8 @@ def settings_table(figure: Figure, runs: list[LabelledRun], scale: str = "paper"
             elif general in by_figure and value != of_paper.get(key):
                 source, where = "assumed", "the figure sets it"
             else:
-                part = labelled.experiment.settings.get(key.partition(".")[0])
-                is_own = isinstance(part, dict) and not part["_target_"].startswith("bench.")
-                default = ("assumed", f"the {'class' if is_own else 'suite'}'s default")
+                cls = labelled.experiment.classes.get(key.partition(".")[0])
+                default = ("assumed", f"the {'suite' if cls is None or is_suites(cls) else 'class'}'s default")
                 source, where = paper["sources"].get(key, default)
             row = rows.setdefault((key, source, where), {"key": key, "values": [], "source": source, "where": where})
             if value not in row["values"]:

@@ -20,11 +20,11 @@ from bench.seeding import Seeds
 from bench.tuners.base import Problem
 from runners.config.experiment import Experiment, build, run_repetition
 from runners.config.figures import LabelledRun
-from runners.execute.fanout import Result, is_own
+from runners.execute.fanout import Result
 from runners.execute.limits import one_thread
 from runners.execute.processes import Processes
 from runners.execute.repetition import failed
-from runners.execute.worker import Call
+from runners.execute.workers import Call
 from runners.results.aggregate import as_written
 from runners.results.capture import environment, kind_of_machine
 from runners.results.store import Store, read_json, write_text
@@ -58,7 +58,7 @@ def measure(drawn: Sequence[LabelledRun], store: Store, part: Part = "run") -> d
         for run_id, experiment in runs.items():
             if len(kept[run_id]) < times[run_id]:
                 store.prepare(run_id, experiment.description)
-                if not is_own(experiment):
+                if experiment.is_suites:
                     _warm_up(experiment)
     with one_thread(), _frozen(), _guarded() as call:
         for number in range(max(times.values(), default=0)):
@@ -118,7 +118,7 @@ def _guarded() -> Iterator[Callable[[Callable[[Experiment], Any], Experiment], A
     pool = Processes(1)
 
     def call(function: Callable[[Experiment], Any], experiment: Experiment) -> Any:
-        if not is_own(experiment):
+        if experiment.is_suites:
             return function(experiment)
         ((_, future),) = pool.run(deque([Call(_apart, (function, experiment), apart=True)]))
         return future.result()

@@ -12,8 +12,8 @@ from bench.report.typeset import duration
 from runners.config.runner import Runner
 from runners.config.tree import choices
 from runners.execute.accept import ENOUGH, accept
-from runners.execute.pool import spread, workers
 from runners.execute.sample import TOLERANCE, draw, outdated, playable, run_anew
+from runners.execute.workers import spread, workers
 from runners.results.capture import environment
 from runners.results.committed import SECONDS
 from runners.results.golden import Comparison, compare_committed, compare_overviews

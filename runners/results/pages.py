@@ -31,7 +31,7 @@ DOCS = CHECKOUT / "docs" if CHECKOUT else None
 def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Path, int]:
     """Write pages, and overviews of reference results; return the first page, and how many are new.
 
-    ``each`` calls a function for each figure that has changed, such as `runners.execute.pool.spread`.
+    ``each`` calls a function for each figure that has changed, such as `runners.execute.workers.spread`.
     """
     papers, numbers = _read(folder, committed_long_tables), _published(folder, figure_names())
     of_users = [name for name, figure in _configured()[0].items() if name not in figure_names() and figure.published]

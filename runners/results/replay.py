@@ -11,7 +11,7 @@ import numpy as np
 
 from bench.data_kind import DataKind
 from bench.report.figure import Figure
-from runners.config.experiment import Experiment, part_classes
+from runners.config.experiment import Experiment
 from runners.config.figures import expand, load_figure
 from runners.results.aggregate import Kept
 from runners.results.capture import environment, kind_of_machine
@@ -60,13 +60,13 @@ class CommittedRun(NamedTuple):
     @property
     def follows_last_digits(self) -> bool:
         """Whether another kind of machine, whose last digits differ, may try other configurations."""
-        tuner = part_classes(self.experiment.settings).get("tuner")
+        tuner = self.experiment.classes.get("tuner")
         return not self.same_machine and bool(getattr(tuner, "follows_last_digits", False))
 
     @property
     def trains_first(self) -> bool:
         """Whether it begins with training that takes long, unless what that makes is cached."""
-        return bool(getattr(part_classes(self.experiment.settings).get("algorithm"), "trains_first", False))
+        return bool(getattr(self.experiment.classes.get("algorithm"), "trains_first", False))
 
     def first(self, number: int) -> list[int]:
         """Return the first of its committed repetitions."""

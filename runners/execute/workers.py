@@ -1,15 +1,21 @@
-"""What workers have in common: they are handed tasks, and what was lost with one of them is run once more."""
+"""Workers: processes on this machine, or on several machines through dask; each uses a single thread.
 
+They are handed tasks, and what was lost with one of them is run once more.
+"""
+
+import os
 import re
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from bench.errors import TaskError
+from runners.config.runner import Runner
 from runners.execute.limits import TimeOverError
 
 CONNECT_SECONDS = 15
@@ -106,3 +112,50 @@ def _lost(death: BaseException) -> "Future[Any]":
     error.__cause__ = death
     future.set_exception(error)
     return future
+
+
+_current: Workers | None = None
+
+
+@contextmanager
+def workers(runner: Runner, jobs: int) -> Iterator[Workers]:
+    """Provide workers inside the block and stop them at its end, also after an interruption.
+
+    With one job and without dask, tasks that need not be apart run in this process. A nested block uses the workers
+    of the outer one, since starting them takes seconds. Raises ConfigError when dask is not installed, or the scheduler
+    cannot be reached or has no workers.
+    """
+    global _current
+    if _current is not None:
+        yield _current
+        return
+    # For the process that clears away after this one, also where it is stopped in the middle
+    ignored = [os.environ.get("PYTHONWARNINGS", ""), "ignore:resource_tracker:UserWarning"]
+    os.environ["PYTHONWARNINGS"] = ",".join(dict.fromkeys(filter(None, ",".join(ignored).split(","))))
+    try:
+        if runner.backend == "dask":
+            from runners.execute.cluster import cluster
+
+            with cluster(runner, jobs) as _current:
+                yield _current
+        else:
+            from runners.execute.processes import Processes
+
+            _current = processes = Processes(jobs)
+            try:
+                yield processes
+            finally:
+                processes.stop()
+    finally:
+        _current = None
+
+
+def spread(runner: Runner, jobs: int) -> Callable[..., Iterator[Any]]:
+    """Return what calls a function with each of some tuples, like `itertools.starmap`, but in workers, in any order."""
+
+    def each(function: Callable[..., Any], items: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
+        with workers(runner, jobs) as pool:
+            for _, future in pool.run(deque(Call(function, item) for item in items)):
+                yield future.result()
+
+    return each
