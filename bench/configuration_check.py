@@ -98,4 +98,5 @@ def _plain(parameter: HyperParameter, value: Any) -> Any:
         value = value.item()
     if not isinstance(value, int | float) or isinstance(value, bool):
         return value
-    return int(value) if isinstance(value, int) else float(value)
+    # What was checked, whatever a class derived from these makes of itself
+    return int.__int__(value) if isinstance(value, int) else float.__float__(value)

@@ -4,10 +4,12 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from math import isfinite
+from numbers import Integral
 from typing import Any
 
 from bench.configuration_check import ConfigurationCheck
 from bench.errors import BenchError, ConfigError, TaskError, TunerError
+from bench.rewards import short
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tasks.base import Outcome, Task, convert_reward
@@ -34,6 +36,8 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
     TaskError, naming round and configuration, if a reward or a sum of the trace is not a finite number; either, naming
     the call, if user code would end the program. Any other error of user code gets a note: round and configuration.
     """
+    if not isinstance(rounds, Integral) or rounds < 0:
+        raise ConfigError(f"rounds: found {short(rounds)}, expected a whole number, at least 0")
     seeds = seeds or Seeds()
     if task.feedback.yoked is None:
         return _run(task, tuner, rounds, seeds, max_rows)

@@ -21,7 +21,7 @@ def number(value: Any) -> float | None:
     """
     try:
         converted = float(value) if isinstance(value, Real | np.bool_) else math.nan
-    except OverflowError:  # a whole number beyond the largest float
+    except (OverflowError, TypeError):  # a whole number beyond the largest float; a span of time of NumPy
         return None
     return converted if math.isfinite(converted) else None
 
@@ -37,13 +37,16 @@ def check_reward(reward: Any, round_: int, configuration: Mapping[str, Any]) -> 
 
 
 def plain(value: Any) -> float | str | None:
-    """Return a value as a trace keeps it: real numbers as float, None as None, all else in words.
+    """Return a value as a trace keeps it: real numbers as float, strings and None as they are.
 
-    Raises OverflowError for a whole number beyond the largest float.
+    Raises OverflowError for a whole number beyond the largest float, TypeError for anything else, such as an array or
+    the missing value of pandas.
     """
     if isinstance(value, Real | np.bool_):
         return float(value)
-    return None if value is None else str(value)
+    if value is None or isinstance(value, str):
+        return value if value is None else str(value)
+    raise TypeError
 
 
 def played(configuration: Mapping[str, Any]) -> str:

@@ -1,8 +1,11 @@
 import hashlib
 import json
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
+
+from bench.errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -16,6 +19,11 @@ class Seeds:
     base_seed: int = 0
     repetition: int = 0
     path: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, value in (("seed", self.base_seed), ("repetition", self.repetition)):
+            if not isinstance(value, Integral) or value < 0:
+                raise ConfigError(f"{name}: found {value!r}, expected a whole number, at least 0")
 
     def child(self, name: str) -> "Seeds":
         return Seeds(self.base_seed, self.repetition, (*self.path, name))

@@ -66,7 +66,8 @@ class HyperParameter:
         try:
             n_distinct = len(set(self.candidates))
         except TypeError:
-            self._expect(False, candidates, "numbers, strings or None")
+            self._expect(False, candidates, "finite numbers, strings or None")
+        self._expect(all(map(_is_value, self.candidates)), candidates, "finite numbers, strings or None")
         self._expect(n_distinct == len(self.candidates), candidates, "each value once")
         if self.default is _UNSET:
             self.default = self.candidates[0] if self.candidates else self.from_unit(0.5)
@@ -212,6 +213,13 @@ class Space:
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _is_value(value: Any) -> bool:
+    """Tell whether a value may be a candidate: what configurations, traces and tables can hold."""
+    if _is_number(value):
+        return bool(abs(_plain(value)) <= sys.float_info.max)
+    return value is None or isinstance(value, str | bool | np.bool_)
 
 
 def _is_number(value: Any) -> bool:

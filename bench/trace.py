@@ -1,6 +1,7 @@
 import reprlib
 from collections.abc import Mapping
 from math import isfinite
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,8 @@ class Trace:
 
     def _fault(self, name: str, values: Mapping[str, Any], configuration: Mapping[str, Any]) -> str:
         value = f"'{name}' = {reprlib.repr(values[name])}" if name in values else f"no value '{name}'"
-        expected = "a number that keeps its sum finite" if name in self._sums else "a smaller number"
+        other = "a smaller number" if isinstance(values.get(name), Real) else "a number, a string or None"
+        expected = "a number that keeps its sum finite" if name in self._sums else other
         return f"round {self.round}: found {value} for {played(configuration)}, expected {expected}"
 
     def spend(self, costs: Mapping[str, float]) -> None:

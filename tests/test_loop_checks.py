@@ -4,17 +4,20 @@ import itertools
 import math
 import re
 import sys
+from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from bench.algorithms.linucb import LinUCB
 from bench.algorithms.sgd_ts import SGDTS
 from bench.component import component
 from bench.envs.contextual import ContextualEnvironment
-from bench.errors import TaskError, TunerError
+from bench.errors import ConfigError, TaskError, TunerError
 from bench.loop import run
 from bench.rewards import short
+from bench.seeding import Seeds
 from bench.space import Space
 from bench.tasks.base import Outcome, Task
 from bench.tasks.contextual_bandit import ContextualBandit
@@ -224,7 +227,7 @@ def test_contexts_of_another_shape_are_named(contexts, words):
         play(contexts, [1.0])
 
 
-@pytest.mark.parametrize("reward", [None, "0.3", 10**400, np.ones(1)], ids=short)
+@pytest.mark.parametrize("reward", [None, "0.3", 10**400, np.ones(1), np.timedelta64(3, "s")], ids=short)
 @pytest.mark.parametrize("algorithm", [LinUCB(), SGDTS()])
 def test_a_reward_that_an_algorithm_cannot_learn_is_named(algorithm, reward):
     with pytest.raises(TaskError, match=r"^round 5: found the reward .* for .*, expected a finite number"):
@@ -268,3 +271,38 @@ def test_a_reward_whose_square_overflows_is_refused_where_an_algorithm_learns_it
 
 def test_there_may_be_fewer_arms_and_a_reward_may_be_true():
     assert play(np.ones((1, 2)), [np.True_] * 9)["reward"][-1] == 9.0
+
+
+class Odd(float):
+    """Is one number by its value, another when it is converted."""
+
+    def __float__(self):
+        return 7.0
+
+
+def test_what_is_played_is_what_was_checked_whatever_its_class_makes_of_itself(monkeypatch):
+    monkeypatch.setattr(Proposes, "_ask", lambda self: {"x": Odd(0.25), "n": 2, "word": "a"})
+    assert run(Pays(), Proposes(), rounds=3).columns()["x"].tolist() == [0.25] * 3
+
+
+@pytest.mark.parametrize("value", [pd.NA, np.ma.masked, np.array(0.5), 1 + 0j, Decimal("0.5")])
+def test_a_value_that_is_neither_number_string_nor_none_is_named(value):
+    with pytest.raises(TaskError, match=r"^round 4: found 'more' = .* for .*, expected a number, a string or None"):
+        run(Pays(more=value), Random(), rounds=5)
+
+
+@pytest.mark.parametrize(
+    "value", [math.nan, -math.inf, 10**400, Decimal("0.5"), 1 + 0j, (1, 2), b"a", np.timedelta64(1)]
+)
+def test_candidates_are_finite_numbers_strings_or_none(value):
+    with pytest.raises(ConfigError, match=r"^hyper-parameter 'x': found candidates .*, expected finite numbers, str"):
+        Space.of(x=[0.5, value])
+    assert Space.of(x=[np.float32(0.5), 3, "a", None, True]).names == ("x",)
+
+
+@pytest.mark.parametrize("value", [-1, 1.5, "5", None, math.nan], ids=str)
+def test_rounds_and_seeds_are_whole_numbers_from_0(value):
+    for call in (lambda: run(Pays(), Random(), rounds=value), lambda: Seeds(value), lambda: Seeds(1, value)):
+        with pytest.raises(ConfigError, match=r"^(rounds|seed|repetition): found .*, expected a whole number, at leas"):
+            call()
+    assert len({Seeds(seed).generator("x").random() for seed in (0, 2**63, 2**64, 2**200)}) == 4
