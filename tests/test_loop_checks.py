@@ -291,9 +291,7 @@ def test_a_value_that_is_neither_number_string_nor_none_is_named(value):
         run(Pays(more=value), Random(), rounds=5)
 
 
-@pytest.mark.parametrize(
-    "value", [math.nan, -math.inf, 10**400, Decimal("0.5"), 1 + 0j, (1, 2), b"a", np.timedelta64(1)]
-)
+@pytest.mark.parametrize("value", [math.nan, -math.inf, 10**400, Decimal("0.5"), 1 + 0j, (1, 2), b"a"])
 def test_candidates_are_finite_numbers_strings_or_none(value):
     with pytest.raises(ConfigError, match=r"^hyper-parameter 'x': found candidates .*, expected finite numbers, str"):
         Space.of(x=[0.5, value])
