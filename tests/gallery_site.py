@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from rendered import render
 
 from bench.audit.published import PublishedOverview
 from bench.gallery.build import build
@@ -13,8 +14,7 @@ from bench.gallery.papers import read
 from bench.report.figure import read_figure
 from bench.report.page import draw
 from bench.report.provenance import Provenance
-from bench.report.render import render
-from bench.report.results import Experiments
+from bench.report.results import Results
 from bench.report.saving import save
 from bench.report.tables import to_csv
 
@@ -121,7 +121,7 @@ def made_up(figure: dict[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
     if figure["kind"] == "bench.papers.computed.Computed":
         return pd.DataFrame(), pd.DataFrame()
     rng = np.random.default_rng(0)
-    data = Experiments(read_figure(figure), pd.DataFrame())
+    data = Results(read_figure(figure))
     curves, finals = [], []
     for place, key in enumerate(data.keys):
         labels = data.as_dict(key)

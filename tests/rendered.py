@@ -12,7 +12,7 @@ from bench.report.figure import Figure, read_figure
 from bench.report.page import draw as draw_plot
 from bench.report.plot import Mark, Plot
 from bench.report.provenance import Provenance
-from bench.report.render import plot_of
+from bench.report.render import Rendering, plot_of
 from bench.report.results import Results
 from bench.report.style import applied
 
@@ -39,11 +39,11 @@ def check(figure: Mapping[str, Any], finals: pd.DataFrame, curves: pd.DataFrame 
     """Return the verdicts; what they rest on is said by keys of `Provenance`, of surrogate data by True."""
     how |= {key: ("made_up",) for key in ("surrogate", "altered") if how.get(key)}
     known = figure_of(figure)
-    return claims.check(known, Results(known, curves, finals, Provenance(**how)))
+    return claims.check(Results(known, curves, finals, Provenance(**how)))
 
 
-def still_open(figure: Mapping[str, Any], finals: pd.DataFrame, curves: pd.DataFrame = NO_CURVES, **how: Any) -> Any:
-    return claims.still_open(figure_of(figure), finals, curves, **how)
+def still_open(figure: Mapping[str, Any], finals: pd.DataFrame, *, sequential: bool = True) -> Any:
+    return claims.still_open(Results(figure_of(figure), finals=finals, provenance=Provenance(sequential=sequential)))
 
 
 def results_of(figure: Mapping[str, Any], finals: pd.DataFrame, curves: Any = None, surrogate: bool = False) -> Results:
@@ -55,6 +55,11 @@ def tables(
     figure: Mapping[str, Any], finals: pd.DataFrame, curves: Any = None, *, surrogate: bool = False
 ) -> dict[str, pd.DataFrame]:
     return read_figure(figure).tables(results_of(figure, finals, curves, surrogate))
+
+
+def render(figure: Mapping[str, Any] | Figure, curves: pd.DataFrame, finals: pd.DataFrame, **rest: Any) -> Rendering:
+    known = read_figure(figure)
+    return Rendering(known, Results(known, curves, finals, **rest))
 
 
 def shown(figure: Mapping[str, Any], curves: pd.DataFrame, finals: pd.DataFrame, *, note: str = "") -> Plot:

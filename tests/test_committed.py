@@ -57,7 +57,7 @@ def make(tmp_path, monkeypatch, capsys):
 
 def all_tables(figure: Figure, folder: Path) -> dict[str, bytes]:
     derived = derive_committed(figure, folder)
-    return derived.tables() | judged_tables(derived)
+    return derived.files() | judged_tables(derived)
 
 
 def clone(tmp_path: Path, source: str, target: str) -> Path:

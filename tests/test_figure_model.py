@@ -4,13 +4,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from rendered import draw, tables
+from rendered import draw, render, tables
 
 import bench.report.kinds
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
 from bench.report.provenance import Provenance, commands, factored
-from bench.report.render import render
 
 FIGURE: dict[str, Any] = {
     "name": "mine",
@@ -128,7 +127,7 @@ class Lasts(Figure):
     size: float = 5.0
 
     def tables(self, results):
-        return {"table": summary(self, results)}
+        return {"table": summary(results)}
 
     def plot(self, results, tables):
         rows = tables["table"].to_dict("records")

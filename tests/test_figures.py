@@ -4,7 +4,7 @@ import pandas as pd
 
 from bench.report.figure import read_figure
 from bench.report.provenance import Provenance
-from bench.report.results import Experiments, ResultTables
+from bench.report.results import Results
 from runners.config.figures import expand, other_than_published, unfold
 from runners.config.filled import claims_for_each
 from runners.execute.settings_table import settings_table
@@ -65,11 +65,11 @@ def test_published_numbers_belong_to_the_runs_of_scale_paper():
     finals = pd.DataFrame({"method": "TL", "repetition": range(3), "rounds": 1000, "regret": [1.0, 2.0, 3.0]})
     for reason in ("", why("quick")):
         provenance = Provenance(scale="quick", repetitions=(3,), horizons=(1000,), other_than_published=reason)
-        derived = Derived(figure, {"": ResultTables(pd.DataFrame(), finals, provenance)})
-        table = derived.rendering.tables["table"]
+        derived = Derived(figure, {"": Results(figure, finals=finals, provenance=provenance)})
+        table = derived.tables["table"]
         assert table["published_mean"].tolist() == [300.0]
         assert ("ratio_mean" in table) == ("numbers.csv" in judged_tables(derived)) == (not reason)
-        assert derived.rendering.plot.note.endswith(reason)
+        assert derived.plot.note.endswith(reason)
 
 
 def test_what_a_scale_leaves_out_is_not_run_there_only():
@@ -87,7 +87,7 @@ def test_unfolded_tables_have_a_row_for_each_label():
         ("random", "TL"): 3.0,
         ("random", "OP"): 4.0,
     }
-    data = Experiments(read_figure(FIGURE), table)
+    data = Results(read_figure(FIGURE), finals=table)
     assert data.axes == ("method", "quantity")
     assert all(len(data.rows(key)) == 1 for key in data.keys)
 

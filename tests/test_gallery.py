@@ -24,6 +24,7 @@ from gallery_site import (
     write,
 )
 from markupsafe import escape
+from rendered import render
 
 from bench.audit.headlines import read_headlines
 from bench.gallery.build import build
@@ -33,7 +34,6 @@ from bench.gallery.papers import read
 from bench.gallery.picture import Picture, picture
 from bench.gallery.render import SITE
 from bench.gallery.result import ResultView
-from bench.report.render import render
 from runners.config.papers import load_paper
 from runners.config.tree import suite_choices
 from runners.results.pages import write_gallery

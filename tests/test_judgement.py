@@ -21,7 +21,7 @@ from bench.report.claims.quantities import (
     RatioOfMeans,
     Resampled,
 )
-from bench.report.results import Experiments
+from bench.report.results import Results
 
 INF, NAN = math.inf, math.nan
 
@@ -216,7 +216,7 @@ def test_a_side_is_random_where_its_interval_reaches_random_arms():
     noise = np.array([-1.0, 1.0] * 10)
 
     def judged_random(regret, random):
-        data = Experiments(figure_of({}), random_table(regret, random))
+        data = Results(figure_of({}), finals=random_table(regret, random))
         return is_random(data, data.keys[0], fixed)
 
     hundred = np.full(20, 100.0)

@@ -6,7 +6,7 @@ import pytest
 from rendered import figure_of
 
 from bench.report.labels import canonical, describe, matches, selection
-from bench.report.results import Experiments
+from bench.report.results import Results
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_selection_matches_labels_that_are_listed_or_missing() -> None:
 def test_experiments_are_those_the_figure_declares() -> None:
     finals = pd.DataFrame({"method": ["TL", "old"], "repetition": 0, "rounds": 5, "regret": 1.0})
     runs = [{"method": {"TL": []}, "alpha": {"values": [0, 1], "override": "a={}"}}, {"method": {"OP": []}}]
-    declared = Experiments(figure_of({"runs": runs}), finals)
+    declared = Results(figure_of({"runs": runs}), finals=finals)
     assert declared.keys == [("TL", "0"), ("TL", "1"), ("OP", "")]
     assert declared.labels("method") == ["TL", "OP"]
-    assert Experiments(figure_of({}), finals).keys == [("TL",), ("old",)]
+    assert Results(figure_of({}), finals=finals).keys == [("TL",), ("old",)]

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import registry
+from rendered import render
 from scipy import stats
 
 from bench.report.figure import read_figure
 from bench.report.limits import BEST_BY_STRETCH, LIMIT, RANDOM_CONFIGURATION
-from bench.report.render import render
 from bench.report.tasks import BEST_FIXED
 from runners.config.figures import expand, load_figure
 from runners.execute.figure_run import AskedFigure, ComposedFigure, PlayedFigure

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from rendered import finals_of
+from rendered import finals_of, render
 from scipy import stats
 
 from bench.audit.readings import render_readings
@@ -16,8 +16,7 @@ from bench.gallery.papers import read
 from bench.gallery.result import ResultView
 from bench.report.figure import read_figure
 from bench.report.provenance import Provenance
-from bench.report.render import render
-from bench.report.results import ResultTables
+from bench.report.results import Results
 from runners.config.figures import by_reading, expand, load_figure, without_reading
 from runners.config.runner import Runner
 from runners.execute.figure_run import AskedFigure
@@ -60,9 +59,14 @@ def finals(tl, op):
     return finals_of({"TL": tl, "OP": op}, "method", rounds=100)
 
 
-def evidence(first, second):
-    tables = {"as printed": first, "less noise": second}
-    return {name: ResultTables(pd.DataFrame(), table, SIZE) for name, table in tables.items()}
+def results(figure, finals, provenance=SIZE):
+    return Results(figure, finals=finals, provenance=provenance)
+
+
+def readings_of(figure, first, second, size):
+    """Return what a figure says under two readings, given the final values under each."""
+    finals = {"as printed": first, "less noise": second}
+    return render_readings(figure, {name: results(figure, table) for name, table in finals.items()}, size)
 
 
 LOW, HIGH = [9.0, 10.0, 11.0, 9.5, 10.5, 10.0], [19.0, 20.0, 22.0, 19.5, 20.5, 21.0]
@@ -104,7 +108,7 @@ def test_the_first_uses_share_the_runs_of_other_panels():
 
 def test_a_claim_turns_under_a_reading():
     figure = read_figure(FIGURE)
-    found = render_readings(figure, evidence(finals(LOW, HIGH), finals(HIGH, LOW)), 6)
+    found = readings_of(figure, finals(LOW, HIGH), finals(HIGH, LOW), 6)
     assert found.claims.set_index("reading")["verdict"].to_dict() == {"as printed": "holds", "less noise": "fails"}
     alone = render(figure, pd.DataFrame(), finals(LOW, HIGH), provenance=SIZE)
     assert alone.claims["verdict"].tolist() == ["holds"]
@@ -116,7 +120,7 @@ def test_published_numbers_are_inside_possible_or_outside():
         {"method": "TL", "what": "std", "value": 0.01},
         {"method": "OP", "what": "mean", "value": 10.9},
     ]})  # fmt: skip
-    numbers = render_readings(figure, evidence(finals(LOW, HIGH), finals(LOW, LOW)), 5).numbers
+    numbers = readings_of(figure, finals(LOW, HIGH), finals(LOW, LOW), 5).numbers
     verdicts = {(row["method"], row["what"]): row["verdict"] for row in numbers.to_dict("records")}
     assert verdicts == {("TL", "mean"): "inside", ("TL", "std"): "outside", ("OP", "mean"): "possible"}
     op = numbers[numbers["method"] == "OP"].set_index("reading")
@@ -130,8 +134,9 @@ def test_published_numbers_are_inside_possible_or_outside():
 
 def test_surrogate_results_stand_beside_no_published_number():
     surrogate = SIZE.model_copy(update={"surrogate": ("made_up",)})
-    one = ResultTables(pd.DataFrame(), finals(LOW, HIGH), surrogate)
-    found = render_readings(read_figure(FIGURE), {"as printed": one, "less noise": one}, 6)
+    figure = read_figure(FIGURE)
+    one = results(figure, finals(LOW, HIGH), surrogate)
+    found = render_readings(figure, {"as printed": one, "less noise": one}, 6)
     assert found.numbers.empty
 
 
@@ -208,8 +213,8 @@ def test_what_is_best_of_few_repetitions_is_predicted_from_many(deviation, divis
         "deviation": deviation,
         "published": [{"what": "best", "value": 0}, {"what": "mean", "value": -1.0}, {"what": "std", "value": 9.0}],
     }  # fmt: skip
-    found = render_readings(read_figure(grid), {"": ResultTables(pd.DataFrame(), table, SIZE)}, 4)
-    numbers = found.numbers.set_index("what")
+    figure = read_figure(grid)
+    numbers = render_readings(figure, {"": results(figure, table)}, 4).numbers.set_index("what")
     # Of four repetitions the mean at 0 is below that at 1 with probability Phi(-1 / sqrt(1/2)) = 7.9 %
     assert numbers.loc["best", ["further_low", "further_high"]].tolist() == [0, 1]
     assert (numbers.loc["best", "inside"], numbers.loc["best", "verdict"]) == ("no", "possible")
@@ -227,7 +232,7 @@ def test_a_number_is_reached_within_half_a_unit_of_its_last_digit():
     published = [{"method": "TL", "what": "mean", "value": 9.7}, {"method": "OP", "what": "mean", "value": 9.71}]
     figure = read_figure({**PLAIN, "published": published})
     same = [9.74] * 6
-    found = render_readings(figure, {"": ResultTables(pd.DataFrame(), finals(same, same), SIZE)}, 6).numbers
+    found = render_readings(figure, {"": results(figure, finals(same, same))}, 6).numbers
     assert found["inside"].tolist() == ["yes", "no"]
 
 
@@ -235,7 +240,7 @@ def test_the_same_runs_say_the_same_of_a_number_under_a_reading_that_stops_earli
     """TL's runs are those of the first reading, fewer of them; OP's are others."""
     figure = read_figure(FIGURE | {"published": [{"method": m, "what": "mean", "value": 12.5} for m in ("TL", "OP")]})
     many = [*LOW, 30.0, 10.0, 10.0]
-    found = render_readings(figure, evidence(finals(many, many), finals(many[:7], many[1:7])), 5).numbers
+    found = readings_of(figure, finals(many, many), finals(many[:7], many[1:7]), 5).numbers
     rows = found.set_index(["method", "reading"])[["estimate", "std", "n", "ci_low", "further_high", "predicted"]]
     assert rows.loc["TL", "less noise"].tolist() == rows.loc["TL", "as printed"].tolist()
     assert rows["n"].to_dict() == {
@@ -248,13 +253,13 @@ def test_a_number_is_exact_if_the_first_repetitions_give_it_and_the_draws_are_th
     published = [{"method": m, "what": "std", "value": value, "cell": f"table: {m}"} for m in ("TL", "OP")]
     same = {**QUIET, "same_draws": {"method": "TL"}}
     figure = read_figure({**with_readings(PRINTED, same), "published": published, "deviation": "population"})
-    found = render_readings(figure, evidence(finals(LOW, LOW), finals(HIGH, HIGH)), 4).numbers
+    found = readings_of(figure, finals(LOW, LOW), finals(HIGH, HIGH), 4).numbers
     first = found.set_index(["method", "reading"])["first"]
     assert round(first["TL", "less noise"], 2) == value
     assert first.drop(("TL", "less noise")).isna().all()
     assert found.drop_duplicates("cell").set_index("method")["verdict"].to_dict()["TL"] == "exact"
     assert (found[found["method"] == "OP"]["verdict"] != "exact").all()
-    one_less = render_readings(figure, evidence(finals(LOW, LOW), finals(HIGH, HIGH)), 5).numbers
+    one_less = readings_of(figure, finals(LOW, LOW), finals(HIGH, HIGH), 5).numbers
     assert not (one_less["verdict"] == "exact").any()
-    too_few = render_readings(figure, evidence(finals(LOW, LOW), finals(HIGH, HIGH)), 7).numbers
+    too_few = readings_of(figure, finals(LOW, LOW), finals(HIGH, HIGH), 7).numbers
     assert too_few["first"].isna().all()

@@ -12,11 +12,10 @@ import pytest
 from gallery_site import FIGURES_MADE, made_up
 from matplotlib.figure import Figure
 from rendered import NO_CURVES as NONE
-from rendered import assert_readable, draw, finals_of, parts, shown, tables, words_in
+from rendered import assert_readable, draw, finals_of, parts, render, shown, tables, words_in
 
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
-from bench.report.render import render
 from bench.report.saving import save
 from bench.report.style import STYLES, line_style
 from bench.stats import MEAN_INTERVAL, mean_band

@@ -212,7 +212,7 @@ def test_a_figure_is_measured_here_whatever_the_jobs(tmp_path, monkeypatch, caps
     kept = [json.loads(path.read_text())["measurements"] for path in tmp_path.glob("raw/*/seconds.json")]
     assert sorted(seconds["seconds"]) == pytest.approx(sorted(one["seconds"] for own in kept for one in own))
     assert set(finals["rounds"]) == {200}
-    tables = derive_committed(read_figure(figure), folder).tables()
+    tables = derive_committed(read_figure(figure), folder).files()
     assert tables == {name: before[name] for name in ("table.csv", "claims.csv")}
     key = json.loads(before["manifest.json"])["runs"][0]["key"]
     each = json.loads(before["environment.json"])["seconds_per_repetition"]

@@ -13,7 +13,9 @@ import rendered
 from bench.audit.readings import render_readings
 from bench.data_kind import DataKind
 from bench.report.figure import read_figure
+from bench.report.provenance import Provenance
 from bench.report.provenance import commands as commands_of
+from bench.report.results import Results
 from runners.config.figures import LabelledRun, expand
 from runners.config.runner import Runner
 from runners.execute.figure_run import AskedFigure, WrittenFigure
@@ -35,7 +37,6 @@ FIGURE = {
          "left": {"method": "A"}, "right": {"method": "B"}},
     ],
 }  # fmt: skip
-NO_CURVES = pd.DataFrame()
 
 
 def drawn_of(figure, *numbers: int) -> list[LabelledRun]:
@@ -54,7 +55,7 @@ def finals_of(drawn: Sequence[LabelledRun], means: dict[tuple[str, str], float],
 
 def look_at(drawn, finals, most=400, figure=FIGURE, done=None) -> NextLook:
     done = done or [list(range(one.settings.repetitions)) for one in drawn]
-    return look(read_figure(figure), drawn, done, finals, NO_CURVES, most)
+    return look(drawn, done, Results(read_figure(figure), finals=finals, provenance=Provenance(sequential=True)), most)
 
 
 NEAR_IS_OPEN = {("far", "A"): 50.0}
@@ -165,9 +166,9 @@ def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(limit, 
     """
     sequential = {}
 
-    def spy(figure, evidence, *rest):
-        sequential.update({name: own.provenance.sequential for name, own in evidence.items()})
-        return render_readings(figure, evidence, *rest)
+    def spy(figure, results, *rest):
+        sequential.update({name: own.provenance.sequential for name, own in results.items()})
+        return render_readings(figure, results, *rest)
 
     monkeypatch.setattr("runners.results.judged.render_readings", spy)
     source = ["assumed", "made up"]

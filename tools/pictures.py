@@ -32,7 +32,7 @@ def main(names: Sequence[str]) -> int:
 
 def plot_of(figure: Figure, folder: Path) -> Plot | None:
     """Return the picture of a committed result as data; None if its tables cannot be drawn."""
-    return derive_committed(figure, folder).rendering.plot if is_backed(figure, folder) else None
+    return derive_committed(figure, folder).plot if is_backed(figure, folder) else None
 
 
 if __name__ == "__main__":

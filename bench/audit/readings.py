@@ -12,7 +12,7 @@ from bench.report.claims.check import check
 from bench.report.figure import Figure
 from bench.report.labels import Selection, canonical, matches, selection
 from bench.report.reading import READING
-from bench.report.results import Results, ResultTables
+from bench.report.results import Results
 
 CLAIMS = (READING, "claim", "text", "case", "verdict", "holm", "estimate", "ci_low", "ci_high", "n", "unit", "note")
 NUMBERS = ("what", "cell", "published", READING, "estimate", "std", "n", "ci_low", "ci_high",
@@ -30,19 +30,18 @@ class Readings(NamedTuple):
 
 
 def render_readings(
-    figure: Figure, evidence: Mapping[str, ResultTables], size: int, first: pd.DataFrame | None = None
+    figure: Figure, results: Mapping[str, Results], size: int, first: pd.DataFrame | None = None
 ) -> Readings:
     """Return a figure's claims and published numbers under each reading; of a single one only the numbers.
 
-    ``evidence`` is by reading, the first first; ``size`` the paper's number of repetitions; ``first`` the verdicts
+    ``results`` are by reading, the first first; ``size`` the paper's number of repetitions; ``first`` the verdicts
     under the first reading, if they are known.
     """
-    results = {name: Results(figure, *under) for name, under in evidence.items()}
     if len(results) == 1:
         ((name, only),) = results.items()
         return Readings(pd.DataFrame(), numbers_table(figure, {name or AS_PRINTED: only}, size))
     verdicts = {
-        name: first if first is not None and name == next(iter(results)) else check(figure, under)
+        name: first if first is not None and name == next(iter(results)) else check(under)
         for name, under in results.items()
     }
     return Readings(claims_table(verdicts), numbers_table(figure, results, size))
@@ -89,14 +88,13 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
 
 def _rows(figure: Figure, results: Results, in_print: int, same: Selection | None) -> Iterator[dict[str, Any]]:
     """Yield every published number beside ours; ``same`` are runs that draw what the authors drew, None without."""
-    data, published = results.data, results.data.published_numbers()
-    finals = data.finals
+    published, finals = results.published_numbers(), results.finals
     few = Results(figure, results.curves, finals[finals["repetition"] < in_print], results.provenance)
     firsts = figure.tables(few) if same is not None else {}
     for name, table in figure.tables(results).items():
         whats = [str(column)[len("published_") :] for column in table if str(column).startswith("published_")]
         for place, row in enumerate(table.to_dict("records")):
-            labels = {axis: canonical(row[axis]) for axis in data.axes if axis in row}
+            labels = {axis: canonical(row[axis]) for axis in results.axes if axis in row}
             for what in whats:
                 value = row[f"published_{what}"]
                 if what == "note" or not math.isfinite(value):
@@ -133,9 +131,9 @@ def _with_all_repetitions(figure: Figure, results: Results, of_first: Results) -
 
     A reading may stop at fewer: the same runs must not say something else of a number because they are fewer.
     """
-    taken, kept = [], results.data.finals
-    for key in results.data.keys:
-        few, many = results.data.rows(key), of_first.data.rows(key)
+    taken, kept = [], results.finals
+    for key in results.keys:
+        few, many = results.rows(key), of_first.rows(key)
         if len(few) and len(few) < len(many):
             same = many[many["repetition"].isin(few["repetition"])]
             if few.set_index("repetition")[figure.column].equals(same.set_index("repetition")[figure.column]):

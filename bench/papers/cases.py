@@ -8,7 +8,7 @@ from bench.errors import ConfigError
 from bench.report.claims.check import check
 from bench.report.claims.judgement import NO_EVIDENCE
 from bench.report.plot import INTERVAL, Look, Plot, look_of, mark, row_panel, wrapped
-from bench.report.results import Experiments, Results
+from bench.report.results import Results
 from bench.report.rows import Rows
 from bench.report.style import CHARCOAL
 
@@ -21,13 +21,13 @@ class Cases(Rows):
     ``reference_line`` is what they are compared with, such as 1 for ratios of regret to its bound.
     """
 
-    def check(self, data: Experiments) -> None:
-        super().check(data)
+    def check(self, results: Results) -> None:
+        super().check(results)
         if not self.claims:
             raise ConfigError(f"{self.where}: kind 'cases' draws the cases of claims, there are none")
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        cases = check(self, results).to_dict("records")
+        cases = check(results).to_dict("records")
         names = [wrapped(f"{case['claim']}: {case['case']}", _LETTERS) for case in cases]
         panel = row_panel("", self.x_label or cases[0]["unit"], names, 0.55)
         plot = Plot(self.heading, panels=[panel])

@@ -52,9 +52,8 @@ class Lipschitz(Figure):
         A block's reward of a value is the mean over its rounds; less the mean over all values, it is centred, so that
         what moves all values alike from block to block does not count.
         """
-        data = results.data
-        parts = [pd.DataFrame(columns=[*data.axes, "probed", "blocks", "mean", "std"])]
-        for key in data.keys:
+        parts = [pd.DataFrame(columns=[*results.axes, "probed", "blocks", "mean", "std"])]
+        for key in results.keys:
             curves = results.curve(key, f"{PROBE}*")
             if curves.empty or curves["round"].nunique() < 2:
                 continue
@@ -64,21 +63,21 @@ class Lipschitz(Figure):
             centred = means - means.mean(axis=1, keepdims=True)
             spread = centred.std(axis=0, ddof=1) if len(centred) > 1 else np.full(centred.shape[1], np.nan)
             values = {"probed": sums.columns, "blocks": len(centred), "mean": centred.mean(axis=0), "std": spread}
-            parts.append(pd.DataFrame({**data.as_dict(key), **values}))
+            parts.append(pd.DataFrame({**results.as_dict(key), **values}))
         return {"table": pd.concat(parts[1:] or parts, ignore_index=True)}
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        data, table, axes = results.data, tables["table"], results.data.panel_axes()
-        experiments = experiments_of(table, data)
+        table, axes = tables["table"], results.panel_axes()
+        experiments = experiments_of(table, results)
         plot = Plot(self.heading)
-        for chosen in data.groups(axes, [{}]):
+        for chosen in results.groups(axes, [{}]):
             x, y = Axis(self.x_label or "value"), Axis(self.y_label or "centred reward")
             panel = Panel(panel_title(chosen), x=x, y=y)
             plot.panels.append(panel)
-            for key in data.select(chosen):
+            for key in results.select(chosen):
                 rows = table[[experiment == key for experiment in experiments]]
                 if len(rows):
-                    name = data.series_name(key, axes) or "mean over blocks"
+                    name = results.series_name(key, axes) or "mean over blocks"
                     std, ends = rows["std"].fillna(0.0), f"one standard deviation over {rows['blocks'].iloc[0]} blocks"
                     panel.marks.append(
                         mark(

@@ -41,7 +41,7 @@ class Profile(Ranking):
         Tasks whose lowest mean is not above 0 have no factors and are left out.
         """
         values = self.on_tasks(results).by_task()
-        methods = set(results.data.labels(METHOD))
+        methods = set(results.labels(METHOD))
         rows = []
         for family, of_family in values.groupby(FAMILY, sort=False):
             tasks = {
@@ -67,7 +67,7 @@ class Profile(Ranking):
         return table.sort_values("within 2", ascending=False, kind="stable", ignore_index=True)
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        factors, methods, reference = tables["factors"], results.data.labels(METHOD), self._reference(results.data)
+        factors, methods, reference = tables["factors"], results.labels(METHOD), self._reference(results)
         panel = Panel(
             x=Axis(self.x_label or "factor of the lowest mean", log=True, low=1.0, high=_LIMITS[-1]),
             y=Axis(self.y_label or "share of tasks", low=0.0, high=1.02),

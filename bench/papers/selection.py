@@ -17,7 +17,7 @@ from scipy import special
 from bench.errors import ConfigError
 from bench.report.labels import canonical
 from bench.report.plot import Look, Mark, Panel, Plot, look_of
-from bench.report.results import Experiments, Key, Results
+from bench.report.results import Key, Results
 from bench.report.rows import Rows, in_row
 from bench.report.style import CHARCOAL
 from bench.report.tables import by_experiment
@@ -45,10 +45,10 @@ class Selection(Rows):
     ranked_by: str
     size: Annotated[int, Field(ge=2, strict=True)]
 
-    def check(self, data: Experiments) -> None:
-        super().check(data)
-        if canonical(self.ranked_by) not in data.labels("method"):
-            methods = ", ".join(data.labels("method"))
+    def check(self, results: Results) -> None:
+        super().check(results)
+        if canonical(self.ranked_by) not in results.labels("method"):
+            methods = ", ".join(results.labels("method"))
             raise ConfigError(f"{self.where}, key 'ranked_by': found '{self.ranked_by}', expected one of: {methods}")
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
@@ -58,22 +58,22 @@ class Selection(Rows):
         share of printed 95 % intervals that contain the true mean, `lowest` that of sets in which the method has the
         lowest mean; the same with `chosen_`; `printed` is the paper's.
         """
-        data, rows = results.data, []
-        for panel in data.groups(data.panel_axes(), [{}]):
-            keys = [key for key in data.select(panel) if len(results.column(key, self.column))]
-            methods = [data.as_dict(key)["method"] for key in keys]
+        rows = []
+        for panel in results.groups(results.panel_axes(), [{}]):
+            keys = [key for key in results.select(panel) if len(results.column(key, self.column))]
+            methods = [results.as_dict(key)["method"] for key in keys]
             values = results.complete(keys, self.column)
             if canonical(self.ranked_by) in methods and len(values) > 1:
                 rows += self._rows(results, keys, values, methods.index(canonical(self.ranked_by)))
-        return {"table": pd.DataFrame(rows, columns=[*data.axes, *_COLUMNS]).astype({"printed": float})}
+        return {"table": pd.DataFrame(rows, columns=[*results.axes, *_COLUMNS]).astype({"printed": float})}
 
     def _rows(self, results: Results, keys: list[Key], values: Array, by: int) -> list[dict[str, Any]]:
-        beside = {} if results.is_surrogate else results.data.published_means()
+        beside = {} if results.is_surrogate else results.published_means()
         sets, true = resampled(values, number_run(self.size), _SETS, np.random.default_rng(0)), values.mean(axis=0)
         samples = {"": printed(sets, self.size, None, true), "chosen_": printed(sets, self.size, by, true)}
         rows = []
         for place, key in enumerate(keys):
-            row: dict[str, Any] = results.data.as_dict(key) | {"n": len(values)}
+            row: dict[str, Any] = results.as_dict(key) | {"n": len(values)}
             for stem, sample in samples.items():
                 means = sample.mean[:, place]
                 ends = np.quantile(means, (0.025, 0.975))
@@ -85,7 +85,7 @@ class Selection(Rows):
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         """Return a row per method: an open mark without, a filled one with the choice, and the printed number."""
-        data, rows = results.data, by_experiment(tables["table"], results.data)
+        rows = by_experiment(tables["table"], results)
         plot = Plot(self.heading)
         for panel, keys in self.panels_of_rows(results, plot):
             for name, (row, key) in keys.items():
@@ -101,8 +101,8 @@ class Selection(Rows):
         if any(drawn.part == "published" for drawn in plot.marks()):
             plot.explain("published", _TICK)
         if rows:
-            ranked_key = next(key for key in data.keys if canonical(self.ranked_by) in key)
-            ranked = data.series_name(ranked_key, data.panel_axes())
+            ranked_key = next(key for key in results.keys if canonical(self.ranked_by) in key)
+            ranked = results.series_name(ranked_key, results.panel_axes())
             plot.caption = [
                 f"Of {number_run(self.size)} repetitions all methods report the {self.size} with the ranks "
                 f"{DROPPED + 1} to {DROPPED + self.size} by {ranked}'s own {self.column}, beside {self.size} "

@@ -38,7 +38,7 @@ class Steepness(CaseClaim):
     def question(self, case: Case) -> Question:
         key = case.only(case.keys["measured"])
         columns = {
-            float(name.removeprefix(PROBE)): name for name in map(str, case.data.rows(key)) if name.startswith(PROBE)
+            float(name.removeprefix(PROBE)): name for name in map(str, case.results.rows(key)) if name.startswith(PROBE)
         }
         if len(columns) < 2:
             raise Unmeasured("the results have no two probed values")

@@ -17,7 +17,7 @@ from bench.report.figure_file import FigureFile
 from bench.report.limits import Limits
 from bench.report.plot import Plot
 from bench.report.reading import READING
-from bench.report.results import Experiments, Results
+from bench.report.results import Results
 from bench.report.tables import summary
 
 MAX_ROUNDS = 60
@@ -47,7 +47,7 @@ class Figure(FigureFile):
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
         """Return all tables by file name; the main one is called ``table``."""
-        return {"table": summary(self, results)}
+        return {"table": summary(results)}
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot | None:
         """Return what is drawn, all its numbers read from ``tables`` or ``results``; None if tables say it all."""
@@ -68,25 +68,25 @@ class Figure(FigureFile):
         """Return what a page calls the tables, by file name, in its order."""
         return {"table": "Table"}
 
-    def check(self, data: Experiments) -> None:
+    def check(self, results: Results) -> None:
         """Check, without results, axes, labels, claims and published numbers; `ConfigError` names figure and key."""
-        for axis in data.axes:
+        for axis in results.axes:
             if axis in (*_TABLE_COLUMNS, self.column):
                 raise ConfigError(
                     f"{self.where}: an axis is called '{axis}', as a column of its tables is, rename it", at=[axis]
                 )
-        data.panel_axes()
-        known = {label for axis in data.axes for label in data.labels(axis)}
+        results.panel_axes()
+        known = {label for axis in results.axes for label in results.labels(axis)}
         for label in self.colors:
             if label not in known:
                 raise ConfigError(
                     f"{self.where}: colors: found '{label}', expected one of: {', '.join(sorted(known))}", at=[label]
                 )
-        data.published_numbers()
-        self.check_readings(data)
-        read(self, data)
+        results.published_numbers()
+        self.check_readings(results)
+        read(results)
 
-    def check_readings(self, data: Experiments) -> None:
+    def check_readings(self, results: Results) -> None:
         """Check the readings' names, axes and labels, and that the first is the figure unchanged."""
         names = [reading.name for reading in self.readings]
         for number, reading in enumerate(self.readings):
@@ -105,8 +105,8 @@ class Figure(FigureFile):
                     f"{where}: a figure of kind '{self.kind}' has no readings, they need ordinary runs", at=["readings"]
                 )
             for key, chosen in reading.selections():
-                data.check(chosen, f"{where}, key '{key}'")
-        if self.readings and READING in data.axes:
+                results.check(chosen, f"{where}, key '{key}'")
+        if self.readings and READING in results.axes:
             raise ConfigError(f"{self.where}: an axis is called '{READING}', which the figure's readings need")
 
 
@@ -149,5 +149,5 @@ def read_figure(given: Mapping[str, Any] | Figure) -> Figure:
     except ValidationError as error:
         raise complaint(where, figure_class, error) from None
     if figure.runs:
-        figure.check(Experiments(figure, pd.DataFrame()))
+        figure.check(Results(figure))
     return figure

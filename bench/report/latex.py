@@ -97,14 +97,14 @@ def not_told_from_best(
 
 def _means(figure: Figure, table: pd.DataFrame, results: Results, at_once: int) -> tuple[list[pd.DataFrame], list[str]]:
     """Return the blocks of a table of means, a column for each of some panels, and what its caption has to say."""
-    data, lowest, sequential = results.data, _lowest_is_best(figure), results.provenance.sequential
-    across = [*data.panel_axes(), *([figure.unfold.axis] if figure.unfold else [])]
-    rows, measure = by_experiment(table, data), figure.y_label or figure.column
+    lowest, sequential = _lowest_is_best(figure), results.provenance.sequential
+    across = [*results.panel_axes(), *([figure.unfold.axis] if figure.unfold else [])]
+    rows, measure = by_experiment(table, results), figure.y_label or figure.column
     columns: dict[str, dict[str, str]] = {}
     has_bold = False
-    for panel in data.groups(across, [{}]):
-        names = {data.series_name(key, across): key for key in data.select(panel) if key in rows}
-        series = {name: results.series(key, figure.column).dropna() for name, key in names.items()}
+    for panel in results.groups(across, [{}]):
+        names = {results.series_name(key, across): key for key in results.select(panel) if key in rows}
+        series = {name: results.series(key, figure.column) for name, key in names.items()}
         measured = {name: values for name, values in series.items() if len(values)}
         bold = set() if lowest is None else not_told_from_best(measured, lowest=lowest, is_sequential=sequential)
         has_bold |= bool(bold)

@@ -17,7 +17,7 @@ from bench.critical import fixed
 from bench.errors import ConfigError
 from bench.report.claims.quantities import RatioOfMeans
 from bench.report.labels import Selection, labels_of, said
-from bench.report.results import Experiments, Key, Results
+from bench.report.results import Key, Results
 from bench.report.tasks import BEST_FIXED, METHOD
 from bench.stats import Array
 
@@ -57,13 +57,13 @@ class Limits(BaseModel):
                 methods[f"{LIMIT}{name}"] = ["tuner=fixed", *overrides]
             yield {axis: block[axis] for axis in panels if axis in block} | {METHOD: methods}
 
-    def check(self, data: Experiments, panels: Sequence[str], where: str) -> None:
+    def check(self, results: Results, panels: Sequence[str], where: str) -> None:
         """Raise `ConfigError` if the figure has no methods, or a panel is unknown."""
-        data.check_axis(METHOD, f"{where}, key 'limits'")
+        results.check_axis(METHOD, f"{where}, key 'limits'")
         for block in self.candidates:
             chosen = {axis: tuple(block[axis]) for axis in panels if axis in block}
-            data.check(chosen, f"{where}, key 'limits.candidates'")
-        labels = [label for axis in panels for label in data.labels(axis)]
+            results.check(chosen, f"{where}, key 'limits.candidates'")
+        labels = [label for axis in panels for label in results.labels(axis)]
         where = f"{where}, key 'limits.stretches'"
         for panel in self.stretches:
             if panel not in labels:
@@ -85,8 +85,8 @@ class OfPanel(NamedTuple):
 
 def limits_of(results: Results, chosen: Selection, column: str) -> OfPanel | None:
     """Return the limits of a panel; None where there are none, or not all of the same repetitions."""
-    place = results.data.axes.index(METHOD) if METHOD in results.data.axes else 0
-    keys = [key for key in results.data.undeclared(chosen) if is_limit(results.data.as_dict(key))]
+    place = results.axes.index(METHOD) if METHOD in results.axes else 0
+    keys = [key for key in results.undeclared(chosen) if is_limit(results.as_dict(key))]
     random = [key for key in keys if key[place] == RANDOM_CONFIGURATION]
     candidates = [key for key in keys if key not in random]
     values = results.complete([*random, *candidates], column)
@@ -97,7 +97,7 @@ def limits_of(results: Results, chosen: Selection, column: str) -> OfPanel | Non
 
 
 def configuration(results: Results, key: Key) -> str:
-    return results.data.as_dict(key)[METHOD].removeprefix(LIMIT)
+    return results.as_dict(key)[METHOD].removeprefix(LIMIT)
 
 
 def by_stretch(results: Results, limits: OfPanel, column: str, stretches: int) -> tuple[Array, Array]:
@@ -130,9 +130,9 @@ def closed_gaps(results: Results, column: str, panels: Sequence[Selection], stre
         if (limits := limits_of(results, chosen, column)) is None:
             continue
         panel = {axis: label for axis, (label,) in chosen.items()}
-        for key in results.data.select(chosen):
+        for key in results.select(chosen):
             values = results.complete([limits.random, limits.best, key], column)
-            name, best = results.data.series_name(key, panel), configuration(results, limits.best)
+            name, best = results.series_name(key, panel), configuration(results, limits.best)
             rows += [panel | _closed(name, values, best)] if len(values) else []
         number = next((stretches[label] for label in panel.values() if label in stretches), 0)
         if number:

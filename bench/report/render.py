@@ -1,43 +1,37 @@
-"""From aggregated results to all that a figure says: nothing is run, and equal results give equal bytes."""
+"""From results to all that a figure says: nothing is run, and equal results give equal bytes."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from functools import cached_property
 
 import pandas as pd
 
 from bench.report.claims.check import check
-from bench.report.figure import Figure, read_figure
+from bench.report.figure import Figure
 from bench.report.plot import Plot
 from bench.report.provenance import Provenance
 from bench.report.restyle import recolour
 from bench.report.results import Results
 
 
-class Rendering(NamedTuple):
-    """What a figure says: its tables by file name, the verdicts of `bench.report.claims.check`, and its marks."""
+class Rendering:
+    """What a figure says of its results: tables by file name, the verdicts of `bench.report.claims.check`, and marks.
 
-    tables: dict[str, pd.DataFrame]
-    claims: pd.DataFrame
-    plot: Plot | None
-
-
-def render(
-    figure: Mapping[str, Any] | Figure,
-    curves: pd.DataFrame,
-    finals: pd.DataFrame,
-    provenance: Provenance = Provenance(),  # noqa: B008, it is frozen
-) -> Rendering:
-    """Return a figure's tables, verdicts and plot; `BenchError` if results don't fit it.
-
-    ``curves`` have the axes' columns, `column`, `round`, `mean`, `std`, `ci_low`, `ci_high`, `n`; ``finals`` the axes',
-    `repetition`, `rounds`, one per trace column; both may be empty. Surrogate results stand beside no published number.
+    `BenchError` if results don't fit it. Surrogate results stand beside no published number. The plot is made when it
+    is first asked for: where tables alone are wanted there is none.
     """
-    figure = read_figure(figure)
-    results = Results(figure, curves, finals, provenance)
-    tables = figure.tables(results)
-    if provenance.other_than_published:
-        tables = {name: table.loc[:, ~table.columns.str.startswith("ratio_")] for name, table in tables.items()}
-    return Rendering(tables, check(figure, results), plot_of(figure, results, tables))
+
+    def __init__(self, figure: Figure, results: Results) -> None:
+        self.figure, self.results = figure, results
+        self.tables = figure.tables(results)
+        if results.provenance.other_than_published:
+            self.tables = {
+                name: table.loc[:, ~table.columns.str.startswith("ratio_")] for name, table in self.tables.items()
+            }
+        self.claims = check(results)
+
+    @cached_property
+    def plot(self) -> Plot | None:
+        return plot_of(self.figure, self.results, self.tables)
 
 
 def plot_of(figure: Figure, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot | None:

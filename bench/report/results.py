@@ -4,11 +4,10 @@ import itertools
 import math
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from bench.columns import is_regret
@@ -34,24 +33,27 @@ class PublishedNumber(NamedTuple):
     cell: str
 
 
-class ResultTables(NamedTuple):
-    """Tables available under one reading; see `render`."""
-
-    curves: pd.DataFrame
-    finals: pd.DataFrame
-    provenance: Provenance
+RANDOM_REGRET = "random_regret"
+_NOTHING = pd.DataFrame()
 
 
-class Experiments:
-    """A figure's experiments by their axis labels, with the final values of their repetitions.
+class Results:
+    """A figure's experiments by their axis labels, with what there is of their results.
 
     The figure's `runs` list the experiments; others in ``finals`` are left out. Without `runs` they are those in
     ``finals``, which has one row per experiment and repetition: axis columns, `repetition`, `rounds`, then final
-    values; it may be empty or hold only some. `DataError` if it has columns but no `repetition`, or a repetition twice.
+    values; it may be empty or hold only some. ``curves`` have the axes' columns, `column`, `round`, `mean`, `std`,
+    `ci_low`, `ci_high` and `n`. `DataError` if ``finals`` have columns but no `repetition`, or a repetition twice.
     """
 
-    def __init__(self, figure: FigureFile, finals: pd.DataFrame) -> None:
-        self.figure, self.name = figure, figure.name
+    def __init__(
+        self,
+        figure: FigureFile,
+        curves: pd.DataFrame = _NOTHING,
+        finals: pd.DataFrame = _NOTHING,
+        provenance: Provenance = Provenance(),  # noqa: B008, it is frozen
+    ) -> None:
+        self.figure, self.name, self.provenance = figure, figure.name, provenance
         columns = [str(column) for column in finals.columns]
         if columns and "repetition" not in columns:
             raise DataError(f"figure '{self.name}': finals lack the column 'repetition', found: {', '.join(columns)}")
@@ -64,11 +66,8 @@ class Experiments:
             for block in blocks
             for labels in itertools.product(*block.values())
         ]
-        self.finals = finals.copy()
-        for axis in self.axes:
-            values = self.finals[axis] if axis in columns else [""] * len(finals)
-            self.finals[axis] = pd.Series([canonical(value) for value in values], index=finals.index, dtype=object)
-        self._values: dict[tuple[Key, str], tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]] = {}
+        self.finals, self._curves = self._labelled(finals), curves
+        self._series: dict[tuple[Key, str], pd.Series[float]] = {}
         self._selected: dict[tuple[tuple[str, tuple[str, ...]], ...], list[Key]] = {}  # claims ask the same again
         self._rows: dict[Key, pd.DataFrame] = {(): self.finals} if len(finals) else {}
         if self.axes and len(finals):
@@ -81,6 +80,16 @@ class Experiments:
                     f"figure '{self.name}': finals have repetition {twice.iloc[0]} of {self.text(key)} twice"
                 )
         self.keys: list[Key] = list(dict.fromkeys(expected if self.is_declared else self._rows))
+
+    def _labelled(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return a table whose labels are written as everywhere."""
+        table = table.copy()
+        for axis in self.axes:
+            values = table[axis] if axis in table.columns else [""] * len(table)
+            table[axis] = pd.Series([canonical(value) for value in values], index=table.index, dtype=object)
+        return table
+
+    # Which experiments there are
 
     def labels(self, axis: str) -> list[str]:
         """Return the labels of an axis in the figure's order, without the empty one."""
@@ -110,20 +119,6 @@ class Experiments:
         """Return the experiments found beyond those that the figure declares, which no claim or table speaks of."""
         declared = set(self.keys)
         return [key for key in self._rows if key not in declared and matches(self.as_dict(key), chosen)]
-
-    def rows(self, key: Key) -> pd.DataFrame:
-        """Return the final values of an experiment, one row per repetition; empty if there are none."""
-        return self._rows.get(key, self.finals.iloc[:0])
-
-    def values(self, key: Key, column: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-        """Return an experiment's repetitions that have a final value of a column, in order, and the values."""
-        if (key, column) not in self._values:
-            rows = self.rows(key)
-            numbers, values = rows["repetition"].to_numpy(), rows[column].to_numpy(dtype=np.float64)
-            finite = np.flatnonzero(np.isfinite(values))
-            order = finite[np.argsort(numbers[finite], kind="stable")]
-            self._values[key, column] = numbers[order], values[order]
-        return self._values[key, column]
 
     def groups(self, per: Iterable[str], selections: Iterable[Selection]) -> list[Selection]:
         """Return the cases of a claim or the panels of a figure: combinations of the labels of the axes ``per``.
@@ -193,31 +188,44 @@ class Experiments:
         means = [number for number in self.published_numbers() if number.what == "mean"]
         return {key: mean for mean in means for key in self.keys if mean.labels.items() <= self.as_dict(key).items()}
 
-
-RANDOM_REGRET = "random_regret"
-
-
-class Results:
-    """Final values and mean curves of a figure's experiments, as `bench.report.render.render` takes them."""
-
-    def __init__(self, figure: FigureFile, curves: pd.DataFrame, finals: pd.DataFrame, provenance: Provenance) -> None:
-        self.data = Experiments(figure, finals)
-        self.provenance = provenance
-        self._figure, self._curves = figure, curves
-        self._series: dict[tuple[Key, str], pd.Series[float]] = {}
+    # What there is of their results
 
     @property
     def is_surrogate(self) -> bool:
         return bool(self.provenance.surrogate)
 
+    def rows(self, key: Key) -> pd.DataFrame:
+        """Return the final values of an experiment, one row per repetition; empty if there are none."""
+        return self._rows.get(key, self.finals.iloc[:0])
+
+    def series(self, key: Key, column: str) -> "pd.Series[float]":
+        """Return the final values of an experiment by repetition, in order, those that it has; empty without any."""
+        if (key, column) not in self._series:
+            rows = self.rows(key) if column in self.finals else pd.DataFrame(columns=["repetition", column])
+            values, numbers = rows[column].to_numpy(dtype=np.float64), rows["repetition"].to_numpy(dtype=np.int64)
+            kept = np.flatnonzero(np.isfinite(values))
+            kept = kept[np.argsort(numbers[kept], kind="stable")]
+            self._series[key, column] = pd.Series(values[kept], index=numbers[kept])
+        return self._series[key, column]
+
+    def column(self, key: Key, column: str) -> Array:
+        """Return the final values of an experiment, one per repetition that has one; empty if there are none."""
+        return np.asarray(self.series(key, column), dtype=np.float64)
+
+    def matched(self, keys: Iterable[Key], column: str) -> dict[Key, Array]:
+        """Return, by experiment, the final values of the repetitions that all of them have."""
+        series = {key: self.series(key, column) for key in keys}
+        shared = reduce(np.intersect1d, [values.index.to_numpy() for values in series.values()])
+        return {key: self.column(key, column)[values.index.searchsorted(shared)] for key, values in series.items()}
+
+    def complete(self, keys: Sequence[Key], column: str) -> Array:
+        """Return the final values of the repetitions that all experiments have, shape (repetitions, experiments)."""
+        matched = self.matched(keys, column) if keys else {}
+        return np.array([matched[key] for key in keys]).T if keys else np.empty((0, 0))
+
     @cached_property
     def curves(self) -> pd.DataFrame:
-        """The mean curves, with labels written as everywhere."""
-        curves = self._curves.copy()
-        for axis in self.data.axes:
-            values = curves[axis] if axis in curves.columns else [""] * len(curves)
-            curves[axis] = pd.Series([canonical(value) for value in values], index=curves.index, dtype=object)
-        return curves
+        return self._labelled(self._curves)
 
     def curve(self, key: Key, column: str) -> pd.DataFrame:
         """Return an experiment's mean curve of a column, or of all like ``probe_*``; empty if there is none."""
@@ -231,29 +239,10 @@ class Results:
     def _places(self) -> dict[Key, dict[Any, list[int]]]:
         """The rows of the mean curves by experiment and column."""
         places: dict[Key, dict[Any, list[int]]] = {}
-        labels = zip(*(self.curves[axis] for axis in self.data.axes), strict=True) if self.data.axes else ()
+        labels = zip(*(self.curves[axis] for axis in self.axes), strict=True) if self.axes else ()
         for at, (key, name) in enumerate(itertools.zip_longest(labels, self.curves["column"], fillvalue=())):
             places.setdefault(key, {}).setdefault(name, []).append(at)
         return places
-
-    def column(self, key: Key, column: str) -> Array:
-        """Return the final values of an experiment, one per repetition that has one; empty if there are none."""
-        return self.data.values(key, column)[1] if column in self.data.finals else np.empty(0)
-
-    def series(self, key: Key, column: str) -> "pd.Series[float]":
-        """Return the final values of an experiment by repetition; empty if it has no such column."""
-        if (key, column) not in self._series:
-            rows = self.data.rows(key)
-            values = rows.set_index("repetition")[column] if column in rows else pd.Series()
-            self._series[key, column] = values.astype(np.float64)
-        return self._series[key, column]
-
-    def complete(self, keys: Sequence[Key], column: str) -> Array:
-        """Return the final values of the repetitions that all experiments have, shape (repetitions, experiments)."""
-        if not keys:
-            return np.empty((0, 0))
-        values = pd.concat([self.series(key, column) for key in keys], axis=1).dropna()
-        return np.asarray(values.sort_index(), dtype=np.float64)
 
     def random_arms(self, keys: Sequence[Key]) -> float:
         """Return the mean final regret of uniformly random arms over some experiments, NaN if there is none."""
@@ -262,4 +251,4 @@ class Results:
 
     def has_random_arms(self, column: str) -> bool:
         """Return whether a column is a regret, and that of uniformly random arms is known."""
-        return is_regret(column) and RANDOM_REGRET in self.data.finals.columns
+        return is_regret(column) and RANDOM_REGRET in self.finals.columns

@@ -35,14 +35,14 @@ class Rows(Figure):
 
     def panels_of_rows(self, results: Results, plot: Plot) -> Iterator[tuple[Panel, dict[str, tuple[int, Key]]]]:
         """Yield each panel, empty, and added to ``plot``, with row and experiment by name."""
-        data, axes = results.data, results.data.panel_axes()
-        panels = data.groups(axes, [{}])
-        names = list(dict.fromkeys(data.series_name(key, axes) for panel in panels for key in data.select(panel)))
+        axes = results.panel_axes()
+        panels = results.groups(axes, [{}])
+        names = list(dict.fromkeys(results.series_name(key, axes) for panel in panels for key in results.select(panel)))
         shown = [wrapped(name, _LABEL_LETTERS) for name in names]
         for chosen in panels:
             panel = row_panel(panel_title(chosen), self.x_label or self.column, shown, 0.55)
             plot.panels.append(panel)
-            keys = {data.series_name(key, axes): key for key in data.select(chosen)}
+            keys = {results.series_name(key, axes): key for key in results.select(chosen)}
             yield panel, {name: (names.index(name), key) for name, key in keys.items()}
 
     def scale(self, plot: Plot, panel: Panel) -> None:

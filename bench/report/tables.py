@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from bench.errors import ConfigError, DataError
-from bench.report.figure_file import FigureFile
 from bench.report.labels import canonical, describe, is_number, selection
-from bench.report.results import Experiments, Key, Results
+from bench.report.results import Key, Results
 from bench.stats import mean_interval, standard_deviation
 
 DIGITS = 10
@@ -21,18 +20,18 @@ _COUNTS = ("n", "rounds")
 _WHATS = ("best", "mean", "std", "theory_mean", "theory_std")
 
 
-def summary(figure: FigureFile, results: Results, *, beside: bool = True) -> pd.DataFrame:
+def summary(results: Results, *, beside: bool = True) -> pd.DataFrame:
     """Return one row per experiment of a figure, those without results included (n = 0).
 
     The mean of the figure's column with its 95 % interval; for regret `random_arms`, that of uniformly random arms;
     with ``beside``, unless results are surrogate, `published_mean` with `ratio_mean` (measured / published) and so on.
     `DataError` if no result has the column; `ConfigError` if a published number fits no experiment, or several.
     """
-    data = results.data
-    check_column(figure, data)
+    figure = results.figure
+    check_column(results)
     rows = {}
-    for key in data.keys:
-        values, of_key = results.column(key, figure.column), data.rows(key)
+    for key in results.keys:
+        values, of_key = results.column(key, figure.column), results.rows(key)
         interval = mean_interval(values)
         has_rounds = len(of_key) and "rounds" in of_key
         row: dict[str, Any] = {"n": interval.n, "rounds": float(of_key["rounds"].mean()) if has_rounds else math.nan}
@@ -40,24 +39,25 @@ def summary(figure: FigureFile, results: Results, *, beside: bool = True) -> pd.
         row |= {"ci_low": interval.low, "ci_high": interval.high}
         if results.has_random_arms(figure.column):
             row["random_arms"] = results.random_arms([key])
-        rows[key] = data.as_dict(key) | row
-    for labels, what, value, note, _ in data.published_numbers() if beside and not results.is_surrogate else ():
-        same = [key for key in rows if labels.items() <= data.as_dict(key).items()]
-        if len(same) > 1 or (data.is_declared and not same):
+        rows[key] = results.as_dict(key) | row
+    for labels, what, value, note, _ in results.published_numbers() if beside and not results.is_surrogate else ():
+        same = [key for key in rows if labels.items() <= results.as_dict(key).items()]
+        if len(same) > 1 or (results.is_declared and not same):
             raise ConfigError(
                 f"{figure.where}, published {what} {value:g} of {describe(selection(labels))}: fits {len(same)} "
-                f"experiments, expected one; the axes are: {', '.join(data.axes)}"
+                f"experiments, expected one; the axes are: {', '.join(results.axes)}"
             )
         for key in same:
             put_beside(rows[key], what, value, note)
-    return table_of(list(rows.values()), data.axes)
+    return table_of(list(rows.values()), results.axes)
 
 
-def check_column(figure: FigureFile, data: Experiments) -> None:
+def check_column(results: Results) -> None:
     """Check that results, if there are any, have the figure's column; else `DataError`."""
-    if len(data.finals) and figure.column not in data.finals.columns:
-        start = list(data.finals.columns).index("repetition") + 1
-        names = ", ".join(str(name) for name in data.finals.columns[start:])
+    figure = results.figure
+    if len(results.finals) and figure.column not in results.finals.columns:
+        start = list(results.finals.columns).index("repetition") + 1
+        names = ", ".join(str(name) for name in results.finals.columns[start:])
         raise DataError(f"{figure.where}: the results have no column '{figure.column}', they have: {names}")
 
 
@@ -71,12 +71,12 @@ def put_beside(row: dict[str, Any], what: str, value: float, note: str) -> None:
         row["published_note"] = "; ".join(filter(None, [row.get("published_note", ""), note]))
 
 
-def experiments_of(table: pd.DataFrame, data: Experiments) -> list[Key]:
-    return [tuple(canonical(row.get(axis)) for axis in data.axes) for row in table.to_dict("records")]
+def experiments_of(table: pd.DataFrame, results: Results) -> list[Key]:
+    return [tuple(canonical(row.get(axis)) for axis in results.axes) for row in table.to_dict("records")]
 
 
-def by_experiment(table: pd.DataFrame, data: Experiments) -> dict[Key, dict[Any, Any]]:
-    return dict(zip(experiments_of(table, data), table.to_dict("records"), strict=True))
+def by_experiment(table: pd.DataFrame, results: Results) -> dict[Key, dict[Any, Any]]:
+    return dict(zip(experiments_of(table, results), table.to_dict("records"), strict=True))
 
 
 def table_of(rows: list[dict[str, Any]], axes: Sequence[str]) -> pd.DataFrame:

@@ -29,14 +29,13 @@ class Tasks:
     ) -> None:
         self._results, self._column, self._reference = results, column, reference
         self._duplicates, self._has_ranks = duplicates, has_ranks
-        data = results.data
-        self.all_methods = data.labels(METHOD)
+        self.all_methods = results.labels(METHOD)
         self.families: dict[str, list[Place]] = {}
         self.methods: dict[Place, dict[str, Key]] = {}
         self._fixed: dict[Place, list[Key]] = {}
         self._relative: dict[Place, pd.DataFrame] = {}
-        for key in data.keys:
-            labels = data.as_dict(key)
+        for key in results.keys:
+            labels = results.as_dict(key)
             family, method = labels.get(FAMILY) or labels[TASK], labels[METHOD]
             task = (family, labels[TASK])
             of_family = self.families.setdefault(family, [])
@@ -44,7 +43,7 @@ class Tasks:
             of_task = self.methods.setdefault(task, {})
             if method:
                 of_task[method] = key
-            elif FIXED in data.axes:
+            elif FIXED in results.axes:
                 self._fixed.setdefault(task, []).append(key)
 
     def is_for_all(self, family: str) -> bool:
@@ -53,7 +52,7 @@ class Tasks:
 
     def run_by_all(self, family: str) -> list[Place]:
         """Return the tasks of a family that have results, if all methods are run on these; else none."""
-        rows = self._results.data.rows
+        rows = self._results.rows
         run = [task for task in self.families[family] if any(len(rows(key)) for key in self.methods[task].values())]
         return run if all(set(self.methods[task]) == set(self.all_methods) for task in run) else []
 

@@ -16,7 +16,7 @@ from runners.execute.figure_run import AskedFigure, ComposedFigure, PlayedFigure
 from runners.execute.repetition import Answer, Key
 from runners.execute.timing import measure
 from runners.execute.write_figure import redraw, timed_part, write
-from runners.results.derive import evidence
+from runners.results.derive import results_of
 from runners.results.store import Store, results_folder
 from runners.results.until_decided import look
 
@@ -145,8 +145,8 @@ class _Board:
         figure = played.asked.figure
         # Only the first reading's verdicts are waited for; under the others experiments go as far, or to their limit.
         first = next(iter(by_reading(figure, runs).values()))
-        curves, finals, _ = evidence(figure, [kept[i] for i in first], Provenance())
-        seen = look(figure, [runs[i] for i in first], [done[i] for i in first], finals, curves, most)
+        results = results_of(figure, [kept[i] for i in first], Provenance(sequential=True))
+        seen = look([runs[i] for i in first], [done[i] for i in first], results, most)
         of_labels = {tuple(runs[i].labels.items()): number for i, number in zip(first, seen.next, strict=True)}
         played.open_cases = seen.open_cases
         played.ask([of_labels[tuple(without_reading(labelled).labels.items())] for labelled in runs])

@@ -19,7 +19,7 @@ from bench.report.page import draw
 from bench.report.provenance import Provenance, factored
 from bench.report.reading import READING
 from bench.report.render import notes
-from bench.report.results import Results, ResultTables
+from bench.report.results import Results
 from bench.report.saving import save
 from bench.report.tables import to_csv, to_markdown
 from runners.config.figures import LabelledRun, by_reading, other_than_published, without_reading
@@ -48,7 +48,7 @@ def write(played: PlayedFigure, store: Store) -> WrittenFigure:
     except Exception as error:
         text = one_line(error) if isinstance(error, BenchError) else _where(error)
         return WrittenFigure(asked, folder, failures=failures, error=text)
-    claims = derived.rendering.claims
+    claims = derived.claims
     line = _line(asked, claims, repetitions, new=played.new, failed=len(played.failed))
     return WrittenFigure(asked, folder, claims, line, failures)
 
@@ -62,7 +62,7 @@ def redraw(asked: AskedFigure, folder: Path, unconfirmed: int = 0) -> WrittenFig
         renew_digests(folder)
     except BenchError as error:
         return WrittenFigure(asked, folder, error=one_line(error), unconfirmed=unconfirmed)
-    claims = derived.rendering.claims
+    claims = derived.claims
     line = _line(asked, claims, repetitions, unconfirmed=unconfirmed)
     return WrittenFigure(asked, folder, claims, line, unconfirmed=unconfirmed)
 
@@ -147,7 +147,7 @@ def _derived(played: PlayedFigure, kept: Sequence[Repetitions], store: Store) ->
     }
     if figure.source == "timing":
         finals = finals_of(runs, played.done(), store, timed_part(figure))
-        return Derived(figure, {"": ResultTables(pd.DataFrame(), finals, provenances[""])})
+        return Derived(figure, {"": Results(figure, finals=finals, provenance=provenances[""])})
     return derive(figure, kept, provenances)
 
 
@@ -155,15 +155,15 @@ def _write_tables(asked: AskedFigure, folder: Path, derived: Derived) -> None:
     """Write all tables, of what is committed each number once; those that only an earlier run had are removed."""
     figure = asked.figure
     has_repetitions = (folder / FILE).exists()
-    tables = derived.tables() | ({} if has_repetitions else long_tables(derived.curves, derived.finals))
+    tables = derived.files() | ({} if has_repetitions else long_tables(derived.results))
     if figure.readings or figure.published:  # of a paper, which comparisons know nothing of
         from runners.results.judged import judged_tables
 
         tables |= judged_tables(derived)
-    for name, table in derived.rendering.tables.items():
-        text = to_markdown(table, figure.heading, notes(figure, derived.provenance))
+    for name, table in derived.tables.items():
+        text = to_markdown(table, figure.heading, notes(figure, derived.results.provenance))
         tables |= {} if asked.is_reference else {f"{name}.md": text.encode()}
-    repeated = {f"{name}.md" for name in derived.rendering.tables}
+    repeated = {f"{name}.md" for name in derived.tables}
     for name in {"readings.csv", "numbers.csv", "curves.csv", "finals.csv", *repeated} - tables.keys():
         (folder / name).unlink(missing_ok=True)
     for name, content in tables.items():
@@ -175,16 +175,15 @@ def _write_tables(asked: AskedFigure, folder: Path, derived: Derived) -> None:
     if "tex" in asked.formats:
         from bench.report.latex import latex_tables
 
-        results = Results(figure, derived.curves, derived.finals, derived.provenance)
-        for name, text in latex_tables(figure, derived.rendering.tables, results, size=asked.size).items():
+        for name, text in latex_tables(figure, derived.tables, derived.results, size=asked.size).items():
             write_text(folder / f"{name}.tex", text)
 
 
 def _write_seconds(derived: Derived, folder: Path) -> None:
     """Write the measured seconds of repetitions; of a figure about seconds under every reading, as claims use them."""
-    figure, finals = derived.figure, derived.finals
-    if len(derived.evidence) > 1 and is_measured(figure.column):
-        under = {"" if not place else name: of.finals for place, (name, of) in enumerate(derived.evidence.items())}
+    figure, finals = derived.figure, derived.results.finals
+    if len(derived.by_reading) > 1 and is_measured(figure.column):
+        under = {"" if not place else name: of.finals for place, (name, of) in enumerate(derived.by_reading.items())}
         finals = pd.concat(under, names=[READING]).reset_index(READING)
     measured = [name for name in finals if is_measured(str(name))]
     if measured:
@@ -194,7 +193,7 @@ def _write_seconds(derived: Derived, folder: Path) -> None:
 
 def _write_pictures(asked: AskedFigure, folder: Path, derived: Derived) -> None:
     """Write the figure if it has a picture, of what is committed an SVG alone."""
-    plot, name = derived.rendering.plot, asked.figure.name
+    plot, name = derived.plot, asked.figure.name
     if plot:
         save(draw(plot), folder, name, ["svg"] if asked.is_reference else ["png", "svg"])
     if plot and "pdf" in asked.formats:
@@ -260,7 +259,7 @@ def _manifest(played: PlayedFigure, derived: Derived) -> dict[str, Any]:
         "settings": settings_table(
             figure, [labelled for labelled in played.runs if READING not in labelled.labels], asked.scale
         ),
-        "provenance": derived.provenance.model_dump(mode="json"),
+        "provenance": derived.results.provenance.model_dump(mode="json"),
         "published": figure.published,
         **figure.model_dump(mode="json", include={"readings"}, exclude_unset=True),
         "overrides": shared,

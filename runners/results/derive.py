@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from bench.columns import is_measured
 from bench.errors import StoreError
 from bench.report.figure import Figure
 from bench.report.provenance import Provenance
 from bench.report.reading import READING
-from bench.report.render import Rendering, render
-from bench.report.results import ResultTables
+from bench.report.render import Rendering
+from bench.report.results import Results
 from bench.report.tables import from_csv, to_csv
 from runners.config.figures import by_reading, unfold
 from runners.results.aggregate import Repetitions, curve_table, final_table
@@ -29,29 +28,27 @@ CURVE_DIGITS = 8
 """Significant digits of ``curves.csv``."""
 
 
-class Derived:
+class Derived(Rendering):
     """What a figure says, given its results by reading, the first first (of a figure without readings one, "")."""
 
-    def __init__(self, figure: Figure, evidence: Mapping[str, ResultTables]) -> None:
-        self.figure = figure
-        self.evidence = evidence
-        self.curves, self.finals, self.provenance = next(iter(evidence.values()))
-        self.rendering: Rendering = render(figure, self.curves, self.finals, provenance=self.provenance)
+    def __init__(self, figure: Figure, by_reading: Mapping[str, Results]) -> None:
+        super().__init__(figure, next(iter(by_reading.values())))
+        self.by_reading = by_reading
 
-    def tables(self) -> dict[str, bytes]:
+    def files(self) -> dict[str, bytes]:
         """Return the tables by file name without those of `long_tables` and `runners.results.judged`."""
-        files = {f"{name}.csv": to_csv(table) for name, table in self.rendering.tables.items()}
-        files["claims.csv"] = to_csv(self.rendering.claims)
+        files = {f"{name}.csv": to_csv(table) for name, table in self.tables.items()}
+        files["claims.csv"] = to_csv(self.claims)
         return {name: text.encode() for name, text in files.items()}
 
 
-def long_tables(curves: pd.DataFrame, finals: pd.DataFrame) -> dict[str, bytes]:
+def long_tables(results: Results) -> dict[str, bytes]:
     """Return ``finals.csv`` and ``curves.csv``, as far as there are any; the former without measured seconds."""
-    files = {}
-    if len(finals.columns):
+    files, finals = {}, results.finals
+    if "repetition" in finals:
         files["finals.csv"] = to_csv(finals.drop(columns=[n for n in finals if is_measured(str(n))])).encode()
-    if len(curves):
-        files["curves.csv"] = to_csv(curves, digits=CURVE_DIGITS).encode()
+    if len(results.curves):
+        files["curves.csv"] = to_csv(results.curves, digits=CURVE_DIGITS).encode()
     return files
 
 
@@ -59,14 +56,14 @@ def derive(figure: Figure, runs: Sequence[Repetitions], provenances: Mapping[str
     """Return what a figure says of its ``runs``, as `expand` orders them, given what they rest on by reading."""
     positions = by_reading(figure, runs)
     under = {name: [runs[place] for place in positions.get(name, [])] for name in provenances}
-    return Derived(figure, {name: evidence(figure, under[name], provenances[name]) for name in provenances})
+    return Derived(figure, {name: results_of(figure, under[name], provenances[name]) for name in provenances})
 
 
-def evidence(figure: Figure, runs: Sequence[Repetitions], provenance: Provenance) -> ResultTables:
-    """Return the tables of the experiments of one reading."""
+def results_of(figure: Figure, runs: Sequence[Repetitions], provenance: Provenance) -> Results:
+    """Return the results of the experiments of one reading."""
     if figure.readings:
         runs = [run._replace(labels={a: label for a, label in run.labels.items() if a != READING}) for run in runs]
-    return ResultTables(unfold(figure, curve_table(runs)), unfold(figure, final_table(runs)), provenance)
+    return Results(figure, unfold(figure, curve_table(runs)), unfold(figure, final_table(runs)), provenance)
 
 
 def thinning(figure: Figure) -> dict[str, Any]:
@@ -80,7 +77,7 @@ def derive_committed(figure: Figure, folder: Path) -> Derived:
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     if figure.source == "timing":
         finals = read_seconds(folder).assign(rounds=from_csv(folder / "finals.csv")["rounds"])
-        return Derived(figure, {"": ResultTables(pd.DataFrame(), finals, Provenance.of_manifest(manifest))})
+        return Derived(figure, {"": Results(figure, finals=finals, provenance=Provenance.of_manifest(manifest))})
     runs = list(_runs(figure, folder, manifest["runs"])) if figure.source == "runs" else []
     return derive(figure, runs, _provenances(figure, manifest))
 
@@ -94,8 +91,7 @@ def committed_long_tables(figure: Figure, folder: Path) -> dict[str, bytes]:
     """Return `long_tables` of a figure's committed repetitions under the first reading; StoreError as above."""
     entries = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["runs"]
     runs = list(_runs(figure, folder, [entry for entry in entries if READING not in entry["labels"]]))
-    curves, finals, _ = evidence(figure, runs, Provenance())
-    return long_tables(curves, finals)
+    return long_tables(results_of(figure, runs, Provenance()))
 
 
 def _runs(figure: Figure, folder: Path, entries: Sequence[Mapping[str, Any]]) -> Iterator[Repetitions]:

@@ -76,7 +76,7 @@ def _compare_result(root: Path, figure: Figure, folder: Path) -> Comparison:
     if not is_backed(figure, folder):
         return Comparison([], [], names, [])
     derived = derive_committed(figure, folder)
-    tables = derived.tables() | judged_tables(derived)
+    tables = derived.files() | judged_tables(derived)
     files = {f"{where}/{file}": content for file, content in tables.items()}
     compared = _compare_files(root, files, exact=machines(folder) == [kind_of_machine(environment())])
     return compared._replace(unbacked=[name for name in names if name not in files])

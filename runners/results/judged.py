@@ -11,11 +11,11 @@ def judged_tables(derived: Derived) -> dict[str, bytes]:
     """Return ``readings.csv`` of a figure with several readings, and ``numbers.csv`` of one with published numbers."""
     figure = derived.figure
     is_time = figure.source != "runs" or is_measured(figure.column)
-    if len(derived.evidence) < 2 and (not figure.published or is_time):
+    if len(derived.by_reading) < 2 and (not figure.published or is_time):
         return {}
     size = figure.published_repetitions or figure.repetitions or load_paper(figure.paper)["settings"]["repetitions"]
-    found = render_readings(figure, derived.evidence, size, derived.rendering.claims)
-    files = {"readings.csv": found.claims} if len(derived.evidence) > 1 else {}
+    found = render_readings(figure, derived.by_reading, size, derived.claims)
+    files = {"readings.csv": found.claims} if len(derived.by_reading) > 1 else {}
     if len(found.numbers) and not is_measured(figure.column):
         files["numbers.csv"] = found.numbers
     return {name: to_csv(table).encode() for name, table in files.items()}

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import pandas as pd
-
 from bench.errors import ConfigError
 from bench.report.claims.check import still_open
 from bench.report.claims.judgement import FIRST_LOOK
 from bench.report.figure import Figure
+from bench.report.results import Results
 from runners.config.figures import LabelledRun
 
 UNTIL_DECIDED = "until_decided"
@@ -60,14 +59,7 @@ def with_repetitions(drawn: Sequence[LabelledRun], numbers: Sequence[int]) -> li
     ]
 
 
-def look(
-    figure: Figure,
-    drawn: Sequence[LabelledRun],
-    done: Sequence[Sequence[int]],
-    finals: pd.DataFrame,
-    curves: pd.DataFrame,
-    most: int,
-) -> NextLook:
+def look(drawn: Sequence[LabelledRun], done: Sequence[Sequence[int]], results: Results, most: int) -> NextLook:
     """Look at the claims, and return which experiments need more repetitions, of which ``most`` is the largest number.
 
     All experiments of an open case go on together, from the least number that one of them has, since repetitions are
@@ -78,10 +70,11 @@ def look(
     numbers = [labelled.settings.repetitions for labelled in drawn]
     following, open_cases = list(numbers), 0
     is_silent = [not labelled.experiment.data_kind.is_evidence for labelled in drawn]
-    if figure.column not in finals:
+    figure = results.figure
+    if figure.column not in results.finals:
         return NextLook(0, following)
     unfolded = figure.unfold.axis if figure.unfold else None
-    for labels, needed in still_open(figure, finals, curves).values():
+    for labels, needed in still_open(results).values():
         wanted = [{axis: label for axis, label in of_side.items() if label and axis != unfolded} for of_side in labels]
         places = [place for place, labelled in enumerate(drawn) if done[place] and labelled.labels in wanted]
         limit = min([most, *(drawn[place].experiment.most_repetitions or most for place in places)])

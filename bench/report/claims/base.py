@@ -1,8 +1,8 @@
 """What all kinds of claims share: their common keys, their cases, and the final values of a case."""
 
+import itertools
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from functools import reduce
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from bench.errors import ConfigError
 from bench.report.claims.judgement import NO_INTERVAL, OPEN, Conditions, Finding, Question, Unmeasured
 from bench.report.claims.origin import Sourced
 from bench.report.labels import Selection, canonical, describe, selection
-from bench.report.results import Experiments, Key, Results
+from bench.report.results import Key, Results
 from bench.stats import Array
 
 
@@ -87,35 +87,35 @@ class CaseClaim(Claim):
     def experiments(self, case: "Case") -> list[Key]:
         return [key for keys in case.keys.values() for key in keys]
 
-    def validate_axes(self, data: Experiments, where: str) -> None:
+    def validate_axes(self, results: Results, where: str) -> None:
         """Check axes and labels against the figure's; `ConfigError` names ``where``, the key, and the valid ones."""
         for key, axes in self.axes().items():
             for axis in axes:
-                data.check_axis(axis, f"{where}, key '{key}'")
-        data.check(self.only, f"{where}, key 'only'")
+                results.check_axis(axis, f"{where}, key '{key}'")
+        results.check(self.only, f"{where}, key 'only'")
         for axis in self.only:
             if axis not in self.per:
                 per = ", ".join(self.per) or "empty"
                 raise ConfigError(f"{where}, key 'only': axis '{axis}' is not in 'per', which is: {per}")
         selections = self.selections()
         for key, chosen in selections.items():
-            data.check(chosen, f"{where}, key '{key}'")
+            results.check(chosen, f"{where}, key '{key}'")
             twice = sorted(set(chosen) & set(self.per))
             if twice:
                 raise ConfigError(f"{where}, key '{key}': axis '{twice[0]}' is also in 'per', use it in one of the two")
         if "left" in selections and selections["left"] == selections["right"]:
             raise ConfigError(f"{where}: 'left' and 'right' select the same runs: {describe(selections['left'])}")
-        if data.is_declared and not self.cases(data):
+        if results.is_declared and not self.cases(results):
             raise ConfigError(f"{where}: no case has runs for all of {', '.join(selections)}; check 'per'")
 
-    def cases(self, data: Experiments) -> list[Selection]:
+    def cases(self, results: Results) -> list[Selection]:
         """Return the cases as selections that fix the axes in `per`."""
-        cases = data.groups(self.per, self.selections().values())
+        cases = results.groups(self.per, self.selections().values())
         return [case for case in cases if self.only_note or _is_among(case, self.only)]
 
     def findings(self, results: Results, setting: Conditions) -> list[Finding]:
         """Return one finding per case; missing results make a case open."""
-        cases = [Case(self, results, labels) for labels in self.cases(results.data)]
+        cases = [Case(self, results, labels) for labels in self.cases(results)]
         nothing = Finding("all", NO_INTERVAL, self.unit(), OPEN, note="there are no results yet")
         return [self.finding(case, setting) for case in cases] or [nothing]
 
@@ -131,7 +131,7 @@ class CaseClaim(Claim):
         return finding.as_no_evidence(reason) if reason else finding
 
     def _is_genuine(self, case: "Case", setting: Conditions) -> bool:
-        needed = [case.data.as_dict(key) for key in self.experiments(case)] if setting.genuine else []
+        needed = [case.results.as_dict(key) for key in self.experiments(case)] if setting.genuine else []
         genuine = [{axis: canonical(value) for axis, value in labels.items()} for labels in setting.genuine]
         return bool(needed) and all(any(known.items() <= labels.items() for known in genuine) for labels in needed)
 
@@ -140,10 +140,10 @@ class Case:
     """A case of a claim: its experiments by the key that selects them, and notes on what there is of them."""
 
     def __init__(self, claim: CaseClaim, results: Results, labels: Selection) -> None:
-        self.results, self.data, self.labels, self.name = results, results.data, labels, case_text(labels)
-        self.keys = {key: self.data.select({**labels, **chosen}) for key, chosen in claim.selections().items()}
+        self.results, self.labels, self.name = results, labels, case_text(labels)
+        self.keys = {key: self.results.select({**labels, **chosen}) for key, chosen in claim.selections().items()}
         self.notes: list[str] = []
-        self._column, self._where = claim.column, f"figure '{self.data.name}', claim '{claim.id}'"
+        self._column, self._where = claim.column, f"figure '{self.results.name}', claim '{claim.id}'"
 
     def error(self, message: str) -> ConfigError:
         return ConfigError(f"{self._where}: {message}")
@@ -166,27 +166,24 @@ class Case:
         empty, an experiment has no results, or no repetition is complete.
         """
         column = column or self._column
-        values = {}
         for side in sides:
             if not side:
                 raise Unmeasured("no such runs")
             for key in side:
-                rows = self.data.rows(key)
+                rows = self.results.rows(key)
                 if rows.empty:
-                    raise Unmeasured(f"no results of {self.data.text(key)}")
+                    raise Unmeasured(f"no results of {self.results.text(key)}")
                 if column not in rows.columns:
                     raise Unmeasured(f"the results have no column '{column}'")
-                values[key] = self.data.values(key, column)
-                if not len(values[key][0]):
-                    raise Unmeasured(f"column '{column}' of {self.data.text(key)} is empty")
-        repetitions = [numbers for numbers, _ in values.values()]
-        complete = reduce(np.intersect1d, repetitions)
-        if not len(complete):
+                if not len(self.results.series(key, column)):
+                    raise Unmeasured(f"column '{column}' of {self.results.text(key)} is empty")
+        matched = self.results.matched(itertools.chain(*sides), column)
+        if not (n := len(next(iter(matched.values())))):
             raise Unmeasured("the runs have no repetition in common")
-        if len(complete) < (total := len(np.unique(np.concatenate(repetitions)))):
-            note = f"{len(complete)} of {total} repetitions are in all runs"
+        every = np.unique(np.concatenate([self.results.series(key, column).index for key in matched]))
+        if n < len(every):
+            note = f"{n} of {len(every)} repetitions are in all runs"
             self.notes += [note] * (note not in self.notes)
-        matched = {key: final[np.searchsorted(numbers, complete)] for key, (numbers, final) in values.items()}
         return [np.column_stack([matched[key] for key in side]) for side in sides]
 
 

@@ -72,7 +72,7 @@ class BestOnGrid(CaseClaim):
         for keys in case.keys.values():
             if not keys:
                 raise Unmeasured("no such runs")
-            by_label = {case.data.as_dict(key)[self.axis]: key for key in keys}
+            by_label = {case.results.as_dict(key)[self.axis]: key for key in keys}
             if not all(map(is_number, by_label)):
                 raise case.error(f"axis '{self.axis}' is not numeric")
             if len(by_label) < len(keys):

@@ -73,7 +73,7 @@ class Bound(CaseClaim):
             (idle,) = case.values(case.keys["against"])
             if len(idle) > 1 and _is_below(_ratio(idle.mean(axis=1), None, constant), rule):
                 return f"{describe(self.against)} stays below the bound, too"
-        rows = case.data.rows(tuner[0])
+        rows = case.results.rows(tuner[0])
         if self.column != "regret" or RANDOM_REGRET not in rows.columns or len(regret) < 2:
             return ""
         random = rows.sort_values("repetition")[RANDOM_REGRET].to_numpy(dtype=np.float64)
@@ -113,7 +113,7 @@ def largest_regret(formula: Mapping[str, Any], horizon: int) -> float:
 
 
 def _horizon(case: Case, keys: Sequence[Key]) -> int:
-    rounds = sorted({int(length) for key in keys for length in case.data.rows(key)["rounds"]})
+    rounds = sorted({int(length) for key in keys for length in case.results.rows(key)["rounds"]})
     if len(rounds) != 1:
         raise Unmeasured(f"the runs differ in length, from {rounds[0]} to {rounds[-1]} rounds: the bound needs one T")
     return rounds[0]

@@ -31,9 +31,8 @@ from bench.report.claims.judgement import (
 from bench.report.claims.origin import with_source
 from bench.report.claims.ratio import Ratio, Spread
 from bench.report.claims.slope import Slope
-from bench.report.figure_file import FigureFile
 from bench.report.provenance import Provenance
-from bench.report.results import Experiments, Results
+from bench.report.results import Results
 from bench.stats import Interval, holm
 
 
@@ -102,15 +101,15 @@ COLUMNS = ("claim", "text", "kind", "case", "estimate", "ci_low", "ci_high", "n"
            "relative_high", "expect", "verdict", "p", "holm", "repetitions_needed", "note")  # fmt: skip
 
 
-def check(figure: FigureFile, results: Results) -> pd.DataFrame:
-    """Return the verdict on every case of every claim of a figure, a row each with the columns `COLUMNS`.
+def check(results: Results) -> pd.DataFrame:
+    """Return the verdict on every case of every claim of their figure, a row each with the columns `COLUMNS`.
 
     Cases that need missing experiments are open. Where the number of repetitions was decided on by looking at the
     verdicts, intervals are those of a confidence sequence, and stay valid. Where data is not the real, or a packaged
     sample, no case says anything but those on genuine data. `ConfigError` if a claim has an unknown kind, key, axis or
     label, or lacks one.
     """
-    claims, provenance = read(figure, results.data), results.provenance
+    claims, provenance = read(results), results.provenance
     judged_by = rule(is_sequential=provenance.sequential)
     setting = Conditions(judged_by, _no_evidence(provenance), provenance.genuine, provenance.parts)
     findings = {claim.id: claim.findings(results, setting) for claim in claims if isinstance(claim, CaseClaim)}
@@ -147,24 +146,21 @@ def _as_open(case: Finding) -> Finding:
     return replace(case, verdict=OPEN, counts_as=OPEN) if math.isfinite(case.p) else case
 
 
-def still_open(
-    figure: FigureFile, finals: pd.DataFrame, curves: pd.DataFrame, *, sequential: bool = True
-) -> dict[tuple[str, str], Unfinished]:
+def still_open(results: Results) -> dict[tuple[str, str], Unfinished]:
     """Return, by claim and case, what open cases still need: which experiments, and about how many repetitions.
 
     Cases that are no evidence are left out. Raises as `check` does.
     """
-    results = Results(figure, curves, finals, Provenance())
-    setting = Conditions(rule(is_sequential=sequential))
+    setting = Conditions(rule(is_sequential=results.provenance.sequential))
     unfinished = {}
-    for claim in read(figure, results.data):
+    for claim in read(results):
         if not isinstance(claim, CaseClaim):
             continue
-        for labels in claim.cases(results.data):
+        for labels in claim.cases(results):
             case = Case(claim, results, labels)
             finding = claim.finding(case, setting)
             if finding.verdict == OPEN:
-                needed = [results.data.as_dict(key) for key in claim.experiments(case)]
+                needed = [results.as_dict(key) for key in claim.experiments(case)]
                 unfinished[claim.id, finding.case] = Unfinished(needed, finding.repetitions_needed)
     return unfinished
 
@@ -177,17 +173,17 @@ def _no_evidence(provenance: Provenance) -> str:
     return "the data is a packaged sample, too small to conclude from" if provenance.packaged else ""
 
 
-def read(figure: FigureFile, data: Experiments) -> list[Claim]:
-    """Return a figure's claims, checked against axes and labels; `ConfigError` names figure, claim, key and choices."""
+def read(results: Results) -> list[Claim]:
+    """Return their figure's claims, checked against axes and labels; `ConfigError` names claim, key and choices."""
     claims = []
-    for raw in figure.claims:
+    for raw in results.figure.claims:
         with within(str(raw.get("id", "?")) if isinstance(raw, Mapping) else ""):
-            claims.append(_read_one(figure, raw, data))
+            claims.append(_read_one(raw, results))
     ids = [claim.id for claim in claims]
     countable = [claim.id for claim in claims if not isinstance(claim, Count)]
     for claim in claims:
         with within(claim.id):
-            _check_ids(claim, ids, countable, f"figure '{data.name}', claim '{claim.id}'")
+            _check_ids(claim, ids, countable, f"figure '{results.name}', claim '{claim.id}'")
     return claims
 
 
@@ -203,12 +199,12 @@ def _check_ids(claim: Claim, ids: list[str], countable: list[str], where: str) -
             raise ConfigError(text, at=[counted])
 
 
-def _read_one(figure: FigureFile, raw: Any, data: Experiments) -> Claim:
+def _read_one(raw: Any, results: Results) -> Claim:
     if not isinstance(raw, Mapping):
-        text = f"figure '{data.name}', key 'claims': expected a list of mappings, found {raw!r}"
+        text = f"figure '{results.name}', key 'claims': expected a list of mappings, found {raw!r}"
         raise ConfigError(text, at=["claims"])
-    where = f"figure '{data.name}', claim '{raw.get('id', '?')}'"
-    kind = raw.get("kind")
+    where = f"figure '{results.name}', claim '{raw.get('id', '?')}'"
+    figure, kind = results.figure, raw.get("kind")
     kinds: dict[str, Any] = KINDS | figure.claim_kinds
     if kind not in kinds:
         raise ConfigError(f"{where}, key 'kind': unknown kind {kind!r}, choose from {_list(kinds)}", at=[kind, "kind"])
@@ -219,7 +215,7 @@ def _read_one(figure: FigureFile, raw: Any, data: Experiments) -> Claim:
     except ValidationError as error:
         raise complaint(f"{where} of kind '{kind}'", model, error) from None
     if isinstance(claim, CaseClaim):
-        claim.validate_axes(data, where)
+        claim.validate_axes(results, where)
     return claim
 
 

@@ -12,7 +12,7 @@ from bench.report.claims.base import Case, CaseClaim, Chosen
 from bench.report.claims.judgement import ERROR, MARGIN, MIN_REPETITIONS, Question, Unmeasured
 from bench.report.claims.quantities import Extreme, Mean, Quantity, RatioOfMeans, Unseen
 from bench.report.labels import Selection, describe
-from bench.report.results import RANDOM_REGRET, Experiments, Key
+from bench.report.results import RANDOM_REGRET, Key, Results
 from bench.stats import Array
 
 FAR = 2.0
@@ -115,20 +115,20 @@ class TwoSided(CaseClaim):
         if all(np.array_equal(a, b) for a in left.T for b in right.T):
             return IDENTICAL
         is_regret = self.column == REGRET and len(left) >= MIN_REPETITIONS
-        if is_regret and all(is_random(case.data, key, rule) for key in self.experiments(case)):
+        if is_regret and all(is_random(case.results, key, rule) for key in self.experiments(case)):
             return "neither side is better than random arms"
         return ""
 
     def _check_balance(self, case: Case) -> None:
-        free = [i for i, axis in enumerate(case.data.axes) if axis not in (*self.per, *self.left, *self.right)]
+        free = [i for i, axis in enumerate(case.results.axes) if axis not in (*self.per, *self.left, *self.right)]
         left, right = (Counter(tuple(key[i] for i in free) for key in side) for side in case.keys.values())
         if set(left) != set(right) or any(len(set(count.values())) > 1 for count in (left, right)):
             raise Unmeasured("left and right differ in the runs they have along the other axes: no fair average")
 
 
-def is_random(data: Experiments, key: Key, rule: Rule) -> bool:
+def is_random(results: Results, key: Key, rule: Rule) -> bool:
     """Return whether regret is not told from that of random arms, or above it, and not clearly below by itself."""
-    rows = data.rows(key)
+    rows = results.rows(key)
     if RANDOM_REGRET not in rows.columns:
         return False
     both = rows[[REGRET, RANDOM_REGRET]].to_numpy(dtype=np.float64)
@@ -173,7 +173,7 @@ class PairedDifference(TwoSided):
     def question(self, case: Case) -> Question:
         left, right = self.values(case)
         difference, relative = self.compared(left, right, _difference), self.compared(left, right, _share)
-        lefts, rights = (self._in_all_cases(case.data, side) for side in (self.left, self.right))
+        lefts, rights = (self._in_all_cases(case.results, side) for side in (self.left, self.right))
         below, above = rare_room(left, right, lefts, rights)
         if below or above:
             base = float(np.abs(right.mean()))
@@ -187,10 +187,10 @@ class PairedDifference(TwoSided):
             return Question(relative, self.expect, margin=self.margin)
         return Question(relative, self.expect, -self.margin if self.expect == "at_least" else self.margin)
 
-    def _in_all_cases(self, data: Experiments, side: Selection) -> list[Array]:
+    def _in_all_cases(self, results: Results, side: Selection) -> list[Array]:
         """Return the final values of each experiment of a side, in all cases that the claim is about."""
-        keys = (key for labels in self.cases(data) for key in data.select({**labels, **side}))
-        return [data.values(key, self.column)[1] for key in keys]
+        keys = (key for labels in self.cases(results) for key in results.select({**labels, **side}))
+        return [results.column(key, self.column) for key in keys]
 
 
 def _difference(left: Array, right: Array) -> Quantity:
@@ -244,7 +244,7 @@ class RelativeDifference(CaseClaim):
         tasks: dict[tuple[str, ...], list[list[Key]]] = {}
         for number, keys in enumerate(case.keys.values()):
             for key in keys:
-                labels = case.data.as_dict(key)
+                labels = case.results.as_dict(key)
                 tasks.setdefault(tuple(labels[axis] for axis in self.over), [[], [], []])[number].append(key)
         return {labels: sides for labels, sides in tasks.items() if all(sides)}
 

@@ -56,7 +56,7 @@ class Slope(CaseClaim):
     def _along_axis(self, case: Case) -> Question:
         by_label: dict[str, list[tuple[str, ...]]] = {}
         for key in case.keys["measured"]:
-            by_label.setdefault(case.data.as_dict(key)[self.axis], []).append(key)
+            by_label.setdefault(case.results.as_dict(key)[self.axis], []).append(key)
         keys = [case.only(same, f"one per value of '{self.axis}'") for same in by_label.values()]
         if not all(is_number(label) and float(label) > 0 for label in by_label):
             raise Unmeasured(f"axis '{self.axis}' has labels that are not positive numbers")
@@ -74,7 +74,7 @@ class Slope(CaseClaim):
         rows = case.results.curve(key, self.column)
         rows = rows[rows[ROUND] >= START * rows[ROUND].max()] if len(rows) else rows
         if len(rows) < 2:
-            raise Unmeasured(f"no curve of {self.column} for {case.data.text(key) or 'these runs'}")
+            raise Unmeasured(f"no curve of {self.column} for {case.results.text(key) or 'these runs'}")
         mean, deviation, places = (rows[name].to_numpy(dtype=np.float64) for name in ("mean", "std", ROUND))
         self._check_positive(mean)
         slope = BandSlope(slope_weights(np.log(places)), mean, deviation, int(rows["n"].min()))

@@ -35,7 +35,7 @@ from bench.report.plot import (
     look_of,
     start_at_zero,
 )
-from bench.report.results import RANDOM_REGRET, Experiments, Key, Results
+from bench.report.results import RANDOM_REGRET, Key, Results
 from bench.report.style import BLACK, GREY, RANDOM_ARMS
 from bench.report.tasks import BEST_FIXED
 from bench.stats import MEAN_INTERVAL
@@ -80,11 +80,11 @@ class Curves(Figure):
     def kept_rounds(self, rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
         return evenly(rounds, self.rounds)
 
-    def check(self, data: Experiments) -> None:
-        super().check(data)
-        self._formulas(data)
+    def check(self, results: Results) -> None:
+        super().check(results)
+        self._formulas(results)
         if self.limits:
-            self.limits.check(data, data.panel_axes(), self.where)
+            self.limits.check(results, results.panel_axes(), self.where)
 
     def limit_runs(self) -> Limits | None:
         return self.limits
@@ -92,7 +92,7 @@ class Curves(Figure):
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
         tables = super().tables(results)
         if self.limits:
-            panels = results.data.groups(results.data.panel_axes(), [{}])
+            panels = results.groups(results.panel_axes(), [{}])
             gaps = closed_gaps(results, self.column, panels, self.limits.stretches)
             tables |= {"limits": gaps} if len(gaps) else {}
         return tables
@@ -102,13 +102,13 @@ class Curves(Figure):
         return super().table_titles() | ({"limits": title} if self.limits else {})
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        axes, constants = results.data.panel_axes(), self._constants(results)
+        axes, constants = results.panel_axes(), self._constants(results)
         plot = Plot(self.heading)
         has_random = False
-        for chosen in results.data.groups(axes, [{}]):
+        for chosen in results.groups(axes, [{}]):
             panel = Panel(panel_title(chosen), x=Axis(self.x_label or "round"), y=Axis(self.y_label or self.column))
             plot.panels.append(panel)
-            keys = results.data.select(chosen)
+            keys = results.select(chosen)
             lines = {key: rows for key in keys if len(rows := results.curve(key, self.column))}
             if not lines:
                 continue
@@ -143,7 +143,7 @@ class Curves(Figure):
     def _put_lines(
         self, plot: Plot, panel: Panel, results: Results, lines: Mapping[Key, pd.DataFrame], constants: dict[str, str]
     ) -> None:
-        formulas = self._formulas(results.data)
+        formulas = self._formulas(results)
         for place, (key, rows) in enumerate(lines.items()):
             name = self._name(results, key)
             if name in constants:
@@ -175,7 +175,7 @@ class Curves(Figure):
             _put(plot, panel, x, y, name, _LIMITS[name], part="limit", what=what, n=n)
 
     def _name(self, results: Results, key: Key) -> str:
-        return results.data.series_name(key, results.data.panel_axes()) or self.column
+        return results.series_name(key, results.panel_axes()) or self.column
 
     def _constants(self, results: Results) -> dict[str, str]:
         """Return the lines that are one number, the same in all panels, and the name by which one grey line shows them.
@@ -183,7 +183,7 @@ class Curves(Figure):
         A label that several of them share, such as "logging policy" of each method, is the name.
         """
         values: dict[str, set[float]] = {}
-        for key in results.data.keys:
+        for key in results.keys:
             if len(rows := results.curve(key, self.column)):
                 numbers = np.round(rows[["mean", "ci_low", "ci_high"]].to_numpy(), 9).ravel()
                 values.setdefault(self._name(results, key), set()).update(numbers[~np.isnan(numbers)])
@@ -192,17 +192,17 @@ class Curves(Figure):
             return {}
         return {name: name.rpartition(", ")[2] for name in flat}
 
-    def _formulas(self, data: Experiments) -> dict[Key, Mapping[str, Any]]:
+    def _formulas(self, results: Results) -> dict[Key, Mapping[str, Any]]:
         """Return the formula of every experiment that has a bound."""
         formulas: dict[Key, Mapping[str, Any]] = {}
         for number, bound in enumerate(self.bounds, start=1):
             where, chosen = f"{self.where}, bound {number}", selection(bound.measured)
-            data.check(chosen, where)
+            results.check(chosen, where)
             try:
                 regret_bound(bound.formula, [1])
             except ConfigError as error:
                 raise ConfigError(f"{where}, {error}") from None
-            formulas |= dict.fromkeys(data.select(chosen), bound.formula)
+            formulas |= dict.fromkeys(results.select(chosen), bound.formula)
         return formulas
 
     def _random(self, results: Results, keys: Iterable[Key]) -> "pd.Series[float] | None":

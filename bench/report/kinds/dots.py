@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from bench.errors import ConfigError
 from bench.report.labels import describe, matches, selection
 from bench.report.plot import FAR, RANDOM, RANDOM_CAPTION, Look, Mark, Panel, Plot, Sample, Text, look_of
-from bench.report.results import Experiments, Key, Results
+from bench.report.results import Key, Results
 from bench.report.rows import Rows, in_row, repetitions
 from bench.report.style import CHARCOAL, RANDOM_ARMS
 from bench.report.tables import by_experiment
@@ -66,26 +66,26 @@ class Dots(Rows):
         """What the published numbers are numbers of; the column of improvements says no unit."""
         return self.x_label if self.better else super().number_label
 
-    def check(self, data: Experiments) -> None:
-        super().check(data)
+    def check(self, results: Results) -> None:
+        super().check(results)
         if bool(self.better) != bool(self.in_column):
             raise ConfigError(f"{self.where}: found only one of the keys 'better' and 'in_column', expected both")
         if self.better:
-            self._better(data)
+            self._better(results)
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
         return super().tables(self._improvements(results))
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         results = self._improvements(results)
-        rows = by_experiment(tables["table"], results.data)
+        rows = by_experiment(tables["table"], results)
         plot = Plot(self.heading)
         (self._plot_quantiles if self.quantiles else self._plot_means)(plot, results, rows)
         self.fit(plot, _WIDTH[self.quantiles], _ROW[self.quantiles])
         return plot
 
     def _plot_means(self, plot: Plot, results: Results, rows: Mapping[Key, Mapping[Any, Any]]) -> None:
-        printed = {} if results.is_surrogate else results.data.published_means()
+        printed = {} if results.is_surrogate else results.published_means()
         plot.explain("mean", Look(CHARCOAL, "none", "o", size=6.5))
         speaks_of_random = False
         for panel, keys in self.panels_of_rows(results, plot):
@@ -133,7 +133,7 @@ class Dots(Rows):
             yield in_row(panel, row, name, numbers["mean"], dot, interval="segment", n=[len(values)], **ends)
         if 1 < len(values) <= _FEW:
             yield repetitions(panel, row, name, values, replace(look, **_SMALL, size=3.2, alpha=0.32, order=2))
-        if self.whiskers and matches(results.data.as_dict(key), selection(self.whiskers.only)):
+        if self.whiskers and matches(results.as_dict(key), selection(self.whiskers.only)):
             columns = [results.column(key, column) for column in (self.whiskers.low, self.whiskers.high)]
             if all(map(len, columns)):
                 whisker = replace(look, dash="-", marker="|", size=9, width=1.0, order=2.5)
@@ -162,9 +162,9 @@ class Dots(Rows):
                 f"{each} final values per row, one per repetition; their height within the row has no meaning."
             ]
 
-    def _better(self, data: Experiments) -> Key:
-        keys = data.select(selection(self.better))
-        if data.is_declared and len(keys) != 1:
+    def _better(self, results: Results) -> Key:
+        keys = results.select(selection(self.better))
+        if results.is_declared and len(keys) != 1:
             raise ConfigError(f"{self.where}, key 'better': fits {len(keys)} experiments, expected one")
         return keys[0]
 
@@ -172,12 +172,11 @@ class Dots(Rows):
         """Return results of all experiments but the better one, whose final values have the column of improvements."""
         if not self.better:
             return results
-        data = results.data
-        better = self._better(data)
-        top = data.rows(better).set_index("repetition")
-        finals = data.finals.assign(**{self.column: np.nan})
-        for key in data.keys:
-            rows = data.rows(key)
+        better = self._better(results)
+        top = results.rows(better).set_index("repetition")
+        finals = results.finals.assign(**{self.column: np.nan})
+        for key in results.keys:
+            rows = results.rows(key)
             if key == better or rows.empty or top.empty:
                 continue
             b = rows[self.in_column].to_numpy(dtype=np.float64)
@@ -188,7 +187,7 @@ class Dots(Rows):
                 values = 100 * (ratio - 1 + (a - ratio * b) / b[finite].mean())
                 finals.loc[rows.index, self.column] = np.where(finite, values, np.nan)
         improved = Results(self, results.curves, finals, results.provenance)
-        improved.data.keys.remove(better)
+        improved.keys.remove(better)
         return improved
 
 

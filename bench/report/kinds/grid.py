@@ -16,7 +16,7 @@ from bench.report.claims.best_on_grid import best_value
 from bench.report.figure import Figure
 from bench.report.labels import Selection, is_number, matches, panel_title
 from bench.report.plot import RANDOM, RANDOM_CAPTION, Axis, Look, Mark, Panel, Plot, look_of, mark, start_at_zero
-from bench.report.results import Experiments, Key, Results
+from bench.report.results import Key, Results
 from bench.report.style import BLUE, CHARCOAL, GREY, RANDOM_ARMS, VERMILION
 from bench.report.tables import by_experiment, put_beside, summary, table_of
 from bench.stats import MEAN_INTERVAL, SEED, mean_interval, standard_deviation
@@ -72,16 +72,16 @@ class Grid(Figure):
         is_given = any(_GIVEN.match(word) for labels in grids for words in labels.values() for word in words)
         return self.best or ("none" if is_given else "lowest")
 
-    def check(self, data: Experiments) -> None:
-        super().check(data)
-        self.grid_axis(data)
+    def check(self, results: Results) -> None:
+        super().check(results)
+        self.grid_axis(results)
 
-    def grid_axis(self, data: Experiments) -> str:
+    def grid_axis(self, results: Results) -> str:
         """Return the numeric axis; `ConfigError` if there is none, or several without the key `axis` to choose."""
         if self.axis:
-            data.check_axis(self.axis, f"{self.where}, key 'axis'")
+            results.check_axis(self.axis, f"{self.where}, key 'axis'")
             return self.axis
-        numeric = [axis for axis in data.axes if (labels := data.labels(axis)) and all(map(is_number, labels))]
+        numeric = [axis for axis in results.axes if (labels := results.labels(axis)) and all(map(is_number, labels))]
         if len(numeric) != 1:
             raise ConfigError(
                 f"{self.where}: a grid needs one axis with numbers, found {', '.join(numeric) or 'none'}; "
@@ -91,7 +91,7 @@ class Grid(Figure):
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
         # The published numbers are of the best value.
-        every = {"table": summary(self, results, beside=False)}
+        every = {"table": summary(results, beside=False)}
         return every if self.marked == "none" else every | {"best": self.best_table(results)}
 
     def table_titles(self) -> dict[str, str]:
@@ -103,28 +103,28 @@ class Grid(Figure):
         `best` has `best_low` and `best_high` (the values that may be the best, 95 %), its `mean` and `std`; published
         numbers stand beside them with ratios. A line without complete results has n = 0.
         """
-        data, axis, panels = results.data, self.grid_axis(results.data), results.data.panel_axes()
+        axis, panels = self.grid_axis(results), results.panel_axes()
         rows = []
-        for chosen in data.groups(panels, [{}]):
-            theory = _theory(data, axis, chosen)
-            for line, keys in _lines(data, chosen, axis, panels).items():
+        for chosen in results.groups(panels, [{}]):
+            theory = _theory(results, axis, chosen)
+            for line, keys in _lines(results, chosen, axis, panels).items():
                 labels = {name: only[0] for name, only in chosen.items()} | dict(line)
                 row: dict[str, Any] = labels | self._best(results, keys, axis)
                 values = results.column(theory, self.column) if theory else np.empty(0)
                 row |= {"theory_mean": mean_interval(values).estimate, "theory_std": standard_deviation(values)}
                 if results.has_random_arms(self.column):
                     row["random_arms"] = results.random_arms(keys)
-                for number in [] if results.is_surrogate else data.published_numbers():
+                for number in [] if results.is_surrogate else results.published_numbers():
                     if number.labels == labels:
                         put_beside(row, number.what, number.value, number.note)
                 rows.append(row)
-        return table_of(rows, data.axes)
+        return table_of(rows, results.axes)
 
     def _best(self, results: Results, keys: list[Key], axis: str) -> dict[str, Any]:
         numbers = results.complete(keys, self.column)
         row: dict[str, Any] = {"n": 0} | dict.fromkeys(("best", "best_low", "best_high", "mean", "std"), math.nan)
         if len(numbers):
-            grid = np.array([_x(results.data, key, axis) for key in keys])
+            grid = np.array([_x(results, key, axis) for key in keys])
             best = best_value(grid, numbers, self.marked)
             values = numbers[:, int(np.flatnonzero(grid == best.estimate)[0])]
             row |= {"n": len(values), "best": best.estimate, "best_low": best.low, "best_high": best.high}
@@ -135,10 +135,10 @@ class Grid(Figure):
         """Return the prediction interval of what is best among few repetitions: quantiles over resamples of ours."""
         if what not in ("best", "mean", "std"):
             return None
-        data, axis = results.data, self.grid_axis(results.data)
+        axis = self.grid_axis(results)
         chosen: Selection = {name: (label,) for name, label in labels.items()}
-        keys = [key for key in data.select(chosen) if data.as_dict(key)[axis]]
-        keys.sort(key=lambda key: _x(data, key, axis))
+        keys = [key for key in results.select(chosen) if results.as_dict(key)[axis]]
+        keys.sort(key=lambda key: _x(results, key, axis))
         numbers = results.complete(keys, self.column)
         if len(numbers) < 2:
             return math.nan, math.nan
@@ -146,7 +146,7 @@ class Grid(Figure):
         means, each = sets.mean(axis=1), np.arange(len(sets))
         places = (means if self.marked == "lowest" else -means).argmin(axis=1)
         if what == "best":
-            values = np.array([_x(data, key, axis) for key in keys])[places]
+            values = np.array([_x(results, key, axis) for key in keys])[places]
         else:
             of_sets = means if what == "mean" else sets.std(axis=1, ddof=1 if self.deviation == "sample" else 0)
             values = of_sets[each, places]
@@ -154,17 +154,17 @@ class Grid(Figure):
         return float(low), float(high)
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        data, axis, axes = results.data, self.grid_axis(results.data), results.data.panel_axes()
-        rows = by_experiment(tables["table"], data)
+        axis, axes = self.grid_axis(results), results.panel_axes()
+        rows = by_experiment(tables["table"], results)
         plot = Plot(self.heading)
-        for chosen in data.groups(axes, [{}]):
+        for chosen in results.groups(axes, [{}]):
             x = Axis(self.x_label or axis.replace("_", " "), log=self.x_scale == "log")
             panel = Panel(panel_title(chosen), x=x, y=Axis(self.y_label or self.column, log=self.y_scale == "log"))
             plot.panels.append(panel)
-            lines = list(_lines(data, chosen, axis, axes).values())
+            lines = list(_lines(results, chosen, axis, axes).values())
             for place, keys in enumerate(lines):
-                name = data.series_name(keys[0], [*axes, axis])
-                points = {_x(data, key, axis): rows[key] for key in keys if rows[key]["n"]}
+                name = results.series_name(keys[0], [*axes, axis])
+                points = {_x(results, key, axis): rows[key] for key in keys if rows[key]["n"]}
                 if points:
                     look, name = (look_of(name, size=4.0), name) if name else (_GRID, _MEASURED)
                     aside = place - (len(lines) - 1) / 2
@@ -198,7 +198,7 @@ class Grid(Figure):
             values = [float(regret_bound(bound.formula, [x])[0]) for x in places]
             _put(plot, panel, places, values, bound.label, look, part="bound", what="bound")
             tops.append(max(values))
-        theory = _theory(results.data, self.grid_axis(results.data), chosen)
+        theory = _theory(results, self.grid_axis(results), chosen)
         if theory is not None and rows[theory]["n"]:
             look = look_of(THEORY, marker="", width=1.2, order=2.5)
             mean, ends = rows[theory]["mean"], _interval(rows[theory])
@@ -212,7 +212,7 @@ class Grid(Figure):
 
     def _put_published(self, plot: Plot, panel: Panel, chosen: Selection, results: Results) -> list[float]:
         """Add the published best value with its mean, and return the mean."""
-        entries = [entry for entry in results.data.published_numbers() if matches(entry.labels, chosen)]
+        entries = [entry for entry in results.published_numbers() if matches(entry.labels, chosen)]
         numbers = {entry.what: entry.value for entry in entries}
         if "best" not in numbers or results.is_surrogate:
             return []
@@ -228,15 +228,16 @@ class Grid(Figure):
         self, plot: Plot, panel: Panel, chosen: Selection, results: Results, ends: tuple[float, float]
     ) -> float | None:
         """Add random arms, or return the upper end of the axis where they are too far above."""
-        data, axis = results.data, self.grid_axis(results.data)
+        axis = self.grid_axis(results)
         if not results.has_random_arms(self.column):
             return None
         if axis == "horizon":
-            regrets = {float(x): results.random_arms(data.select({**chosen, axis: (x,)})) for x in data.labels(axis)}
+            places = {float(x): results.select({**chosen, axis: (x,)}) for x in results.labels(axis)}
+            regrets = {x: results.random_arms(keys) for x, keys in places.items()}
             regrets = {x: regret for x, regret in regrets.items() if math.isfinite(regret)}
             _put(plot, panel, list(regrets), list(regrets.values()), RANDOM_ARMS, RANDOM)
             return None
-        random = results.random_arms(data.select(chosen))
+        random = results.random_arms(results.select(chosen))
         high = panel.leaves_out(*ends, random, panel.y.log)
         if high is None and math.isfinite(random):
             plot.put(panel, RANDOM_ARMS, RANDOM, y=random)
@@ -264,22 +265,22 @@ def _best_mark(line: Mark, best: str) -> Mark:
 
 
 def _lines(
-    data: Experiments, chosen: Selection, axis: str, panels: Sequence[str]
+    results: Results, chosen: Selection, axis: str, panels: Sequence[str]
 ) -> dict[tuple[tuple[str, str], ...], list[Key]]:
     """Return the experiments with a grid value by their labels on the other axes, in the grid's order."""
     lines: dict[tuple[tuple[str, str], ...], list[Key]] = {}
-    for key in data.select(chosen):
-        labels = data.as_dict(key)
+    for key in results.select(chosen):
+        labels = results.as_dict(key)
         if labels[axis]:
             others = tuple((name, label) for name, label in labels.items() if label and name not in (axis, *panels))
             lines.setdefault(others, []).append(key)
-    return {line: sorted(keys, key=lambda key: _x(data, key, axis)) for line, keys in lines.items()}
+    return {line: sorted(keys, key=lambda key: _x(results, key, axis)) for line, keys in lines.items()}
 
 
-def _theory(data: Experiments, axis: str, panel: Selection) -> Key | None:
+def _theory(results: Results, axis: str, panel: Selection) -> Key | None:
     """Return the theoretical setting of a panel: the experiment without a grid value that bears the label `Theory`."""
-    return next((key for key in data.select(panel) if not data.as_dict(key).get(axis) and THEORY in key), None)
+    return next((key for key in results.select(panel) if not results.as_dict(key).get(axis) and THEORY in key), None)
 
 
-def _x(data: Experiments, key: Key, axis: str) -> float:
-    return float(data.as_dict(key)[axis])
+def _x(results: Results, key: Key, axis: str) -> float:
+    return float(results.as_dict(key)[axis])

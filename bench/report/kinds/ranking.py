@@ -13,7 +13,7 @@ from bench.errors import ConfigError
 from bench.report.figure import Figure
 from bench.report.labels import selection
 from bench.report.plot import Axis, Look, Mark, Panel, Plot, mark, wrapped
-from bench.report.results import Experiments, Results
+from bench.report.results import Results
 from bench.report.tasks import BEST_FIXED, FAMILY, METHOD, TASK, Tasks
 
 _ROW, _COLUMN, _NAMES, _TITLE_LETTERS = 0.235, 0.62, 2.1, 10
@@ -47,13 +47,13 @@ class Ranking(Figure):
     apart: dict[str, list[str]] = Field(default_factory=dict)
     has_ranks: bool = True
 
-    def check(self, data: Experiments) -> None:
-        super().check(data)
-        self._reference(data)
+    def check(self, results: Results) -> None:
+        super().check(results)
+        self._reference(results)
         for number, names in enumerate(self.duplicates, start=1):
-            data.check({METHOD: names}, f"{self.where}, key 'duplicates', list {number}")
+            results.check({METHOD: names}, f"{self.where}, key 'duplicates', list {number}")
         for name, tasks in self.apart.items():
-            data.check({TASK: tuple(tasks)}, f"{self.where}, key 'apart', '{name}'")
+            results.check({TASK: tuple(tasks)}, f"{self.where}, key 'apart', '{name}'")
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
         tasks = self.on_tasks(results)
@@ -66,7 +66,7 @@ class Ranking(Figure):
 
     def on_tasks(self, results: Results) -> Tasks:
         """Return the results by task."""
-        reference = self._reference(results.data)
+        reference = self._reference(results)
         return Tasks(results, self.column, reference, self.duplicates, has_ranks=self.has_ranks)
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
@@ -152,14 +152,15 @@ class Ranking(Figure):
             caption.append(f"Not every method can play {missing}: not in the {what.lower()}.")
         return caption
 
-    def _reference(self, data: Experiments) -> str:
+    def _reference(self, results: Results) -> str:
         for axis in (TASK, METHOD):
-            if axis not in data.axes:
-                raise ConfigError(f"{self.where}: found the axes {', '.join(data.axes)}, expected '{axis}' among them")
+            if axis not in results.axes:
+                found = ", ".join(results.axes)
+                raise ConfigError(f"{self.where}: found the axes {found}, expected '{axis}' among them")
         reference = selection(self.reference).get(METHOD, ())
         if len(reference) != 1:
             raise ConfigError(f"{self.where}, key 'reference': found {self.reference}, expected one method")
-        data.check({METHOD: reference}, f"{self.where}, key 'reference'")
+        results.check({METHOD: reference}, f"{self.where}, key 'reference'")
         return reference[0]
 
 

@@ -12,7 +12,7 @@ from bench.errors import ConfigError
 from bench.report.figure import Figure
 from bench.report.labels import describe, matches, panel_title, selection
 from bench.report.plot import GREY, Axis, Look, Mark, Plot, look_of, mark, row_panel, wrapped
-from bench.report.results import Experiments, Key, Results
+from bench.report.results import Key, Results
 from bench.report.style import CHARCOAL
 from bench.report.tables import check_column, experiments_of
 
@@ -35,24 +35,23 @@ class Timing(Figure):
     reference: dict[str, Any]
     part: Literal["run", "tuner"] = "run"
 
-    def check(self, data: Experiments) -> None:
-        super().check(data)
-        self._references(data)
-        self._published(data)
+    def check(self, results: Results) -> None:
+        super().check(results)
+        self._references(results)
+        self._published(results)
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
         """Return one row per experiment, those without measurements included (n = 0): medians, and ratios of them."""
-        data = results.data
-        check_column(self, data)
-        published = {} if results.is_surrogate else self._published(data)
-        references = self._references(data)
+        check_column(results)
+        published = {} if results.is_surrogate else self._published(results)
+        references = self._references(results)
         rows = []
-        for key in data.keys:
+        for key in results.keys:
             values, reference = results.column(key, self.column), references.get(key, ())
-            row: dict[str, Any] = data.as_dict(key) | {"n": len(values), "rounds": math.nan, "seconds": _median(values)}
-            row |= {"fastest": math.nan, "slowest": math.nan}
+            row: dict[str, Any] = results.as_dict(key) | {"n": len(values), "rounds": math.nan}
+            row |= {"seconds": _median(values), "fastest": math.nan, "slowest": math.nan}
             if len(values):
-                row |= {"rounds": float(data.rows(key)["rounds"].mean())}
+                row |= {"rounds": float(results.rows(key)["rounds"].mean())}
                 row |= {"fastest": values.min(), "slowest": values.max()}
             row["relative"] = row["seconds"] / _median(results.column(reference, self.column))
             if published:
@@ -66,8 +65,8 @@ class Timing(Figure):
         return {"table": table}
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        data, table = results.data, tables["table"]
-        groups = data.groups(data.panel_axes(), [{}])
+        table = tables["table"]
+        groups = results.groups(results.panel_axes(), [{}])
         names = [wrapped(panel_title(chosen), 24) for chosen in groups]
         by = f"seconds divided by those of {describe(selection(self.reference))}"
         panels = {"seconds": row_panel("", "", names), "relative": row_panel("", by, names)}
@@ -80,11 +79,11 @@ class Timing(Figure):
         if not table["n"].any():
             return plot
         points: dict[str, list[dict[Any, Any]]] = {}
-        rows = [dict(zip(data.axes, key, strict=True)) for key in experiments_of(table, data)]
+        rows = [dict(zip(results.axes, key, strict=True)) for key in experiments_of(table, results)]
         for place, chosen in enumerate(groups):
             of_group = [number for number, labels in enumerate(rows) if matches(labels, chosen)]
             for number, index in enumerate(of_group):
-                name = data.series_name(tuple(rows[index].values()), chosen)
+                name = results.series_name(tuple(rows[index].values()), chosen)
                 height = place + _ROOM * ((number + 0.5) / len(of_group) - 0.5)
                 row = {**table.iloc[index], "height": height, "panel": panel_title(chosen)}
                 points.setdefault(name, []).append(row)
@@ -96,17 +95,17 @@ class Timing(Figure):
         if has_published:
             plot.explain("published", Look(CHARCOAL, "none", "o", fill="none"))
         panels["relative"].marks.append(mark("", "relative", Look(GREY, width=1, order=1), x=1.0, part="one"))
-        plot.caption = self._caption(data, has_published)
+        plot.caption = self._caption(results, has_published)
         return plot
 
-    def _caption(self, data: Experiments, has_published: bool) -> list[str]:
+    def _caption(self, results: Results, has_published: bool) -> list[str]:
         bars = "" if has_published else "; bars: the fastest to the slowest"
         caption = [f"Full marks: median of the measurements, one process, one thread{bars}."]
         if has_published:
             caption.append("Open marks: published, measured on another machine: only ratios can be compared.")
         if self.part == "tuner":
             caption.append("Timed are ask and tell alone, with the rewards of a run that was played before.")
-        seconds = data.finals
+        seconds = results.finals
         share = 1 - seconds["cpu_seconds"].sum() / seconds["seconds"].sum() if "cpu_seconds" in seconds else math.nan
         if np.isfinite(share) and share > _BUSY:
             caption.append(
@@ -114,10 +113,10 @@ class Timing(Figure):
             )
         return caption
 
-    def _published(self, data: Experiments) -> dict[Key, tuple[float, str]]:
+    def _published(self, results: Results) -> dict[Key, tuple[float, str]]:
         numbers = {}
-        for labels, what, value, note, _ in data.published_numbers():
-            keys = data.select({axis: (label,) for axis, label in labels.items()})
+        for labels, what, value, note, _ in results.published_numbers():
+            keys = results.select({axis: (label,) for axis, label in labels.items()})
             if len(keys) != 1:
                 raise ConfigError(
                     f"{self.where}, published {what} {value:g}: fits {len(keys)} experiments, expected the mean "
@@ -126,14 +125,14 @@ class Timing(Figure):
             numbers[keys[0]] = (value, note)
         return numbers
 
-    def _references(self, data: Experiments) -> dict[Key, Key]:
+    def _references(self, results: Results) -> dict[Key, Key]:
         """Return the reference of every experiment: the one of the same panel that the key `reference` selects."""
         where, chosen = f"{self.where}, key 'reference'", selection(self.reference)
-        data.check(chosen, where)
+        results.check(chosen, where)
         references: dict[Key, Key] = {}
-        for panel in data.groups(data.panel_axes(), [{}]):
-            keys = data.select(panel)
-            fitting = [key for key in keys if matches(data.as_dict(key), chosen)]
+        for panel in results.groups(results.panel_axes(), [{}]):
+            keys = results.select(panel)
+            fitting = [key for key in keys if matches(results.as_dict(key), chosen)]
             if len(fitting) > 1:
                 raise ConfigError(f"{where}: fits {len(fitting)} experiments of a panel, expected one")
             references |= {key: fitting[0] for key in keys if fitting}
