@@ -3,11 +3,14 @@
 import copy
 import json
 import math
+import os
 import pickle
 import re
+import signal
 import subprocess
 import sys
 import threading
+import time
 from operator import delitem, setitem
 from pathlib import Path
 
@@ -19,6 +22,7 @@ from bench.seeding import Seeds
 from bench.space import Space
 from bench.tasks.base import Outcome
 from bench.tuners.base import Problem
+from bench.tuners.baselines import Random
 from bench.tuners.changepoint_gp import ChangepointGP
 from bench.tuners.state import checksum
 
@@ -190,6 +194,44 @@ def test_threads_share_a_tuner():
     assert tuner.save()["state"]["_step"] == 2_400
 
 
+class Slow(Random):
+    """Nearly always in a call."""
+
+    def _ask(self):
+        time.sleep(0.001)
+        return super()._ask()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_fork_while_another_thread_is_in_a_call_leaves_the_child_able_to_call():
+    """The child has only the thread that forked: a lock of another thread would be held in it for ever."""
+    tuner, stop = Slow(), threading.Event()
+    tuner.start(Problem(SPACE, 1000))
+
+    def work():
+        while not stop.is_set():
+            tuner.tell(0.5, ticket=tuner.ask_ticket()[0])
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        for _ in range(10):
+            child = os.fork()
+            if not child:
+                signal.alarm(60)  # which ends a child that is blocked
+                try:
+                    tuner.start(Problem(SPACE, 1000))
+                    tuner.tell(0.5, ticket=tuner.ask_ticket()[0])
+                    os._exit(0)
+                finally:
+                    os._exit(1)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        stop.set()
+        thread.join()
+
+
 def test_a_copy_in_another_process_is_refused(monkeypatch):
     tuner = pickle.loads(pickle.dumps(begin()))
     monkeypatch.setattr("os.getpid", lambda: 7)
@@ -207,6 +249,7 @@ import logging, sys
 logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
 from bench.space import Space
 from bench.tuners.base import Problem
+from bench.tuners.baselines import Random
 from bench.tuners.changepoint_gp import ChangepointGP
 from bench.tuners.state import checksum
 if {warm}:
@@ -340,8 +383,12 @@ def test_saved_and_restored_through_json_it_goes_on_the_same():
                 tuner.tell(reward, Outcome(reward, values))
 
 
-def test_tickets_that_a_crash_left_behind_are_refused():
+@pytest.mark.parametrize("clock", [None, 0, 2**31])
+def test_tickets_that_a_crash_left_behind_are_refused_whatever_the_clock_says(monkeypatch, clock):
     """What was asked after the state was saved is lost with the process; its tickets are not given again."""
+    if clock is not None:  # stands still, or was set back or forth at the restart
+        for name, unit in (("time", 1.0), ("time_ns", 10**9), ("monotonic", 1.0), ("monotonic_ns", 10**9)):
+            monkeypatch.setattr(time, name, lambda unit=unit: clock * unit)
     tuner = played()
     saved = tuner.save()
     lost = [tuner.ask_ticket()[0] for _ in range(5)]

@@ -88,6 +88,7 @@ def states_of(name):
 
 @pytest.mark.parametrize("names", [QUICK, *OTHERS], ids=lambda names: "quick ones" if names == QUICK else min(names))
 def test_saved_at_random_moments_and_restored_in_another_process_it_decides_the_same(names):
+    """So two processes that restore one state play the same, as `restore` says."""
     made = [states_of(name) for name in sorted(names)]
     states, expected = ([one for part in parts for one in part] for parts in zip(*made, strict=True))
     paths = json.dumps([str(Path(__file__).parent), str(Path(__file__).parents[1])])
