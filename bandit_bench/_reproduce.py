@@ -1,5 +1,6 @@
 """Figures of papers, made again."""
 
+import itertools
 import shlex
 import time
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ from runners.config.tree import read_choice
 if TYPE_CHECKING:  # slow to import
     from bench.report.figure import Figure
     from bench.report.page import Size
+    from bench.report.reading import Reading
     from runners.execute.figure_run import AskedFigure, WrittenFigure
 
 Scale = Literal["smoke", "quick", "reduced", "paper"]
@@ -72,9 +74,9 @@ def reproduce(
 
     What has been run before is not run again. ``only`` makes a part of a figure: labels by axis, such as
     ``{"panel": "LinUCB, simulation"}``; its claims and published numbers are those about this part. ``horizon``,
-    ``repetitions``, ``seed``: other sizes than the scale says. ``readings``: whether all readings are run; by default
-    what the scale says, of a part the first alone. ``surrogate``: whether, at scale paper, stand-ins may replace data
-    that is not here.
+    ``repetitions``, ``seed``: other sizes than the scale says. ``readings``: whether all readings are run (of a part,
+    those that change one of its runs); by default as the scale says, and of a part only the first. ``surrogate``:
+    whether, at scale paper, stand-ins may replace missing data.
 
     Raises BenchError where a setting is wrong, or a figure cannot be written.
     """
@@ -132,21 +134,19 @@ def _asked(plan: ReproductionPlan, name: str) -> "AskedFigure":
     from runners.execute.figure_run import AskedFigure  # slow to import
     from runners.results.until_decided import most_repetitions
 
-    if plan.only and plan.readings:
-        raise ConfigError("readings: found true beside only, expected one of the two: a part has the first alone")
     until = most_repetitions(plan.repetitions, plan.max_repetitions)
     checked = ("horizon", "seed", "jobs", *(["repetitions"] if until is None else []))
     run_settings({key: getattr(plan, key) for key in checked if getattr(plan, key) is not None})
     given = ("horizon", "repetitions", "seed", "max_repetitions")
     sizes = [f"{key}={getattr(plan, key)}" for key in given if getattr(plan, key)]
     extra = [size for size in sizes if until is None or "repetitions=" not in size]
-    usual = bool((read_choice("scale", plan.scale) or {}).get("readings"))
+    usual = bool((read_choice("scale", plan.scale) or {}).get("readings")) and not plan.only
     readings = usual if plan.readings is None else plan.readings
     sizes += [f"readings={str(readings).lower()}"] * (readings != usual)
     sizes += [f"only={in_words(plan.only)}"] * bool(plan.only)
     is_paper = plan.scale == "paper"
     is_custom = extra or plan.only or (is_paper and not readings) or (until is not None and not is_paper)
-    figure = part_of(name, plan.only) if plan.only else load_figure(name)
+    figure = part_of(name, plan.only, readings=readings) if plan.only else load_figure(name)
     at_scale = figure.scales.get(plan.scale)
     return AskedFigure(
         figure,
@@ -157,16 +157,17 @@ def _asked(plan: ReproductionPlan, name: str) -> "AskedFigure":
         is_reference=is_paper and readings and not plan.only,
         until_decided=at_scale.until_decided if at_scale and plan.repetitions is None else until,
         formats=plan.formats,
-        readings=readings and not plan.only,
+        readings=readings,
         size=plan.size,
         renew=plan.renew,
     )
 
 
-def part_of(name: str, only: Mapping[str, Sequence[str]]) -> "Figure":
+def part_of(name: str, only: Mapping[str, Sequence[str]], *, readings: bool = False) -> "Figure":
     """Return the part of a figure that has some labels, with the claims and published numbers that are about it.
 
-    Its readings and limits are left out. Raises ConfigError where the figure has no such axis or label.
+    With ``readings`` those that change one of its runs; limits are left out. Raises ConfigError where the figure has no
+    such axis or label, or no reading changes the part.
     """
     from bench.report.figure import read_figure  # slow to import
     from bench.report.labels import canonical
@@ -184,13 +185,42 @@ def part_of(name: str, only: Mapping[str, Sequence[str]]) -> "Figure":
         {axis: {k: v for k, v in labels.items() if k in wanted.get(axis, {k})} for axis, labels in block.items()}
         for block in whole.runs
     ]
-    figure |= {"runs": [block for block in blocks if all(block.values()) and wanted.keys() <= block.keys()]}
+    blocks = [block for block in blocks if all(block.values()) and wanted.keys() <= block.keys()]
     figure = {key: value for key, value in figure.items() if key not in ("readings", "limits", "bounds")}
+    figure |= {"runs": blocks} | ({"readings": _readings_of(blocks, whole.readings)} if readings else {})
     for key in ("claims", "published"):
         figure[key] = [
             entry for entry in figure.get(key, []) if _fits({**figure, "claims": [], "published": []}, key, entry)
         ]
     return read_figure(figure)
+
+
+def _readings_of(blocks: Sequence[Mapping[str, Any]], readings: Sequence["Reading"]) -> list[dict[str, Any]]:
+    """Return the readings that change a run of these blocks, with the labels that it has."""
+    from bench.report.labels import ANY, matches, selection
+
+    runs = [dict(zip(block, labels, strict=True)) for block in blocks for labels in itertools.product(*block.values())]
+    known = {(axis, label) for labels in runs for axis, own in labels.items() for label in (own, ANY, "")}
+
+    def trimmed(chosen: Mapping[str, Any]) -> dict[str, Any]:
+        several = {axis: tuple(label for label in labels if (axis, label) in known) for axis, labels in chosen.items()}
+        return several if any(matches(labels, several) for labels in runs) else {}
+
+    kept: list[dict[str, Any]] = []
+    for reading in readings:
+        given = reading.model_dump(exclude_unset=True)
+        parts = [
+            part if isinstance(part, str) else part | {"only": trimmed(selection(part["only"]))}
+            for part in given.get("overrides", [])
+        ]
+        given["overrides"] = [part for part in parts if isinstance(part, str) or part["only"]]
+        if same_draws := trimmed(selection(given.pop("same_draws", {}))):
+            given["same_draws"] = same_draws
+        if not kept or given["overrides"]:
+            kept.append(given)
+    if len(kept) < 2:
+        raise ConfigError("readings: found true, but no reading other than the first changes this part, expected false")
+    return kept
 
 
 def _fits(figure: dict[str, Any], key: str, entry: Any) -> bool:
