@@ -1,6 +1,11 @@
 """How all tests are run: one thread for every numerical library, as in the workers, and Ctrl-C as on a terminal."""
 
 import os
+
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):  # they are read when NumPy is imported
+    os.environ.setdefault(_name, "1")
+
+# ruff: noqa: E402
 import shutil
 import signal
 import subprocess
@@ -12,9 +17,6 @@ import pooch
 import pytest
 from commands import OWN_MODULES, ROOT, Answer, Commands
 from gallery_site import write_site
-
-for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
 
 os.environ.pop("BENCH_CONF_DIR", None)  # the suite is tested, not a user's own files
 

@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -33,6 +34,7 @@ _HEADS = 0.9
 _ROWS = 0.7
 """Panels of rows are as high as this share of those in print."""
 _SAMPLE = (34 / _POINTS, 17 / _POINTS)
+_NO_PREFIX = "\0"
 
 
 class Entry(NamedTuple):
@@ -137,6 +139,12 @@ def _legend(plot: Plot, key: str) -> list[Entry]:
 
 
 def _sample(given: Sample, prefix: str) -> Markup:
+    return Markup(_drawn(given).replace(_NO_PREFIX, escape(prefix)))
+
+
+@cache
+def _drawn(given: Sample) -> Markup:
+    """Return a sample, which many figures share, with `_NO_PREFIX` before its ids."""
     with applied():
         figure = Figure(figsize=_SAMPLE)
         artist: Artist = sample(given)
@@ -146,7 +154,7 @@ def _sample(given: Sample, prefix: str) -> Markup:
             artist.set_bounds(0.18, 0.24, 0.64, 0.52)
         artist.set_transform(figure.transFigure)
         figure.add_artist(artist, clip=False)
-        return _svg(figure, prefix)
+        return _svg(figure, _NO_PREFIX)
 
 
 def _svg(figure: Figure, prefix: str) -> Markup:

@@ -136,8 +136,10 @@ class _Page:
 
     def _fix_layout(self) -> None:
         """Fix the places of panels: the layout moves a little each time, and a figure is to be saved twice alike."""
-        self.figure.draw_without_rendering()
-        self.figure.set_layout_engine("none")
+        engine = self.figure.get_layout_engine()
+        assert engine is not None  # it was just set
+        engine.execute(self.figure)
+        self.figure.set_layout_engine(None)  # "none" leaves a placeholder, for which saving draws everything twice
         for axes in self.figure.axes:  # the last bits depend on what the process has drawn before
             left, bottom, width, height = (round(float(v), 9) for v in axes.get_position(original=True).bounds)
             axes.set_position((left, bottom, width, height))
