@@ -122,7 +122,9 @@ def test_a_class_of_inside_a_function_is_held_with_what_it_closes_over():
 def test_a_class_without_source_says_what_to_do():
     namespace = {"Tuner": Tuner, "__name__": "__main__"}
     exec(compile("class Typed(Tuner):\n    def _ask(self): return {}\n", "<typed>", "exec"), namespace)
-    with pytest.raises(ConfigError, match=r"^found the class Typed whose source cannot be read, .*: save it in a file, such as"):
+    with pytest.raises(
+        ConfigError, match=r"^found the class Typed whose source cannot be read, .*: save it in a file, such as"
+    ):
         by_value.hold(namespace["Typed"])
 
 

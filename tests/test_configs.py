@@ -282,6 +282,13 @@ def test_labels_come_from_the_paper_and_the_rest_from_a_figure_like_it():
     assert "like" not in figure
 
 
+def test_a_figure_like_another_has_the_name_of_its_own_file(private):
+    (private / "papers/syndicated/figures").mkdir(parents=True)
+    (private / "papers/syndicated/figures/mine.yaml").write_text("like: figure2\n")
+    mine, other = load_figure("syndicated/mine"), load_figure("syndicated/figure2")
+    assert (mine.name, mine.claims, mine.readings) == ("mine", other.claims, other.readings)
+
+
 def test_the_scale_caps_what_the_user_does_not_set():
     quick = from_overrides(["paper=syndicated", "scale=quick"]).settings
     assert (quick.horizon, quick.repetitions) == (1000, 5)

@@ -15,6 +15,7 @@ def filled(name: str) -> dict[str, Any]:
     """Return what a figure's file says, with what it takes from elsewhere, not checked."""
     content = read(f"figure/{name}")
     figure = deepcopy(read(f"figure/{name.partition('/')[0]}/{content['like']}")) if "like" in content else {}
+    figure.pop("name", None)  # its own is that of its file
     merge(figure, content, add=True)
     figure.pop("like", None)
     for key, expected in zip(("paper", "name"), name.split("/"), strict=True):
