@@ -1,7 +1,6 @@
 """Comparisons: run what is missing of every combination, draw a figure, and judge what differs."""
 
 import json
-import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -119,9 +118,8 @@ def carry_out(plan: ComparisonPlan) -> ComparisonResult:
     plan = replace(plan, column=_compared(plan.column, run.experiment))
     content = plan.figure()
     figure = read_figure(content)
-    repetitions = plan.until_decided or run.settings.repetitions
-    jobs = min(run.settings.jobs, math.prod(map(len, block.values())) * repetitions)
     where = f"compare/{content['name']}"
+    jobs = run.settings.jobs
     with workers(run.runner, jobs):
         methods, notes, data_notes = _that_fit(plan, figure, jobs, run.runner)
         if len(methods) < len(plan.methods):

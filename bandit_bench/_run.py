@@ -145,9 +145,10 @@ def run_composed(composed: "Composed") -> RunResult:
     store, n = Store(results_folder()), composed.settings.repetitions
     composed.experiment.check_repetitions(n)
     is_missing = not set(range(n)) <= store.done(composed.experiment.run_id)
-    with workers(composed.runner, min(composed.settings.jobs, n)) if is_missing else nullcontext():
+    jobs = 1 if n == 1 else composed.settings.jobs
+    with workers(composed.runner, jobs) if is_missing else nullcontext():
         if is_missing:
             check(composed.experiment, composed.runner)
         start = time.perf_counter()
-        results = run_all([composed.experiment], n, store, jobs=composed.settings.jobs, runner=composed.runner)
+        results = run_all([composed.experiment], n, store, jobs=jobs, runner=composed.runner)
     return RunResult(composed, results[composed.experiment.run_id], time.perf_counter() - start)

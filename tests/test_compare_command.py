@@ -13,7 +13,6 @@ from markupsafe import escape
 
 import bandit_bench
 from bandit_bench._parts import label_of
-from bench.errors import ConfigError
 from bench.gallery.comparisons import comparisons
 from bench.report.figure import read_figure
 from bench.report.provenance import commands as commands_of
@@ -188,19 +187,6 @@ def test_a_tuner_has_settings_of_its_own(here):
     assert "Your comparisons" in front
     assert 'href="settings/index.html"' in front
     assert {path.name for path in answer.results.iterdir()} == {"compare", "raw"}  # the gallery is made by its command
-
-
-def test_no_more_workers_than_repetitions(here, monkeypatch):
-    asked = []
-
-    def workers_of(store, *, jobs, runner):
-        asked.append(jobs)
-        raise ConfigError("enough")
-
-    monkeypatch.setattr("runners.execute.reproduce_figure.FanOut", workers_of)
-    here("tuner=random,tl", "env.dim=2,3", "env.n_arms=3", "horizon=30", "repetitions=2", "jobs=64")
-    here("tuner=random,tl", *SMALL[:2], "horizon=30", "repetitions=2", "jobs=1")
-    assert asked == [8, 1]
 
 
 def test_make_passes_parentheses_on():

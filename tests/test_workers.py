@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from collections import deque
+from pathlib import Path
 
 import pytest
 
@@ -41,3 +42,25 @@ def test_a_worker_that_outlasts_a_limit_is_killed_and_the_others_go_on(monkeypat
         answers = dict(pool.run(deque([endless, *others])))
     assert isinstance(answers[endless].exception(), TimeOverError)
     assert [answers[call].result() for call in others] == [1, 2, 3, 4, 5]
+
+
+def meet(folder: str, number: int, others: int) -> int:
+    """Return when as many calls have begun as there are."""
+    Path(folder, str(number)).touch()
+    while len(list(Path(folder).iterdir())) < others:
+        time.sleep(0.05)
+    return number
+
+
+@pytest.mark.parametrize("backend", ["loky", "dask"])
+def test_workers_are_started_as_they_are_needed_and_no_more(tmp_path, backend):
+    """Three calls that wait for each other have a worker each, of 50 that there might be, and at first one or none."""
+    if backend == "dask":
+        pytest.importorskip("distributed", reason="dask is not installed")
+    with workers(Runner(backend), 50) as pool:
+        started = lambda: pool._processes if backend == "loky" else pool._local.workers  # noqa: E731
+        assert len(started()) <= 1
+        calls = [Call(meet, (str(tmp_path), number, 3)) for number in range(3)]
+        answers = dict(pool.run(deque(calls)))
+        assert [answers[call].result() for call in calls] == [0, 1, 2]
+        assert len(started()) == 3

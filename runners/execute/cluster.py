@@ -19,10 +19,16 @@ _QUIET = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 
 
 class _Dask(Workers):
-    """Workers of a dask scheduler, which replaces those that die."""
+    """Workers of a dask scheduler, which replaces those that die.
 
-    def __init__(self, jobs: int, client: Any) -> None:
+    Those of a ``local`` cluster are started as they are needed, up to ``jobs``; of a running scheduler all are used.
+    """
+
+    def __init__(self, jobs: int, client: Any, local: Any = None) -> None:
         self._client = client
+        self._local = local
+        self._n_local = 1
+        self._unfinished: set[Future[Any]] = set()
         self._address = client.scheduler.address
         self._jobs = jobs
         self.check()
@@ -34,7 +40,17 @@ class _Dask(Workers):
             future: Future[Any] = self._executor.submit(in_one_thread, task.function, task.arguments, os.getpid())
         except Exception:
             raise self._lost() from None
+        if self._local is not None and self._n_local < self._jobs:
+            self._grow(future)
         return future
+
+    def _grow(self, future: "Future[Any]") -> None:
+        """Have as many workers as there are tasks, up to ``jobs``."""
+        self._unfinished = {one for one in self._unfinished if not one.done()} | {future}
+        needed = min(self._jobs, len(self._unfinished))
+        if needed > self._n_local:
+            self._n_local = needed
+            self._local.scale(needed)
 
     def fate(self, future: "Future[Any]") -> BaseException | None:
         """Return the error of a task whose worker died; what only waited for that worker dask gives to another."""
@@ -59,7 +75,7 @@ class _Dask(Workers):
             ) from None
         except Exception:
             raise self._lost() from None
-        self.in_flight = 2 * max(self._jobs, n_threads)  # of a running scheduler all workers are used
+        self.in_flight = 2 * max(self._jobs, n_threads)
 
     def _lost(self) -> ConfigError:
         return ConfigError(
@@ -89,12 +105,12 @@ def cluster(runner: Runner, jobs: int) -> Iterator[Workers]:
         settings["distributed.scheduler.worker-ttl"] = f"{limit + 2 * GRACE_SECONDS:g} s"
     with dask.config.set(settings):
         if scheduler is None:
-            size: dict[str, Any] = {"n_workers": jobs, "threads_per_worker": 1, "memory_limit": None}
+            size: dict[str, Any] = {"n_workers": 1, "threads_per_worker": 1, "memory_limit": None}
             with no_interrupt():  # inherited by the threads and processes that it starts
                 local = LocalCluster(**size, dashboard_address="127.0.0.1:0", silence_logs=50)
             with local, Client(local) as client:
                 try:
-                    yield _Dask(jobs, client)
+                    yield _Dask(jobs, client, local)
                 except BaseException:  # do not wait for the workers: finished results are on disk
                     for nanny in local.workers.values():
                         nanny.auto_restart = False

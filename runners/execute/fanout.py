@@ -175,8 +175,7 @@ def run_all(
     by_id = {experiment.run_id: experiment for experiment in experiments}
     results = {run_id: Result(store.sound(run_id, range(repetitions))) for run_id in by_id}
     missing = [(by_id[run_id], set(range(repetitions)) - result.done) for run_id, result in results.items()]
-    total = sum(len(numbers) for _, numbers in missing)
-    for answer in play_all(missing, store, jobs=min(jobs, max(total, 2)), runner=runner or Runner()):
+    for answer in play_all(missing, store, jobs=jobs, runner=runner or Runner()):
         run_id, repetition = answer.key
         if answer.status == "failed":
             results[run_id].failed[repetition] = answer.error
