@@ -129,7 +129,11 @@ def carry_out(plan: ComparisonPlan) -> ComparisonResult:
             print(line, flush=True)
         for line in data_notes:
             print(line, flush=True)
-        with alone(results_folder() / where, "name"):
+        refusal = (
+            f"name: found '{content['name']}', which another command is writing, expected a free name: choose "
+            "another, or wait until it has finished"
+        )
+        with alone(results_folder() / "compare" / f".{content['name']}.lock", refusal):
             result = reproduce_figure(
                 AskedFigure(
                     figure,

@@ -101,7 +101,7 @@ def carry_out(plan: ReproductionPlan) -> MadeFigures:
     from runners.execute.reproduce_figure import reproduce_figures
     from runners.execute.stand_ins import announcement, drawn_from_committed, lacks_data, missing_data, refuse
     from runners.execute.workers import spread, workers
-    from runners.execute.write_figure import committed_folder, redraw
+    from runners.execute.write_figure import redraw
     from runners.results.pages import write_gallery
     from runners.results.store import results_folder
 
@@ -114,7 +114,7 @@ def carry_out(plan: ReproductionPlan) -> MadeFigures:
     runs = [replace(run, command=f"{run.command} surrogate=yes") if run.name in lacking else run for run in runs]
     stored = []
     for run in [run for run in runs if run.name in lacking]:
-        if committed := committed_folder(run) if is_strict else None:
+        if committed := run.committed() if is_strict else None:
             stored.append((run, *committed))
             print(drawn_from_committed(run.name, missing.pop(run.name), committed[0]), flush=True)
     if is_strict:

@@ -35,24 +35,24 @@ from runners.config.tree import (
 register()
 
 
-def main(name: str, job: Callable[[DictConfig], bool]) -> int:
-    """Run ``job`` on the configuration called ``name`` with the command line's overrides, once or for a sweep.
+def main(name: str, action: Callable[[DictConfig], bool]) -> int:
+    """Do ``action`` with the configuration called ``name`` with the command line's overrides, once or for a sweep.
 
-    Returns the exit code, 0 when every job returned True. An error that a user can mend is one sentence on stderr; in a
-    multirun it doesn't stop the other jobs.
+    Returns the exit code, 0 when it always returned True. An error that a user can mend is one sentence on stderr; in a
+    multirun it doesn't stop the others.
     """
     results: list[bool] = []
 
     def guarded(cfg: DictConfig) -> None:
         try:
-            results.append(job(cfg))
+            results.append(action(cfg))
         except (BenchError, OmegaConfBaseException) as error:
             print("error:", one_line(one_sentence(error)), file=sys.stderr)
             results.append(False)
         except BrokenPipeError:
             sys.exit(unread())  # which Hydra does not comment on
 
-    def jobs() -> bool:
+    def answer() -> bool:
         args = get_args_parser().parse_args()
         _refuse(args)
         paper = next((word.partition("=")[2] for word in args.overrides if word.startswith("paper=")), "")
@@ -83,7 +83,7 @@ def main(name: str, job: Callable[[DictConfig], bool]) -> int:
                 raise
         return all(results)
 
-    return command(jobs)
+    return command(answer)
 
 
 def _refuse(args: argparse.Namespace) -> None:

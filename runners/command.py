@@ -1,4 +1,4 @@
-"""A command around its job: exit codes, one sentence for every error a user can mend, and a clean stop."""
+"""A command around what it does: exit codes, one sentence for every error a user can mend, and a clean stop."""
 
 import atexit
 import os
@@ -26,7 +26,7 @@ _GRACE_SECONDS = 8.0
 """How long workers may take to stop."""
 
 
-def command(job: Callable[[], bool], *, keeps: bool = True) -> int:
+def command(action: Callable[[], bool], *, keeps: bool = True) -> int:
     """Run a command; return its exit code. What a user can mend, Ctrl-C and a closed pipe are a sentence on stderr.
 
     ``keeps``: whether it keeps what is finished when it is stopped, which that sentence says.
@@ -39,7 +39,7 @@ def command(job: Callable[[], bool], *, keeps: bool = True) -> int:
     try:
         user_folder()
         _find_scratch()
-        good = job()
+        good = action()
         sys.stdout.flush()
     except BaseException as error:
         if stop.asked or isinstance(error, KeyboardInterrupt):  # in compiled code it may have become another error
@@ -72,7 +72,7 @@ def _find_scratch() -> None:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
 
 
-def plain_command(doc: str | None, job: Callable[[list[str]], bool], *, keeps: bool = True) -> int:
+def plain_command(doc: str | None, action: Callable[[list[str]], bool], *, keeps: bool = True) -> int:
     """Run a command that Hydra does not read the words of, or print its help; return its exit code."""
 
     def run() -> bool:
@@ -80,7 +80,7 @@ def plain_command(doc: str | None, job: Callable[[list[str]], bool], *, keeps: b
         if {"-h", "--help"} & set(words):
             print(doc)
             return True
-        return job(words)
+        return action(words)
 
     return command(run, keeps=keeps)
 

@@ -268,11 +268,14 @@ def test_a_second_process_is_told_that_the_first_is_at_work(checkout):
     raw = checkout.results / "raw"
     raw.mkdir()
     text = (
-        "import sys\nfrom pathlib import Path\nfrom runners.execute.accept import _alone\n"
-        "with _alone(Path(sys.argv[1])):\n    print('in', flush=True)\n    sys.stdin.read()\n"
+        "import sys\nfrom pathlib import Path\nfrom runners.results.store import alone\n"
+        "with alone(Path(sys.argv[1]), ''):\n    print('in', flush=True)\n    sys.stdin.read()\n"
     )
     with subprocess.Popen(
-        [sys.executable, "-c", text, str(raw)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", text, str(raw / ".confirm.lock")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "in\n"

@@ -12,8 +12,7 @@ from bench.audit.headlines import DEPENDS, NOT_RUN, RULE, counted, evidence, jud
 from bench.errors import ConfigError
 from runners.config import headlines as config_headlines
 from runners.config.figures import load_figure
-from runners.results.pages import headlines
-from tools.docs import made_parts, with_made_part
+from tools.docs import headlines, made_parts, with_made_part
 
 PAPERS = {"cdt", "habo", "online_hpo", "opl_hpo", "syndicated"}
 COLUMNS = ["claim", "case", "verdict", "holm", "expect", "estimate", "ci_low", "ci_high", "relative", "n"]

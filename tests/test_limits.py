@@ -14,7 +14,7 @@ from bench.report.figure import read_figure
 from bench.report.limits import BEST_BY_STRETCH, LIMIT, RANDOM_CONFIGURATION
 from bench.report.tasks import BEST_FIXED
 from runners.config.figures import expand, load_figure
-from runners.execute.figure_run import AskedFigure, ComposedFigure, PlayedFigure
+from runners.execute.figure_run import AskedFigure, ComposedFigure, RunningFigure
 from runners.execute.settings_table import settings_table
 
 FIGURE = {
@@ -81,9 +81,9 @@ def test_fixed_and_random_configurations_are_run_beside_the_methods():
 def test_more_repetitions_for_the_claims_leave_the_limits_as_they_are():
     drawn = expand(WITH, "paper", [])
     plan = AskedFigure(WITH, "cdt/made_up", "paper", [], "", until_decided=60)
-    played = PlayedFigure(ComposedFigure(plan, drawn, Path()))
-    played.ask([60] * len(drawn))
-    numbers = [one.settings.repetitions for one in played.runs]
+    running = RunningFigure(ComposedFigure(plan, drawn, Path()))
+    running.ask([60] * len(drawn))
+    numbers = [one.settings.repetitions for one in running.runs]
     assert numbers == [60] * 4 + [15] * 4
 
 

@@ -198,10 +198,10 @@ def test_what_is_no_object_is_none(tmp_path, content):
 
 
 def test_a_folder_is_written_by_one_command_at_a_time(tmp_path):
-    mine, other = tmp_path / "compare" / "mine", tmp_path / "compare" / "other"
-    found = pytest.raises(ConfigError, match=r"^name: found 'mine', which another command is writing, expected a free")
-    with alone(mine, "name"), alone(other, "name"), found, alone(mine, "name"):
+    mine, other = tmp_path / "compare" / ".mine.lock", tmp_path / "compare" / ".other.lock"
+    found = pytest.raises(ConfigError, match=r"^name: found 'mine', expected another$")
+    with alone(mine, ""), alone(other, ""), found, alone(mine, "name: found 'mine', expected another"):
         pass
-    with alone(mine, "name"):
+    with alone(mine, ""):
         pass
     assert not list(mine.parent.iterdir())

@@ -18,6 +18,7 @@ from hydra.utils import get_class
 
 from bench.audit.headlines import RULE, counted, spelled
 from bench.conformance.capabilities import WORDS, capabilities
+from bench.gallery.papers import PaperPage
 from bench.gallery.stored import Stored
 from runners.config.compose import RunSettings, run_settings
 from runners.config.figures import figure_names, load_figure
@@ -26,7 +27,7 @@ from runners.config.runner import Runner
 from runners.config.tree import GROUPS, PARTS, path_of, read, read_choice, suite_choices
 from runners.results import stamps
 from runners.results.committed import FILE
-from runners.results.pages import headlines
+from runners.results.pages import read as read_papers
 from runners.results.store import read_json, results_folder, write_text
 from tools.late import late_part, live_part
 from tools.which_tuner import constants_part, which_tuner_page
@@ -174,6 +175,11 @@ def _yaml(value: Any) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("``", "`").replace("|", "\\|")
+
+
+def headlines(folder: Path) -> dict[str, PaperPage]:
+    """Return the papers that have headlines, with what these came to."""
+    return {page.name: page for page in read_papers(folder) if page.headlines}
 
 
 def papers_part(folder: Path = RESULTS) -> str:

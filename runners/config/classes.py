@@ -116,7 +116,8 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
     if missing := ", ".join(sorted(getattr(cls, "__abstractmethods__", ()))):
         raise ConfigError(f"{part}: the class {cls.__name__} does not define {missing}")
     names = defaults(cls.common) if hasattr(cls, "common") else {}  # settings of all parts of its kind
-    common = {name: fields.pop(name) for name in names if name in fields and name not in _own(cls)}
+    of_kind = [name for name in names if name in fields and name not in inspect.signature(cls).parameters]
+    common = {name: fields.pop(name) for name in of_kind}
     try:
         built = cls(**parts, **fields)
         if common:
@@ -135,11 +136,6 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
         if is_suites(cls):
             raise
         raise ConfigError(f"{part}: {cls.__name__} cannot be built: {describe(error)}, expected a component") from error
-
-
-def _own(cls: type) -> set[str]:
-    """Return the names of the settings that a class takes itself."""
-    return {*inspect.signature(cls).parameters}
 
 
 OPTIONAL = ("obp", "optuna", "scikit-learn", "scikit-optimize", "torch")
@@ -189,7 +185,7 @@ def describe(error: BaseException) -> str:
     """
     text = message(error).partition("\n")[0]
     if not isinstance(error, BenchError):
-        text = _played(error) + f"{type(error).__name__}: {text}".removesuffix(": ")
+        text = _round_of(error) + f"{type(error).__name__}: {text}".removesuffix(": ")
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
@@ -200,7 +196,7 @@ def describe(error: BaseException) -> str:
     return text
 
 
-def _played(error: BaseException) -> str:
+def _round_of(error: BaseException) -> str:
     """Return the round and configuration at which the loop was left by an error; the loop notes them on it."""
     notes = (str(note) for note in getattr(error, "__notes__", ()))
     return next((f"{note}: " for note in notes if note.startswith("round ")), "")

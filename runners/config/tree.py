@@ -65,12 +65,8 @@ def path_of(name: str) -> Path | None:
     folders = [CONFIGS, *filter(None, [user_folder()])]
     paths = [path for folder in folders if (path := folder / _file(name)).is_file()]
     if len(paths) > 1 and "/" in name and paths[0].read_bytes() != paths[1].read_bytes():
-        raise _taken(name)
+        raise _marked(name, 0, "found a name that the suite already uses, expected another")
     return paths[0] if paths else None
-
-
-def _taken(name: str) -> ConfigError:
-    return _marked(name, 0, "found a name that the suite already uses, expected another")
 
 
 def shown(name: str) -> str:
@@ -206,14 +202,10 @@ def nested(key: str, value: Any) -> dict[str, Any]:
     return dict(value)
 
 
-def suite_choices(group: str) -> list[str]:
-    """Return the suite's choices of a configuration group."""
-    return list(_of_suite(group))
-
-
 @cache
-def _of_suite(group: str) -> tuple[str, ...]:
-    return tuple(_choices(CONFIGS, group))
+def suite_choices(group: str) -> list[str]:
+    """Return the suite's choices of a configuration group, not to be changed."""
+    return _choices(CONFIGS, group)
 
 
 def choices(group: str) -> list[str]:

@@ -3,22 +3,20 @@
 import math
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.errors import ConfigError
 from bench.report.typeset import duration
 from runners.config.runner import Runner
 from runners.execute.fanout import FanOut, Key
 from runners.execute.sample import TOLERANCE, compare_with_committed
 from runners.results.replay import CommittedRun
 from runners.results.stamps import confirmation, move_stamps
-from runners.results.store import Store, lock, results_folder
+from runners.results.store import Store, alone, results_folder
 
 ENOUGH = 3
-"""Repetitions of a run that are played; all, where fewer are committed."""
+"""Repetitions of a run that are run again; all, where fewer are committed."""
 
 EVERY = 60.0
 """Seconds between two lines that say how much time is left, where there is no terminal."""
@@ -38,7 +36,7 @@ class _Confirmation:
         return not self.waiting and not self.difference
 
     def take(self, number: int, store: Store, error: str = "") -> None:
-        """Compare a repetition that was played, or note how it failed."""
+        """Compare a repetition that was run again, or note how it failed."""
         self.waiting.discard(number)
         words = f"failed: {error}" if error else compare_with_committed(self.run, number, store, TOLERANCE)[2]
         if words and not self.difference:
@@ -48,13 +46,17 @@ class _Confirmation:
 def accept(runs: Sequence[CommittedRun], *, jobs: int, seconds: float = math.inf, train: bool = False) -> bool:
     """Play three repetitions of each run whose stamp is not today's; return whether all come out as committed.
 
-    The shortest are played first, for about ``seconds``; runs that ``train`` an encoder first only if asked for.
+    The shortest are run first, for about ``seconds``; runs that ``train`` an encoder first only if asked for.
     Repetitions are equal bit for bit where the same kind of machine made the committed ones, else to a relative
-    `TOLERANCE`. A result's stamps move when all its runs are played, in one write. What is played is kept among the
+    `TOLERANCE`. A result's stamps move when all its runs are done, in one write. What is run is kept among the
     raw runs, so an interrupted call goes on where it was. Raises ConfigError while another call is at work.
     """
     store = Store(results_folder())
-    with _alone(store.root / "raw"):
+    refusal = (
+        f"accept: found another process that confirms the results in {store.root}, expected none; "
+        "start again when it has finished"
+    )
+    with alone(store.root / "raw" / ".confirm.lock", refusal):
         waiting = [_Confirmation(run, _obstacle(run, train)) for run in _distinct(runs) if not run.is_confirmed]
         if not waiting:
             print("nothing to confirm: today's code and packages made all runs, or have confirmed them")
@@ -66,7 +68,7 @@ def accept(runs: Sequence[CommittedRun], *, jobs: int, seconds: float = math.inf
         for one in waiting:
             by_folder.setdefault(one.run.folder, []).append(one)
         try:
-            _play(waiting, by_folder, store, jobs, seconds)
+            _run_again(waiting, by_folder, store, jobs, seconds)
         finally:
             for of_folder in by_folder.values():
                 _write(of_folder)
@@ -94,7 +96,7 @@ def _obstacle(run: CommittedRun, train: bool) -> str:
     return ""
 
 
-def _play(
+def _run_again(
     waiting: Sequence[_Confirmation],
     by_folder: Mapping[Path, Sequence[_Confirmation]],
     store: Store,
@@ -108,7 +110,7 @@ def _play(
             by_run.setdefault(one.run.experiment.run_id, []).append(one)
     fan = FanOut(store, jobs=jobs, runner=Runner(), words="confirm")
     left = _TimeLeft(jobs)
-    played: dict[Key, list[_Confirmation]] = {}
+    asked_for: dict[Key, list[_Confirmation]] = {}
     for run_id, of_run in by_run.items():
         numbers = set().union(*(one.waiting for one in of_run))
         done = store.sound(run_id, numbers)
@@ -123,13 +125,13 @@ def _play(
                     one.take(number, store)
         left.expect(len(lacking), of_run[0].run.seconds)
         fan.add(of_run[0].run.experiment, sorted(lacking))
-        played |= {(run_id, number): [one for one in of_run if number in one.waiting] for number in lacking}
+        asked_for |= {(run_id, number): [one for one in of_run if number in one.waiting] for number in lacking}
     print(f"{len(by_run)} runs to confirm: {left}", flush=True)
     for answer in fan.answers():
-        for one in played[answer.key]:
+        for one in asked_for[answer.key]:
             one.take(answer.key[1], store, answer.error)
-        left.advance(played[answer.key][0].run.seconds)
-        for folder in dict.fromkeys(one.run.folder for one in played[answer.key]):
+        left.advance(asked_for[answer.key][0].run.seconds)
+        for folder in dict.fromkeys(one.run.folder for one in asked_for[answer.key]):
             if not any(one.waiting for one in by_folder[folder]):
                 _write(by_folder[folder])
 
@@ -191,16 +193,3 @@ def _report(by_folder: Mapping[Path, Sequence[_Confirmation]]) -> None:
         f"{len(equal)} runs confirmed by {sum(len(one.numbers) for one in equal):,} repetitions, "
         f"{len(every) - len(equal)} not"
     )
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Refuse to confirm a folder of results while another process does; the lock ends with its process."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / ".confirm.lock", "w") as file:
-        if not lock(file):
-            raise ConfigError(
-                f"accept: found another process that confirms the results in {folder.parent}, expected none; "
-                "start again when it has finished"
-            )
-        yield

@@ -86,16 +86,16 @@ class FanOut:
         if isinstance(task, _Start):
             try:
                 future.result()
-                self._play(task)
+                self._queue_repetitions(task)
             except WorkerDiedError as error:
                 self._store.prepare(task.experiment.run_id, task.experiment.description)
-                for play in self._plays(task):
-                    yield self._lost(play, error)
+                for lost in self._repetitions(task):
+                    yield self._lost(lost, error)
             if task.data is not None:
                 for start in self._waiting.get(task.data) or ():
                     self._begin(start)
                 self._waiting[task.data] = None
-        elif isinstance(task, _Play):
+        elif isinstance(task, _Repetition):
             try:
                 answer = future.result()
                 self.progress.advance(task.experiment.settings["horizon"])
@@ -110,26 +110,26 @@ class FanOut:
         if start.is_check:
             self._queue.append(start)
         else:
-            self._play(start)
+            self._queue_repetitions(start)
 
-    def _plays(self, start: "_Start") -> list["_Play"]:
+    def _repetitions(self, start: "_Start") -> list["_Repetition"]:
         limit = self._runner.time_limit
-        return [_Play(start.experiment, number, self._store, limit, self._session) for number in start.numbers]
+        return [_Repetition(start.experiment, number, self._store, limit, self._session) for number in start.numbers]
 
-    def _play(self, start: "_Start") -> None:
+    def _queue_repetitions(self, start: "_Start") -> None:
         """Queue the repetitions of what was started."""
         experiment = start.experiment
         self._store.prepare(experiment.run_id, experiment.description)
-        plays = self._plays(start)
+        repetitions = self._repetitions(start)
         classes = tuple(experiment.classes.values())
         if classes not in self._classes:  # soon, so that workers compile different things and not all the same
             self._classes.add(classes)
-            self._queue.appendleft(plays.pop(0))
-        self._queue.extend(plays)
+            self._queue.appendleft(repetitions.pop(0))
+        self._queue.extend(repetitions)
 
-    def _lost(self, play: "_Play", error: TaskError) -> Answer:
+    def _lost(self, lost: "_Repetition", error: TaskError) -> Answer:
         """Record a repetition that was lost with its worker, unless its result was written before that."""
-        experiment, repetition = play.experiment, play.repetition
+        experiment, repetition = lost.experiment, lost.repetition
         self.progress.advance(experiment.settings["horizon"])
         if self._store.has(experiment.run_id, repetition):
             return Answer((experiment.run_id, repetition), "new")
@@ -137,7 +137,7 @@ class FanOut:
 
 
 class _Start(Call):
-    """An experiment is started once, which prepares its data, or checked; then its repetitions are played."""
+    """An experiment is started once, which prepares its data, or checked; then its repetitions are run."""
 
     def __init__(self, experiment: Experiment, numbers: Sequence[int], *, check: bool) -> None:
         super().__init__(check_experiment if check else start, (experiment,), apart=not experiment.is_suites)
@@ -145,7 +145,7 @@ class _Start(Call):
         self.data = None if experiment.fingerprint is None else repr(experiment.settings["env"])
 
 
-class _Play(Call):
+class _Repetition(Call):
     """A repetition."""
 
     def __init__(
@@ -175,7 +175,7 @@ def run_all(
     by_id = {experiment.run_id: experiment for experiment in experiments}
     results = {run_id: Result(store.sound(run_id, range(repetitions))) for run_id in by_id}
     missing = [(by_id[run_id], set(range(repetitions)) - result.done) for run_id, result in results.items()]
-    for answer in play_all(missing, store, jobs=jobs, runner=runner or Runner()):
+    for answer in run_each(missing, store, jobs=jobs, runner=runner or Runner()):
         run_id, repetition = answer.key
         if answer.status == "failed":
             results[run_id].failed[repetition] = answer.error
@@ -186,7 +186,7 @@ def run_all(
     return results
 
 
-def play_all(
+def run_each(
     wanted: Iterable[tuple[Experiment, Iterable[int]]], store: Store, *, jobs: int, runner: Runner, words: str = ""
 ) -> Iterator[Answer]:
     """Run repetitions of some experiments, the longest first, and yield answers as they come; a bar shows how far."""

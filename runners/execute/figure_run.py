@@ -1,9 +1,11 @@
-"""The states of a figure on its way to its files: asked for, composed, played, written."""
+"""The states of a figure on its way to its files: asked for, composed, running, written."""
 
+import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -18,9 +20,9 @@ from runners.execute.repetition import Key
 from runners.results.aggregate import Repetitions, read
 from runners.results.capture import environment, kind_of_machine
 from runners.results.committed import CommittedRepetitions, labels_of
-from runners.results.derive import thinning
+from runners.results.derive import is_backed, thinning
 from runners.results.stamps import read_stamps
-from runners.results.store import Store, results_folder
+from runners.results.store import Store, read_json, results_folder
 from runners.results.until_decided import STEP, applies_to, with_repetitions
 
 
@@ -97,6 +99,38 @@ class AskedFigure:
                 committed.runs[key] = {i: kept for i, kept in of_run.items() if "seconds_total" in kept.seconds}
         return committed
 
+    def committed(self) -> tuple[Path, int] | None:
+        """Return the folder whose committed repetitions are those of all its runs, None if there is none.
+
+        And how many of them other code or packages made. A run whose data is not here is one of them if its key with
+        the data that the manifest names is committed.
+        """
+        folders = [results_folder() / f"{self.where}{kind}" for kind in ("", f"-{DataKind.SURROGATE}")]
+        folders = [path for path in folders if self.figure.source == "runs" and is_backed(self.figure, path)]
+        runs = self.composed().runs if folders else []
+        for folder in folders:
+            if _has_all(read_json(folder / "manifest.json"), runs, numbers=self.most is None):
+                stamps = set(read_stamps(folder).values())
+                return folder, sum(labelled.experiment.stamp not in stamps for labelled in runs)
+        return None
+
+
+def _has_all(manifest: dict[str, Any], runs: Sequence[LabelledRun], *, numbers: bool) -> bool:
+    """Whether a result has all runs, and as many repetitions of them where their ``numbers`` count."""
+    entries = {json.dumps(entry["labels"], sort_keys=True): entry for entry in manifest.get("runs", [])}
+    by_labels = {json.dumps(labelled.labels, sort_keys=True): labelled for labelled in runs}
+    if entries.keys() != by_labels.keys():
+        return False
+    for labels, entry in entries.items():
+        experiment = by_labels[labels].experiment
+        if experiment.fingerprint == DataKind.SURROGATE:
+            experiment = experiment.on_data(entry["data"])
+        if entry.get("key") != experiment.key:
+            return False
+        if numbers and entry["repetitions"] != by_labels[labels].settings.repetitions:
+            return False
+    return True
+
 
 def _unconfirmed(figure: Figure, runs: Sequence[LabelledRun], folder: Path) -> int:
     """Return how many runs of a figure lie in its folder under another stamp than today's."""
@@ -121,8 +155,8 @@ class ComposedFigure:
     unconfirmed: int = 0
 
 
-class PlayedFigure:
-    """A composed figure, and what has been played of it.
+class RunningFigure:
+    """A composed figure, and what has been run of it.
 
     ``runs``: its experiments, with the numbers of repetitions that are asked for. ``failed``: errors of repetitions.
     ``new``: how many repetitions were run. ``open_cases``: how many cases of claims ask for more of them.

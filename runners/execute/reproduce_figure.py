@@ -12,7 +12,7 @@ from runners.config.classes import OPTIONAL, require, version
 from runners.config.figures import by_reading, without_reading
 from runners.config.runner import Runner
 from runners.execute.fanout import FanOut
-from runners.execute.figure_run import AskedFigure, ComposedFigure, PlayedFigure, WrittenFigure
+from runners.execute.figure_run import AskedFigure, ComposedFigure, RunningFigure, WrittenFigure
 from runners.execute.repetition import Answer, Key
 from runners.execute.timing import measure
 from runners.execute.write_figure import redraw, timed_part, write
@@ -61,18 +61,18 @@ def reproduce_figures(figures: Iterable[AskedFigure], *, jobs: int, runner: Runn
         fan.progress.words = ", ".join(words)
         fan.progress.show()
     for composed in timed:
-        played = PlayedFigure(composed)
-        for run_id, result in measure(played.runs, store, timed_part(composed.asked.figure)).items():
-            played.new += len(result.new)
-            played.failed |= {(run_id, number): error for number, error in result.failed.items()}
-        yield write(played, store).tell()
+        running = RunningFigure(composed)
+        for run_id, result in measure(running.runs, store, timed_part(composed.asked.figure)).items():
+            running.new += len(result.new)
+            running.failed |= {(run_id, number): error for number, error in result.failed.items()}
+        yield write(running, store).tell()
 
 
 def _require_packages(figures: Iterable[ComposedFigure], store: Store) -> None:
     """Refuse, before anything is run, what needs packages that are not installed; results that are there need none."""
     missing = []
     for composed in figures:
-        for labelled in [] if composed.unconfirmed else PlayedFigure(composed).runs:
+        for labelled in [] if composed.unconfirmed else RunningFigure(composed).runs:
             experiment = labelled.experiment
             done = store.done(experiment.run_id) | composed.committed.done(experiment.key)
             if not set(range(labelled.settings.repetitions)) <= done:
@@ -88,68 +88,70 @@ class _Board:
         """The figure that the latest repetition was for."""
         self._fan = fan
         self._store = store
-        self._open: list[PlayedFigure] = []
+        self._open: list[RunningFigure] = []
         self._answers: dict[Key, Answer] = {}
 
     @property
     def open_cases(self) -> int:
         """Number of cases for which repetitions are added until they are decided."""
-        return sum(played.open_cases for played in self._open)
+        return sum(running.open_cases for running in self._open)
 
     def open(self, composed: ComposedFigure) -> None:
         """Ask for what a figure lacks, or have it written if it lacks nothing."""
         if composed.unconfirmed:
             self._fan.call(redraw, composed.asked, composed.folder, composed.unconfirmed)
             return
-        self._open.append(played := PlayedFigure(composed))
-        self._ask(played, check=True)
-        self._go_on(played)
+        self._open.append(running := RunningFigure(composed))
+        self._ask(running, check=True)
+        self._go_on(running)
 
-    def _ask(self, played: PlayedFigure, *, check: bool = False) -> None:
+    def _ask(self, running: RunningFigure, *, check: bool = False) -> None:
         """Ask for the repetitions that a figure lacks."""
-        for labelled in sorted(played.runs, key=lambda labelled: -labelled.settings.horizon):
+        for labelled in sorted(running.runs, key=lambda labelled: -labelled.settings.horizon):
             experiment, numbers = labelled.experiment, range(labelled.settings.repetitions)
             run_id = experiment.run_id
-            lacking = set(numbers) - self._store.sound(run_id, numbers) - played.composed.committed.done(experiment.key)
+            lacking = (
+                set(numbers) - self._store.sound(run_id, numbers) - running.composed.committed.done(experiment.key)
+            )
             for key in [(run_id, number) for number in lacking]:
                 if key not in self._answers:
-                    played.waiting.add(key)
+                    running.waiting.add(key)
                 elif self._answers[key].status == "failed":
-                    played.failed[key] = self._answers[key].error
-            self._fan.add(experiment, [i for i in sorted(lacking) if (run_id, i) in played.waiting], check=check)
+                    running.failed[key] = self._answers[key].error
+            self._fan.add(experiment, [i for i in sorted(lacking) if (run_id, i) in running.waiting], check=check)
 
     def take(self, answer: Answer) -> None:
         """Note that a repetition is done or failed; figures that wait for nothing else are written."""
         key = answer.key
         self._answers[key] = answer
-        waiting = [played for played in self._open if key in played.waiting]
+        waiting = [running for running in self._open if key in running.waiting]
         self.current = waiting[0].asked.name
-        for played in waiting:
-            played.waiting.remove(key)
-            played.new += answer.status == "new" and played is waiting[0]
+        for running in waiting:
+            running.waiting.remove(key)
+            running.new += answer.status == "new" and running is waiting[0]
             if answer.status == "failed":
-                played.failed[key] = answer.error
-            self._go_on(played)
+                running.failed[key] = answer.error
+            self._go_on(running)
 
-    def _go_on(self, played: PlayedFigure) -> None:
+    def _go_on(self, running: RunningFigure) -> None:
         """Have a figure that waits for nothing written, unless its claims ask for more repetitions."""
-        while not played.waiting:
-            if played.asked.most is None or not self._ask_for_more(played, played.asked.most):
-                self._open.remove(played)
-                self._fan.call(write, played, self._store)
+        while not running.waiting:
+            if running.asked.most is None or not self._ask_for_more(running, running.asked.most):
+                self._open.remove(running)
+                self._fan.call(write, running, self._store)
                 return
 
-    def _ask_for_more(self, played: PlayedFigure, most: int) -> bool:
+    def _ask_for_more(self, running: RunningFigure, most: int) -> bool:
         """Look at the claims, ask for the repetitions that open cases need, and return whether there are such cases."""
-        runs, done, kept = played.runs, played.done(), played.read(self._store)
-        figure = played.asked.figure
+        runs, done, kept = running.runs, running.done(), running.read(self._store)
+        figure = running.asked.figure
         # Only the first reading's verdicts are waited for; under the others experiments go as far, or to their limit.
         first = next(iter(by_reading(figure, runs).values()))
         results = results_of(figure, [kept[i] for i in first], Provenance(sequential=True))
         seen = look([runs[i] for i in first], [done[i] for i in first], results, most)
         of_labels = {tuple(runs[i].labels.items()): number for i, number in zip(first, seen.next, strict=True)}
-        played.open_cases = seen.open_cases
-        played.ask([of_labels[tuple(without_reading(labelled).labels.items())] for labelled in runs])
+        running.open_cases = seen.open_cases
+        running.ask([of_labels[tuple(without_reading(labelled).labels.items())] for labelled in runs])
         if seen.open_cases:
-            self._ask(played)
+            self._ask(running)
         return seen.open_cases > 0

@@ -5,11 +5,10 @@ import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from bench.errors import ConfigError
 from runners.config.runner import Runner
-from runners.execute.fanout import play_all
+from runners.execute.fanout import run_each
 from runners.results.aggregate import thin
 from runners.results.committed import FILE
 from runners.results.replay import CommittedRun, compare
@@ -19,15 +18,7 @@ TOLERANCE = 1e-6
 """Relative, between different processors or versions."""
 
 
-class Verified(NamedTuple):
-    """What a verification found of one result: repetitions, values, and how many of these are equal."""
-
-    repetitions: int
-    values: int
-    equal: int
-
-
-def playable(runs: Sequence[CommittedRun], is_named: bool) -> list[CommittedRun]:
+def runnable(runs: Sequence[CommittedRun], is_named: bool) -> list[CommittedRun]:
     """Return the runs that can be compared here, and say which figures have others, and why; ConfigError if none."""
     lacking = Counter(run.result for run in runs if run.lacks_data)
     for result, count in lacking.items():
@@ -92,22 +83,19 @@ def compare_with_committed(run: CommittedRun, number: int, store: Store, toleran
     return compare(then, now, 0.0 if run.same_machine else tolerance)
 
 
-def run_anew(drawn: Sequence[tuple[CommittedRun, int]], jobs: int) -> tuple[dict[str, Verified], str]:
-    """Run repetitions anew; return what was compared of each result, and the first value that is not equal."""
-    verified = {run.result: Verified(0, 0, 0) for run, _ in drawn}
-    first = ""
-    compared = []
+def run_anew(drawn: Sequence[tuple[CommittedRun, int]], jobs: int) -> tuple[int, int, str]:
+    """Run repetitions anew; return how many values are equal, of how many, and the first that is not."""
     with tempfile.TemporaryDirectory() as scratch:
         store = Store(scratch)
         wanted = [(run.experiment, [number]) for run, number in drawn]
-        answers = {answer.key: answer for answer in play_all(wanted, store, jobs=jobs, runner=Runner(), words="verify")}
+        answers = {answer.key: answer for answer in run_each(wanted, store, jobs=jobs, runner=Runner(), words="verify")}
+        equal, values, first = 0, 0, ""
         for run, number in drawn:
             error = answers[run.experiment.run_id, number].error
-            failed = 0, 1, f"failed: {error}"
-            compared.append(failed if error else compare_with_committed(run, number, store, TOLERANCE))
-    for (run, number), (equal, values, difference) in zip(drawn, compared, strict=True):
-        before = verified[run.result]
-        verified[run.result] = Verified(before.repetitions + 1, before.values + values, before.equal + equal)
-        if difference and not first:
-            first = f"{run.name}, {', '.join(run.labels.values())}, repetition {number}, {difference}"
-    return verified, first
+            compared = (
+                compare_with_committed(run, number, store, TOLERANCE) if not error else (0, 1, f"failed: {error}")
+            )
+            equal, values = equal + compared[0], values + compared[1]
+            if compared[2] and not first:
+                first = f"{run.name}, {', '.join(run.labels.values())}, repetition {number}, {compared[2]}"
+    return equal, values, first

@@ -12,7 +12,7 @@ from bench.report.typeset import duration
 from runners.config.runner import Runner
 from runners.config.tree import choices
 from runners.execute.accept import ENOUGH, accept
-from runners.execute.sample import TOLERANCE, draw, outdated, playable, run_anew
+from runners.execute.sample import TOLERANCE, draw, outdated, run_anew, runnable
 from runners.execute.workers import spread, workers
 from runners.results.capture import environment
 from runners.results.committed import SECONDS
@@ -137,20 +137,19 @@ def _sample(
 ) -> bool:
     """Run some repetitions anew, print what was compared, and return whether all are equal."""
     try:
-        runs = playable([run for of_result in results.values() for run in of_result], named)
+        runs = runnable([run for of_result in results.values() for run in of_result], named)
     except ConfigError:
         if is_damaged:
             return False
         raise
     drawn = draw(runs, core_seconds, random.Random(seed))
-    verified, first = run_anew(drawn, jobs)
+    equal, compared, first = run_anew(drawn, jobs)
     figures = len({run.name for run, _ in drawn})
-    compared, equal = (sum(getattr(result, part) for result in verified.values()) for part in ("values", "equal"))
     print(f"{len(drawn)} repetitions of {figures} figure{'s' * (figures > 1)} run anew: {compared:,} values")
     print(f"{equal:,} equal, {compared - equal:,} differ{': first ' + first if first else ''}")
     if not all(run.same_machine for run, _ in drawn):
         print(f"some were made on another processor or with other versions: equal to a relative {TOLERANCE:g}")
-    return bool(compared == equal)
+    return compared == equal
 
 
 def _say_what_is_to_be_confirmed(results: dict[Path, list[CommittedRun]], words: str, jobs: int) -> None:

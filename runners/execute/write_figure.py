@@ -23,33 +23,33 @@ from bench.report.results import Results
 from bench.report.saving import save
 from bench.report.tables import to_csv, to_markdown
 from runners.config.figures import LabelledRun, by_reading, other_than_published, without_reading
-from runners.execute.figure_run import AskedFigure, ComposedFigure, PlayedFigure, WrittenFigure, all_failed
+from runners.execute.figure_run import AskedFigure, RunningFigure, WrittenFigure, all_failed
 from runners.execute.settings_table import settings_table
 from runners.execute.timing import Part, finals_of, measurements
 from runners.results.aggregate import Repetitions
 from runners.results.capture import environment, kind_of_machine
 from runners.results.committed import FILE, SECONDS, write_repetitions
-from runners.results.derive import Derived, derive, derive_committed, is_backed, long_tables, thinning
-from runners.results.stamps import read_stamps, renew_digests, write_stamps
-from runners.results.store import Store, read_json, results_folder, write_bytes, write_manifest, write_text
+from runners.results.derive import Derived, derive, derive_committed, long_tables, thinning
+from runners.results.stamps import renew_digests, write_stamps
+from runners.results.store import Store, read_json, write_bytes, write_manifest, write_text
 
 
-def write(played: PlayedFigure, store: Store) -> WrittenFigure:
+def write(running: RunningFigure, store: Store) -> WrittenFigure:
     """Write all files of a figure, and return what there is to say of it. Called in the workers.
 
     An error becomes part of the figure, so that others go on. Where all repetitions failed nothing is written.
     """
-    asked, folder = played.asked, played.composed.folder
-    if played.failed and not any(played.done()):
-        return WrittenFigure(asked, folder, error=all_failed(played.failed, store))
-    failures = played.failures(store)
+    asked, folder = running.asked, running.composed.folder
+    if running.failed and not any(running.done()):
+        return WrittenFigure(asked, folder, error=all_failed(running.failed, store))
+    failures = running.failures(store)
     try:
-        derived, repetitions = _write(played, store), sum(map(len, played.done()))
+        derived, repetitions = _write(running, store), sum(map(len, running.done()))
     except Exception as error:
         text = one_line(error) if isinstance(error, BenchError) else _where(error)
         return WrittenFigure(asked, folder, failures=failures, error=text)
     claims = derived.claims
-    line = _line(asked, claims, repetitions, new=played.new, failed=len(played.failed))
+    line = _line(asked, claims, repetitions, new=running.new, failed=len(running.failed))
     return WrittenFigure(asked, folder, claims, line, failures)
 
 
@@ -83,20 +83,20 @@ def _where(error: Exception) -> str:
     return f"{type(error).__name__}: {one_line(error)} ({Path(last.filename).name}, line {last.lineno})"
 
 
-def _write(played: PlayedFigure, store: Store) -> Derived:
-    asked, folder = played.asked, played.composed.folder
-    kept = played.read(store) if asked.figure.source == "runs" else []
-    derived = _derived(played, kept, store)
+def _write(running: RunningFigure, store: Store) -> Derived:
+    asked, folder = running.asked, running.composed.folder
+    kept = running.read(store) if asked.figure.source == "runs" else []
+    derived = _derived(running, kept, store)
     if asked.is_reference and kept:
         by_key: dict[str, dict[int, Any]] = {}
-        for labelled, repetitions in zip(played.runs, kept, strict=True):
+        for labelled, repetitions in zip(running.runs, kept, strict=True):
             by_key.setdefault(labelled.experiment.key, {}).update(repetitions.kept)
         write_repetitions(folder, thinning(asked.figure), by_key)
-    write_manifest(folder, _manifest(played, derived))
-    write_text(folder / "environment.json", json.dumps(_environment(played, kept, store), indent=1))
+    write_manifest(folder, _manifest(running, derived))
+    write_text(folder / "environment.json", json.dumps(_environment(running, kept, store), indent=1))
     _write_derived(asked, folder, derived)
     if asked.is_reference:
-        write_stamps(folder, {labelled.experiment.key: labelled.experiment.stamp for labelled in played.runs})
+        write_stamps(folder, {labelled.experiment.key: labelled.experiment.stamp for labelled in running.runs})
     return derived
 
 
@@ -105,48 +105,16 @@ def _write_derived(asked: AskedFigure, folder: Path, derived: Derived) -> None:
     _write_pictures(asked, folder, derived)
 
 
-def committed_folder(asked: AskedFigure) -> tuple[Path, int] | None:
-    """Return the folder whose committed repetitions are those of all runs of a figure, None if there is none.
-
-    And how many of them other code or packages made. A run whose data is not here is one of them if its key with the
-    data that the manifest names is committed.
-    """
-    folders = [results_folder() / f"{asked.where}{kind}" for kind in ("", f"-{DataKind.SURROGATE}")]
-    folders = [path for path in folders if asked.figure.source == "runs" and is_backed(asked.figure, path)]
-    composed = asked.composed() if folders else None
-    for folder in folders if composed else ():
-        if composed and _has_all(read_json(folder / "manifest.json"), composed):
-            stamps = set(read_stamps(folder).values())
-            return folder, sum(labelled.experiment.stamp not in stamps for labelled in composed.runs)
-    return None
-
-
-def _has_all(manifest: dict[str, Any], composed: ComposedFigure) -> bool:
-    entries = {json.dumps(entry["labels"], sort_keys=True): entry for entry in manifest.get("runs", [])}
-    runs = {json.dumps(labelled.labels, sort_keys=True): labelled for labelled in composed.runs}
-    if entries.keys() != runs.keys():
-        return False
-    for labels, entry in entries.items():
-        experiment = runs[labels].experiment
-        if experiment.fingerprint == DataKind.SURROGATE:
-            experiment = experiment.on_data(entry["data"])
-        if entry.get("key") != experiment.key:
-            return False
-        if composed.asked.most is None and entry["repetitions"] != runs[labels].settings.repetitions:
-            return False
-    return True
-
-
-def _derived(played: PlayedFigure, kept: Sequence[Repetitions], store: Store) -> Derived:
+def _derived(running: RunningFigure, kept: Sequence[Repetitions], store: Store) -> Derived:
     """Return what the figure says, of its repetitions or of the seconds that were measured for it."""
-    figure, runs = played.asked.figure, played.runs
+    figure, runs = running.asked.figure, running.runs
     reason = other_than_published(figure, runs)
     provenances = {
-        name: _provenance(played.asked, [runs[i] for i in places], [kept[i] for i in places if kept], reason)
+        name: _provenance(running.asked, [runs[i] for i in places], [kept[i] for i in places if kept], reason)
         for name, places in by_reading(figure, runs).items()
     }
     if figure.source == "timing":
-        finals = finals_of(runs, played.done(), store, timed_part(figure))
+        finals = finals_of(runs, running.done(), store, timed_part(figure))
         return Derived(figure, {"": Results(figure, finals=finals, provenance=provenances[""])})
     return derive(figure, kept, provenances)
 
@@ -234,11 +202,12 @@ def _accepted(kept: Sequence[Repetitions]) -> tuple[int, ...]:
     return tuple(sorted(means))
 
 
-def _manifest(played: PlayedFigure, derived: Derived) -> dict[str, Any]:
+def _manifest(running: RunningFigure, derived: Derived) -> dict[str, Any]:
     """Return what a reader needs to judge the figure or to make it again: the same whenever it is made."""
-    asked, figure = played.asked, played.asked.figure
+    asked, figure = running.asked, running.asked.figure
     shared, rest = factored(
-        [labelled.labels for labelled in played.runs], [[*labelled.overrides, *asked.extra] for labelled in played.runs]
+        [labelled.labels for labelled in running.runs],
+        [[*labelled.overrides, *asked.extra] for labelled in running.runs],
     )
     runs = [
         {
@@ -249,7 +218,7 @@ def _manifest(played: PlayedFigure, derived: Derived) -> dict[str, Any]:
             "horizon": labelled.settings.horizon,
             "data": labelled.experiment.fingerprint,
         }
-        for labelled, repetitions, overrides in zip(played.runs, played.done(), rest, strict=True)
+        for labelled, repetitions, overrides in zip(running.runs, running.done(), rest, strict=True)
     ]
     return {
         "figure": f"{asked.where.partition('/')[0]}/{figure.name}",
@@ -257,7 +226,7 @@ def _manifest(played: PlayedFigure, derived: Derived) -> dict[str, Any]:
         "scale": asked.scale,
         "command": asked.command,
         "settings": settings_table(
-            figure, [labelled for labelled in played.runs if READING not in labelled.labels], asked.scale
+            figure, [labelled for labelled in running.runs if READING not in labelled.labels], asked.scale
         ),
         "provenance": derived.results.provenance.model_dump(mode="json"),
         "published": figure.published,
@@ -272,16 +241,16 @@ def timed_part(figure: Figure) -> Part:
     return figure.part if isinstance(figure, Timing) else "run"
 
 
-def _environment(played: PlayedFigure, kept: Sequence[Repetitions], store: Store) -> dict[str, Any]:
+def _environment(running: RunningFigure, kept: Sequence[Repetitions], store: Store) -> dict[str, Any]:
     """Return with what and when the figure was made, and the mean seconds of a repetition of each run.
 
     Of runs whose repetitions were all committed without their seconds, it is the mean noted there. Other kinds of
     machines that made repetitions are noted, too.
     """
-    committed, figure = played.composed.committed, played.asked.figure
+    committed, figure = running.composed.committed, running.asked.figure
     others = [kind for kind in committed.machines if kind != kind_of_machine(environment())]
     seconds = {}
-    for place, (labelled, numbers) in enumerate(zip(played.runs, played.done(), strict=True)):
+    for place, (labelled, numbers) in enumerate(zip(running.runs, running.done(), strict=True)):
         key = labelled.experiment.key
         if figure.source == "timing":
             measured = measurements(store, labelled.experiment.run_id, timed_part(figure))

@@ -33,7 +33,7 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
 
     ``each`` calls a function for each figure that has changed, such as `runners.execute.workers.spread`.
     """
-    papers, numbers = _read(folder, committed_long_tables), _published(folder, figure_names())
+    papers, numbers = read(folder, committed_long_tables), _published(folder, figure_names())
     of_users = [name for name, figure in _configured()[0].items() if name not in figure_names() and figure.published]
     texts = {path.stem: path for path in sorted(DOCS.glob("*.md") if DOCS else [])}
     texts |= {f"benchmark_{path.stem}": path for path in sorted(folder.glob("benchmark/*.md"))}
@@ -51,15 +51,10 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
 
 def overviews(folder: Path) -> dict[str, str]:
     """Return the overviews of claims and published numbers by file name; none without reference results."""
-    return _overviews(_read(folder), _published(folder, figure_names()))
+    return _overviews(read(folder), _published(folder, figure_names()))
 
 
-def headlines(folder: Path) -> dict[str, PaperPage]:
-    """Return the papers that have headlines, with what these came to."""
-    return {page.name: page for page in _read(folder) if page.headlines}
-
-
-def _read(folder: Path, derive: Derive | None = None) -> list[PaperPage]:
+def read(folder: Path, derive: Derive | None = None) -> list[PaperPage]:
     """Return the papers with what there is of their results."""
     return read_papers(folder, *_configured(), figure_names(), derive)
 

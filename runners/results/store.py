@@ -52,18 +52,14 @@ def write_text(path: Path, text: str) -> None:
 
 
 @contextmanager
-def alone(folder: Path, key: str) -> Iterator[None]:
-    """Write a folder as the only command; ConfigError, naming the ``key`` that chooses it, if another is at work."""
-    path = folder.with_name(f".{folder.name}.lock")
+def alone(path: Path, refusal: str) -> Iterator[None]:
+    """Hold the lock file ``path`` inside the block; ConfigError, which says ``refusal``, if another process has it."""
     with _disk(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("a")
     with file:
-        if not lock(file):
-            raise ConfigError(
-                f"{key}: found '{folder.name}', which another command is writing, expected a free name: choose "
-                "another, or wait until it has finished"
-            )
+        if not _lock(file):
+            raise ConfigError(refusal)
         try:
             yield
         finally:
@@ -71,7 +67,7 @@ def alone(folder: Path, key: str) -> Iterator[None]:
                 path.unlink(missing_ok=True)  # nobody waits for it
 
 
-def lock(file: IO[Any]) -> bool:
+def _lock(file: IO[Any]) -> bool:
     """Lock an open file until it is closed; False if another process has. True, too, where there are no locks."""
     try:
         import fcntl
