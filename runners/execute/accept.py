@@ -137,7 +137,7 @@ def _run_again(
 
 
 class _TimeLeft:
-    """How many repetitions are to be played, and how long that takes, by their committed seconds and those of today."""
+    """How many repetitions are to be run, and how long that takes, by their committed seconds and those of today."""
 
     def __init__(self, jobs: int) -> None:
         self.repetitions = 0
