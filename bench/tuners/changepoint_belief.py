@@ -4,7 +4,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bench.errors import TunerError
-from bench.jit import kernel
+from bench.tuners.changepoint_kernels import BORN, OUTLIER, PRIORS, choose, learn, observe
 
 Array = np.ndarray
 
@@ -14,15 +14,8 @@ _MOST = 1000
 _TRUST = 4.0
 """Observations that the first estimate of a noise variance is worth."""
 
-_LEAST = -7.0
-"""A prior whose hypotheses together fall this far below the likeliest, in logarithms of weights, is dropped."""
-
 LARGEST = 1e100
 """Values beyond it, of either sign, count as this one, so that squares cannot overflow."""
-
-_ROUNDS, _MEAN, _FREEDOM, _BORN, _PRIORS = range(5)
-"""Places in the vector of scalars: values seen since the belief was formed and before, their mean, degrees of freedom
-of the noise variances, the number of hypotheses of a prior, and of priors that are left."""
 
 
 class Arrays(NamedTuple):
@@ -30,7 +23,7 @@ class Arrays(NamedTuple):
 
     ``priors``, shape (priors, points, points), are fixed. Hypotheses, in order of birth, are the second axis of
     ``means``, ``covariances`` and ``log_weights``; ``variances`` are those of the noise. The first entries of ``left``
-    are the priors that are left; ``scalars`` are named above.
+    are the priors that are left; ``scalars`` are named in `bench.tuners.changepoint_kernels`.
     """
 
     priors: Array
@@ -62,6 +55,12 @@ class ChangepointBelief:
     themselves. At the same times a prior is dropped for good whose weight is below exp(-7) of the largest.
     Source: Adams and MacKay 2007 for the weights; Mellor and Shapiro 2013 for their use in bandits.
 
+    A ``robust`` belief, whose constants are ours, counts an e beyond 4 sqrt(v s2) as an outlier: as if its noise had
+    had the variance with which e is 4 standard deviations, which takes the place of v s2 in the update and, with 16
+    for e^2 / (v s2), in the weight. In s2 and the mean of all values a value counts as one that at most doubles s2 (16
+    times at first), and as one 4 standard deviations off. nu is at most 300, so that s2 follows noise that changes. At
+    first outliers count as 4 of 1.4826 median absolute deviations.
+
     Parameters
     ----------
     priors
@@ -73,11 +72,18 @@ class ChangepointBelief:
     """
 
     def __init__(
-        self, priors: Array, signals: Sequence[float], log_weights: Array, first: int, hypotheses: int, every: int
+        self,
+        priors: Array,
+        signals: Sequence[float],
+        log_weights: Array,
+        first: int,
+        hypotheses: int,
+        every: int,
+        robust: bool = False,
     ) -> None:
         n_priors, n, _ = priors.shape
         self._shares = 1.3 / (1.0 + np.array(signals))
-        self._at_least, self._every = first, every
+        self._at_least, self._every, self._robust = first, every, robust
         self._first: list[tuple[int, float]] = []
         shape = (n_priors, hypotheses, n)
         variances, left, scalars = np.ones(n_priors), np.arange(n_priors), np.zeros(5)
@@ -85,17 +91,17 @@ class ChangepointBelief:
             priors, np.zeros(shape), np.zeros((*shape, n)), np.zeros(shape[:2]), variances, left, scalars
         )
         self.arrays.log_weights[:, 0] = log_weights
-        self.arrays.scalars[_PRIORS] = n_priors
+        self.arrays.scalars[PRIORS] = n_priors
 
     @property
     def n_hypotheses(self) -> int:
         """The number of hypotheses of each prior at present, in order of birth; 0 until the belief is formed."""
-        return int(self.arrays.scalars[_BORN])
+        return int(self.arrays.scalars[BORN])
 
     @property
     def left(self) -> Array:
         """The priors that are left."""
-        return self.arrays.left[: int(self.arrays.scalars[_PRIORS])]
+        return self.arrays.left[: int(self.arrays.scalars[PRIORS])]
 
     @property
     def noise_variance(self) -> float:
@@ -108,7 +114,7 @@ class ChangepointBelief:
 
         ``uniform``, in [0, 1), is what it is drawn with.
         """
-        return int(_choose(self.arrays, beta, uniform))
+        return int(choose(self.arrays, beta, uniform))
 
     def learn(self, place: int, value: float, chance: float) -> float:
         """Learn a point's value, clipped to +-1e100; return its error under the likeliest hypothesis, 0 without any.
@@ -119,7 +125,7 @@ class ChangepointBelief:
         if not self.n_hypotheses:
             self._begin(place, value)
             return 0.0
-        return float(_learn(self.arrays, place, value, self._every, min(chance * self._every, 0.5)))
+        return float(learn(self.arrays, place, value, self._every, min(chance * self._every, 0.5), self._robust))
 
     def _begin(self, place: int, value: float) -> None:
         if len(self._first) < _MOST or value != self._first[0][1]:
@@ -127,12 +133,16 @@ class ChangepointBelief:
         if len(self._first) < self._at_least or all(earlier == value for _, earlier in self._first):
             return
         values = np.array([value for _, value in self._first])
+        if self._robust:
+            center = np.median(values)
+            reach = OUTLIER * 1.4826 * np.median(np.abs(values - center))
+            values = np.clip(values, center - reach, center + reach) if reach > 0.0 else values
         arrays = self.arrays
-        arrays.scalars[:_PRIORS] = (len(values), values.mean(), _TRUST, 1.0)
+        arrays.scalars[:PRIORS] = (len(values), values.mean(), _TRUST, 1.0)
         arrays.variances[:] = np.maximum(values.var(ddof=1) * self._shares, 1e-300)
         arrays.means[:, 0], arrays.covariances[:, 0] = values.mean(), arrays.priors
         for earlier in self._first:
-            _observe(arrays, *earlier)
+            observe(arrays, *earlier, self._robust)
         self._first.clear()
 
     def check(self, n_points: int) -> None:
@@ -158,143 +168,3 @@ class ChangepointBelief:
         for words, right in checks.items():
             if not right:
                 raise TunerError(f"found an impossible belief, expected {words}")
-
-
-@kernel
-def _choose(belief: Arrays, beta: float, uniform: float) -> int:
-    _, means, covariances, log_weights, variances, left, scalars = belief
-    n, n_priors = int(scalars[_BORN]), int(scalars[_PRIORS])
-    top = -np.inf
-    for p in left[:n_priors]:
-        top = max(top, log_weights[p, :n].max())
-    total = 0.0
-    for p in left[:n_priors]:
-        for h in range(n):
-            total += np.exp(log_weights[p, h] - top)
-    prior, drawn = left[n_priors - 1], n - 1
-    cumulated = 0.0
-    for i in range(n_priors * n):
-        cumulated += np.exp(log_weights[left[i // n], i % n] - top)
-        if cumulated >= uniform * total:
-            prior, drawn = left[i // n], i % n
-            break
-    width = beta * np.sqrt(variances[prior])
-    best, largest = 0, -np.inf
-    for k in range(means.shape[2]):
-        bound = means[prior, drawn, k] + width * np.sqrt(max(covariances[prior, drawn, k, k], 0.0))
-        if bound > largest:
-            best, largest = k, bound
-    return best
-
-
-@kernel
-def _observe(belief: Arrays, place: int, value: float) -> float:
-    _, means, covariances, log_weights, variances, left, scalars = belief
-    n, m, freedom = int(scalars[_BORN]), means.shape[2], scalars[_FREEDOM]
-    top, surprise = -np.inf, 0.0
-    column = np.empty(m)
-    for p in left[: int(scalars[_PRIORS])]:
-        variance = variances[p]
-        likeliest = np.argmax(log_weights[p, :n])
-        if log_weights[p, likeliest] > top:
-            top, surprise = log_weights[p, likeliest], value - means[p, likeliest, place]
-        square = 0.0
-        for h in range(n):
-            spread = covariances[p, h, place, place] + 1.0
-            error = value - means[p, h, place]
-            scaled = error * error / spread
-            if h == likeliest:
-                square = scaled
-            density = np.log(spread * variance) + (freedom + 1.0) * np.log1p(scaled / (freedom * variance))
-            log_weights[p, h] -= 0.5 * density
-            for i in range(m):
-                column[i] = covariances[p, h, place, i]
-            for i in range(m):
-                share = column[i] / spread
-                means[p, h, i] += share * error
-                for j in range(m):
-                    covariances[p, h, i, j] -= share * column[j]
-        variances[p] = max(variance + (square - variance) / (freedom + 1.0), 1e-300)
-    scalars[_FREEDOM] += 1.0
-    return surprise
-
-
-@kernel
-def _learn(belief: Arrays, place: int, value: float, every: int, chance: float) -> float:
-    """Observe a value and return its error; every few of them, drop priors and let hypotheses be born."""
-    priors, means, covariances, log_weights, _, left, scalars = belief
-    scalars[_ROUNDS] += 1.0
-    scalars[_MEAN] += (value - scalars[_MEAN]) / scalars[_ROUNDS]
-    surprise = _observe(belief, place, value)
-    if int(scalars[_ROUNDS]) % every != 0:
-        return surprise
-    n = int(scalars[_BORN])
-    totals = _totals(log_weights, left, scalars)
-    if chance == 0.0:
-        return surprise
-    born = n
-    for p in left[: int(scalars[_PRIORS])]:
-        born = n
-        if n == log_weights.shape[1]:
-            born = _merge(means[p], covariances[p], log_weights[p])
-        for h in range(born):
-            log_weights[p, h] += np.log1p(-chance)
-        means[p, born] = scalars[_MEAN]
-        _copy(priors[p], covariances[p, born])
-        log_weights[p, born] = np.log(chance) + totals[p]
-    scalars[_BORN] = born + 1.0
-    return surprise
-
-
-@kernel
-def _totals(log_weights: Array, left: Array, scalars: Array) -> Array:
-    """Scale all weights to add up to 1, drop priors of little weight, and return the logarithms of the others'."""
-    n, n_priors = int(scalars[_BORN]), int(scalars[_PRIORS])
-    totals = np.full(len(log_weights), -np.inf)
-    for p in left[:n_priors]:
-        top = log_weights[p, :n].max()
-        totals[p] = top + np.log(np.exp(log_weights[p, :n] - top).sum())
-    largest = totals.max()
-    kept = 0
-    for i in range(n_priors):
-        if totals[left[i]] >= largest + _LEAST:
-            left[kept] = left[i]
-            kept += 1
-    scalars[_PRIORS] = kept
-    total = 0.0
-    for p in left[:kept]:
-        total += np.exp(totals[p] - largest)
-    for p in left[:kept]:
-        totals[p] -= largest + np.log(total)
-        for h in range(n):
-            log_weights[p, h] -= largest + np.log(total)
-    return totals
-
-
-@kernel
-def _copy(source: Array, target: Array) -> None:
-    """Copy a matrix: an assignment would compile numba's messages about shapes, for two seconds."""
-    for i in range(source.shape[0]):
-        for j in range(source.shape[1]):
-            target[i, j] = source[i, j]
-
-
-@kernel
-def _merge(means: Array, covariances: Array, log_weights: Array) -> int:
-    """Make one of the two neighbours of the least common weight, the two youngest exempt; return how many are left."""
-    n = log_weights.size
-    first, least = 0, np.inf
-    for h in range(n - 3):
-        high = max(log_weights[h], log_weights[h + 1])
-        low = min(log_weights[h], log_weights[h + 1])
-        common = high + np.log1p(np.exp(low - high))
-        if common < least:
-            first, least = h, common
-    dropped = first + 1 if log_weights[first] > log_weights[first + 1] else first
-    log_weights[first] = log_weights[first + 1] = least
-    for h in range(dropped, n - 1):
-        for i in range(means.shape[1]):
-            means[h, i] = means[h + 1, i]
-        _copy(covariances[h + 1], covariances[h])
-        log_weights[h] = log_weights[h + 1]
-    return n - 1

@@ -5,13 +5,14 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
-from bench.component import component
+from bench.component import component, neutral
 from bench.errors import TunerError
 from bench.rewards import short
 from bench.seeding import Seeds
 from bench.space import Configuration, Space
 from bench.tuners.base import Problem, Tuner, Wish
 from bench.tuners.changepoint_belief import LARGEST, ChangepointBelief
+from bench.tuners.changepoint_kernels import OUTLIER
 from bench.tuners.space_points import distance, points
 from bench.tuners.tickets import ALONE
 
@@ -89,6 +90,9 @@ class ChangepointGP(Tuner):
         Weight of the reward beside the algorithm's estimate; null: learn from rewards alone.
     doubt
         Chance of a choice by rewards alone where the estimate is trusted, so that greedy play does not get stuck.
+    robust
+        Whether little is learnt of rewards more than 4 standard deviations from their forecast, and the noise variance
+        is that of the last 300 rounds; see `ChangepointBelief`.
     """
 
     label: ClassVar[str] = "Changepoint GP"
@@ -107,6 +111,7 @@ class ChangepointGP(Tuner):
     beta: NonNegativeFloat = 1.5
     residual: Annotated[float, Field(ge=0, le=1)] | None = 0.1
     doubt: Annotated[float, Field(ge=0, le=1)] = 0.03125
+    robust: bool = neutral(default=False)
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
         self.warm_up()
@@ -122,7 +127,9 @@ class ChangepointGP(Tuner):
             shapes = [(1.0 - rough) * correlations + rough * np.eye(n) + self.level for rough in roughs]
             priors = np.array([signal * shape for shape in shapes for signal in signals])
             weights = np.log([1.0 if rough == self.rough else self.unrelated for rough in roughs for _ in signals])
-            return ChangepointBelief(priors, signals * len(roughs), weights, n_plan, self.hypotheses, self.every)
+            return ChangepointBelief(
+                priors, signals * len(roughs), weights, n_plan, self.hypotheses, self.every, self.robust
+            )
 
         related = self.unrelated > 0.0 and self.rough < 1.0 and bool((correlations != np.eye(n)).any())
         self._by_rewards = belief(self.signals, (self.rough, 1.0) if related else (self.rough,))
@@ -176,6 +183,9 @@ class ChangepointGP(Tuner):
         surprise = min(max(reward - mean, -LARGEST), LARGEST)
         self._by_model.learn(self._chosen, self.residual * surprise - regret, chance)
         if self._by_rewards.n_hypotheses:
+            if self.robust:
+                reach = OUTLIER * math.sqrt(self._by_rewards.noise_variance)
+                error, surprise = (min(max(each, -reach), reach) for each in (error, surprise))
             evidence = 0.5 * (error * error - surprise * surprise) / self._by_rewards.noise_variance
             log_odds = min(max(self._log_odds + evidence, -_LARGEST_LOG_ODDS), _LARGEST_LOG_ODDS)
             odds = 1.0 / (1.0 + math.exp(-log_odds))
