@@ -146,7 +146,7 @@ class ComparisonResult:
             )
         figure = read_figure({**self._figure.given(), **given}) if given else self._figure
         tables = {name: self._csv(f"{name}.csv") for name in figure.table_titles()}
-        plot = plot_of(figure, Results(figure, self.curves, self.finals, self._provenance), tables)
+        plot = plot_of(Results(figure, self.curves, self.finals, self._provenance), tables)
         if plot is None:
             raise ConfigError(f"{self.title}: found no picture, which tables of this kind do not have")
         if colors is not None:
@@ -166,7 +166,7 @@ class ComparisonResult:
 
         tables = {"table": self.table}
         results = Results(self._figure, self.curves, self.finals, self._provenance)
-        return latex_tables(self._figure, tables, results, size=size)["table"]
+        return latex_tables(results, tables, size=size)["table"]
 
     def __repr__(self) -> str:
         return f"<ComparisonResult: {self.title}, {self._provenance.words()}, in {self.folder}>"

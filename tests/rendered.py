@@ -59,14 +59,14 @@ def tables(
 
 def render(figure: Mapping[str, Any] | Figure, curves: pd.DataFrame, finals: pd.DataFrame, **rest: Any) -> Rendering:
     known = read_figure(figure)
-    return Rendering(known, Results(known, curves, finals, **rest))
+    return Rendering(Results(known, curves, finals, **rest))
 
 
 def shown(figure: Mapping[str, Any], curves: pd.DataFrame, finals: pd.DataFrame, *, note: str = "") -> Plot:
     """Return what a figure shows; of surrogate data if the note says so."""
     known = read_figure({**figure, "note": note})
     results = results_of(known, finals, curves, "urrogate" in note)
-    return plot_of(known, results, known.tables(results))
+    return plot_of(results, known.tables(results))
 
 
 def draw(figure: Mapping[str, Any], curves: pd.DataFrame, finals: pd.DataFrame, *, note: str = "") -> Picture:

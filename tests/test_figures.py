@@ -65,7 +65,7 @@ def test_published_numbers_belong_to_the_runs_of_scale_paper():
     finals = pd.DataFrame({"method": "TL", "repetition": range(3), "rounds": 1000, "regret": [1.0, 2.0, 3.0]})
     for reason in ("", why("quick")):
         provenance = Provenance(scale="quick", repetitions=(3,), horizons=(1000,), other_than_published=reason)
-        derived = Derived(figure, {"": Results(figure, finals=finals, provenance=provenance)})
+        derived = Derived({"": Results(figure, finals=finals, provenance=provenance)})
         table = derived.tables["table"]
         assert table["published_mean"].tolist() == [300.0]
         assert ("ratio_mean" in table) == ("numbers.csv" in judged_tables(derived)) == (not reason)

@@ -40,7 +40,7 @@ def finals(n: int = 8, **shift: float) -> pd.DataFrame:
 def latex(figure: dict[str, Any], data: pd.DataFrame, *, surrogate: bool = False) -> dict[str, str]:
     results = results_of(figure, data, surrogate=surrogate)
     known = read_figure(figure)
-    return latex_tables(known, known.tables(results), results)
+    return latex_tables(results, known.tables(results))
 
 
 def assert_sound(text: str) -> None:

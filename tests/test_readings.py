@@ -66,7 +66,7 @@ def results(figure, finals, provenance=SIZE):
 def readings_of(figure, first, second, size):
     """Return what a figure says under two readings, given the final values under each."""
     finals = {"as printed": first, "less noise": second}
-    return render_readings(figure, {name: results(figure, table) for name, table in finals.items()}, size)
+    return render_readings({name: results(figure, table) for name, table in finals.items()}, size)
 
 
 LOW, HIGH = [9.0, 10.0, 11.0, 9.5, 10.5, 10.0], [19.0, 20.0, 22.0, 19.5, 20.5, 21.0]
@@ -136,7 +136,7 @@ def test_surrogate_results_stand_beside_no_published_number():
     surrogate = SIZE.model_copy(update={"surrogate": ("made_up",)})
     figure = read_figure(FIGURE)
     one = results(figure, finals(LOW, HIGH), surrogate)
-    found = render_readings(figure, {"as printed": one, "less noise": one}, 6)
+    found = render_readings({"as printed": one, "less noise": one}, 6)
     assert found.numbers.empty
 
 
@@ -214,7 +214,7 @@ def test_what_is_best_of_few_repetitions_is_predicted_from_many(deviation, divis
         "published": [{"what": "best", "value": 0}, {"what": "mean", "value": -1.0}, {"what": "std", "value": 9.0}],
     }  # fmt: skip
     figure = read_figure(grid)
-    numbers = render_readings(figure, {"": results(figure, table)}, 4).numbers.set_index("what")
+    numbers = render_readings({"": results(figure, table)}, 4).numbers.set_index("what")
     # Of four repetitions the mean at 0 is below that at 1 with probability Phi(-1 / sqrt(1/2)) = 7.9 %
     assert numbers.loc["best", ["further_low", "further_high"]].tolist() == [0, 1]
     assert (numbers.loc["best", "inside"], numbers.loc["best", "verdict"]) == ("no", "possible")
@@ -232,7 +232,7 @@ def test_a_number_is_reached_within_half_a_unit_of_its_last_digit():
     published = [{"method": "TL", "what": "mean", "value": 9.7}, {"method": "OP", "what": "mean", "value": 9.71}]
     figure = read_figure({**PLAIN, "published": published})
     same = [9.74] * 6
-    found = render_readings(figure, {"": results(figure, finals(same, same))}, 6).numbers
+    found = render_readings({"": results(figure, finals(same, same))}, 6).numbers
     assert found["inside"].tolist() == ["yes", "no"]
 
 

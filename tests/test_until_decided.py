@@ -166,9 +166,9 @@ def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(limit, 
     """
     sequential = {}
 
-    def spy(figure, results, *rest):
+    def spy(results, *rest):
         sequential.update({name: own.provenance.sequential for name, own in results.items()})
-        return render_readings(figure, results, *rest)
+        return render_readings(results, *rest)
 
     monkeypatch.setattr("runners.results.judged.render_readings", spy)
     source = ["assumed", "made up"]

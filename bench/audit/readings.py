@@ -29,9 +29,7 @@ class Readings(NamedTuple):
     numbers: pd.DataFrame
 
 
-def render_readings(
-    figure: Figure, results: Mapping[str, Results], size: int, first: pd.DataFrame | None = None
-) -> Readings:
+def render_readings(results: Mapping[str, Results], size: int, first: pd.DataFrame | None = None) -> Readings:
     """Return a figure's claims and published numbers under each reading; of a single one only the numbers.
 
     ``results`` are by reading, the first first; ``size`` the paper's number of repetitions; ``first`` the verdicts
@@ -39,12 +37,12 @@ def render_readings(
     """
     if len(results) == 1:
         ((name, only),) = results.items()
-        return Readings(pd.DataFrame(), numbers_table(figure, {name or AS_PRINTED: only}, size))
+        return Readings(pd.DataFrame(), numbers_table({name or AS_PRINTED: only}, size))
     verdicts = {
         name: first if first is not None and name == next(iter(results)) else check(under)
         for name, under in results.items()
     }
-    return Readings(claims_table(verdicts), numbers_table(figure, results, size))
+    return Readings(claims_table(verdicts), numbers_table(results, size))
 
 
 def claims_table(verdicts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -53,7 +51,7 @@ def claims_table(verdicts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True).reindex(columns=list(CLAIMS))
 
 
-def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> pd.DataFrame:
+def numbers_table(results: Mapping[str, Results], size: int) -> pd.DataFrame:
     """Return every published number beside ours under each reading.
 
     A number is `exact` where our own first repetitions, as many as in print, give it under a reading that draws
@@ -69,12 +67,13 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
     they do not belong to.
     """
     rows: list[dict[str, Any]] = []
-    same_draws = {reading.name: selection(reading.same_draws) for reading in figure.readings if reading.same_draws}
     whole = next(iter(results.values()))
+    figure = whole.figure
+    same_draws = {reading.name: selection(reading.same_draws) for reading in figure.readings if reading.same_draws}
     for reading, under in results.items():
         if not (under.provenance.packaged or under.provenance.other_than_published):  # no evidence about the paper's
-            ours = _with_all_repetitions(figure, under, whole)
-            rows += [{READING: reading} | row for row in _rows(figure, ours, size, same_draws.get(reading))]
+            ours = _with_all_repetitions(under, whole)
+            rows += [{READING: reading} | row for row in _rows(ours, size, same_draws.get(reading))]
     if not rows:
         return pd.DataFrame(columns=list(NUMBERS))
     table = pd.DataFrame(rows)
@@ -86,9 +85,9 @@ def numbers_table(figure: Figure, results: Mapping[str, Results], size: int) -> 
     return table.iloc[in_order][[*labelled, *NUMBERS]].reset_index(drop=True)
 
 
-def _rows(figure: Figure, results: Results, in_print: int, same: Selection | None) -> Iterator[dict[str, Any]]:
+def _rows(results: Results, in_print: int, same: Selection | None) -> Iterator[dict[str, Any]]:
     """Yield every published number beside ours; ``same`` are runs that draw what the authors drew, None without."""
-    published, finals = results.published_numbers(), results.finals
+    figure, published, finals = results.figure, results.published_numbers(), results.finals
     few = Results(figure, results.curves, finals[finals["repetition"] < in_print], results.provenance)
     firsts = figure.tables(few) if same is not None else {}
     for name, table in figure.tables(results).items():
@@ -103,7 +102,7 @@ def _rows(figure: Figure, results: Results, in_print: int, same: Selection | Non
                 entry = {"what": what, "cell": cell, "published": value, "first": math.nan}
                 if same is not None and matches(labels, same) and firsts[name].iloc[place]["n"] == in_print:
                     entry["first"] = _as_printed(figure, firsts[name].iloc[place][what], what, in_print)
-                yield labels | entry | _beside(figure, results, labels, row, what, in_print)
+                yield labels | entry | _beside(results, labels, row, what, in_print)
 
 
 def of_paper(figure: Figure) -> str:
@@ -126,12 +125,12 @@ def is_exact(rows: pd.DataFrame) -> "pd.Series[bool]":
     return (rows["first"] - rows["published"]).abs() <= rows["published"].map(rounding)
 
 
-def _with_all_repetitions(figure: Figure, results: Results, of_first: Results) -> Results:
+def _with_all_repetitions(results: Results, of_first: Results) -> Results:
     """Return a reading's results; of experiments that it does not change, all repetitions of the first reading.
 
     A reading may stop at fewer: the same runs must not say something else of a number because they are fewer.
     """
-    taken, kept = [], results.finals
+    figure, taken, kept = results.figure, [], results.finals
     for key in results.keys:
         few, many = results.rows(key), of_first.rows(key)
         if len(few) and len(few) < len(many):
@@ -143,10 +142,10 @@ def _with_all_repetitions(figure: Figure, results: Results, of_first: Results) -
 
 
 def _beside(
-    figure: Figure, results: Results, labels: Mapping[str, str], row: Mapping[Any, Any], what: str, size: int
+    results: Results, labels: Mapping[str, str], row: Mapping[Any, Any], what: str, size: int
 ) -> dict[str, Any]:
     """Return our number for a published one, with its intervals."""
-    n, estimate = int(row.get("n", 0)), float(row.get(what, math.nan))
+    figure, n, estimate = results.figure, int(row.get("n", 0)), float(row.get(what, math.nan))
     value = float(row[f"published_{what}"])
     stem = what.removesuffix("mean").removesuffix("std")
     std = math.nan if what == "best" else float(row.get(f"{stem}std", math.nan))

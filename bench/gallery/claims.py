@@ -128,8 +128,8 @@ def forest(cases: Sequence[Case]) -> Forest | None:
     scale = math.log if is_log else float
     middle = scale(median(triple[0] for triple in known) if threshold is None else threshold)
     reach = [max(abs(scale(end) - middle) for end in triple) for triple in known]
-    limit = _FAR * median(reach) if max(reach) > _FAR * median(reach) > 0 else max(reach)
-    shown = [min(max(scale(end), middle - limit), middle + limit) for end in ends]
+    farthest = _FAR * median(reach) if max(reach) > _FAR * median(reach) > 0 else max(reach)
+    shown = [min(max(scale(end), middle - farthest), middle + farthest) for end in ends]
     low, high = min(shown), max(shown)
 
     def place(value: float) -> float:

@@ -170,8 +170,8 @@ class PaperPage:
     def picture(self) -> "FigurePage | None":
         """The figure that the first page shows of the paper: that of its headline in short, else the first with one."""
         named = self.in_short.headline.picture if self.in_short else ""
-        drawn = [figure for figure in self.made if figure.picture]
-        return next((figure for figure in drawn if figure.name == named), next(iter(drawn), None))
+        with_picture = [figure for figure in self.made if figure.picture]
+        return next((figure for figure in with_picture if figure.name == named), next(iter(with_picture), None))
 
     @property
     def in_short(self) -> "Judged | None":

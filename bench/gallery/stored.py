@@ -177,7 +177,7 @@ class Stored:
             seconds = self.csv("seconds.csv")
             finals = finals.join(seconds[[name for name in seconds if name not in finals and name != READING]])
         try:
-            return plot_of(self.figure, Results(self.figure, curves, finals, self.provenance), self._tables)
+            return plot_of(Results(self.figure, curves, finals, self.provenance), self._tables)
         except (BenchError, KeyError, TypeError, ValueError) as error:
             self.problems.append(f"no picture to point at: the tables don't fit the figure's settings ({error})")
             return None

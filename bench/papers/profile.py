@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from bench.report.kinds.ranking import Ranking
-from bench.report.plot import Axis, Look, Panel, Plot, look_of, mark
+from bench.report.plot import Axis, Look, Panel, Plot, look_of
 from bench.report.results import Results
 from bench.report.style import GREY
 from bench.report.tasks import BEST_FIXED, FAMILY, METHOD, TASK
@@ -14,7 +14,7 @@ from bench.report.tasks import BEST_FIXED, FAMILY, METHOD, TASK
 _FIXED = Look(GREY, dash=(0, (2, 2)), width=1.4, order=2.0)
 _REFERENCE = Look(GREY, width=1.4, order=2.0)
 _MARKS = 5
-_LIMITS = (1.05, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
+_FACTORS = (1.05, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 
 
 class Profile(Ranking):
@@ -58,30 +58,29 @@ class Profile(Ranking):
         return table.assign(weight=table["weight"] / max(table[FAMILY].nunique(), 1))
 
     def shares(self, factors: pd.DataFrame) -> pd.DataFrame:
-        """Return for each method the share of the tasks within each of `_LIMITS`, most at 2 on top."""
+        """Return for each method the share of the tasks within each of `_FACTORS`, most at 2 on top."""
         rows = [
-            (method, rows[TASK].nunique(), *(float(rows["weight"][rows["factor"] <= limit].sum()) for limit in _LIMITS))
-            for method, rows in factors.groupby(METHOD, sort=False)
+            (method, of[TASK].nunique(), *(float(of["weight"][of["factor"] <= factor].sum()) for factor in _FACTORS))
+            for method, of in factors.groupby(METHOD, sort=False)
         ]
-        table = pd.DataFrame(rows, columns=[METHOD, "tasks", *(f"within {limit:g}" for limit in _LIMITS)])
+        table = pd.DataFrame(rows, columns=[METHOD, "tasks", *(f"within {factor:g}" for factor in _FACTORS)])
         return table.sort_values("within 2", ascending=False, kind="stable", ignore_index=True)
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         factors, methods, reference = tables["factors"], results.labels(METHOD), self._reference(results)
         panel = Panel(
-            x=Axis(self.x_label or "factor of the lowest mean", log=True, low=1.0, high=_LIMITS[-1]),
+            x=Axis(self.x_label or "factor of the lowest mean", log=True, low=1.0, high=_FACTORS[-1]),
             y=Axis(self.y_label or "share of tasks", low=0.0, high=1.02),
         )
         plot = Plot(self.heading, panels=[panel], panel_size=(6.2, 4.2))
         names = [name for name in (*(self.shown or methods), BEST_FIXED) if name in set(factors[METHOD])]
         looks = {BEST_FIXED: _FIXED, reference: _REFERENCE}
         for place, name in enumerate(names):
-            limits, shares = _steps(factors[factors[METHOD] == name], _LIMITS[-1])
-            look, step = looks.get(name) or look_of(name), max(len(limits) // _MARKS, 1)
-            plot.explain(name, look)
-            places = {"places": [float(f"{limit:.3g}") for limit in limits], "places_are": "factor"}
+            places, shares = _steps(factors[factors[METHOD] == name], _FACTORS[-1])
+            look, step = looks.get(name) or look_of(name), max(len(places) // _MARKS, 1)
+            words = {"places": [float(f"{place:.3g}") for place in places], "places_are": "factor"}
             every = (((place + 1) * 2) % step, step)
-            panel.marks.append(mark(name, "", look, x=limits, y=shares, every=every, what="share of tasks", **places))
+            plot.put(panel, name, look, x=places, y=shares, every=every, what="share of tasks", **words)
         plot.put_last(reference, BEST_FIXED)
         plot.caption = [
             f"Share of {factors[TASK].nunique()} tasks, families weighted alike, on which mean final {self.column} is "
@@ -93,9 +92,9 @@ class Profile(Ranking):
 
 
 def _steps(factors: pd.DataFrame, largest: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the corners of a method's share of the tasks: limits, each twice, and the shares before and at them."""
+    """Return the corners of a method's share of the tasks: places, each twice, and the shares before and at them."""
     at = factors[factors["factor"] <= largest].groupby("factor")["weight"].sum().sort_index()
     shares = np.concatenate([[0.0, 0.0], np.repeat(at.cumsum().to_numpy(), 2)])
-    limits = np.concatenate([[1.0], np.repeat(at.index.to_numpy(dtype=float), 2), [largest]])
-    start = int((limits <= 1.0).sum()) - 1  # what is reached at once
-    return limits[start:], shares[start:]
+    places = np.concatenate([[1.0], np.repeat(at.index.to_numpy(dtype=float), 2), [largest]])
+    start = int((places <= 1.0).sum()) - 1  # what is reached at once
+    return places[start:], shares[start:]

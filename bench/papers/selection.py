@@ -98,7 +98,7 @@ class Selection(Rows):
         plot.explain(_OPEN, Look(CHARCOAL, "none", "o", size=6, fill="none"))
         plot.explain(_FILLED, Look(CHARCOAL, "none", "o", size=6))
         plot.explain(_RANGE, Look(CHARCOAL, width=1.6))
-        if any(drawn.part == "published" for drawn in plot.marks()):
+        if any(mark.part == "published" for mark in plot.marks()):
             plot.explain("published", _TICK)
         if rows:
             ranked_key = next(key for key in results.keys if canonical(self.ranked_by) in key)

@@ -129,8 +129,8 @@ def _draw_line(axes: Axes, mark: Mark, gid: Any) -> None:
     if mark.interval == "bars":
         below, above = np.nan_to_num(mark.y - mark.low), np.nan_to_num(mark.high - mark.y)
         del style["gid"]
-        drawn = axes.errorbar(mark.x, mark.y, yerr=[below, above], capsize=2, elinewidth=1, **style)
-        for part, artist in zip((mark.part, "low", "high", "bars"), drawn.get_children(), strict=False):
+        made = axes.errorbar(mark.x, mark.y, yerr=[below, above], capsize=2, elinewidth=1, **style)
+        for part, artist in zip((mark.part, "low", "high", "bars"), made.get_children(), strict=False):
             artist.set_gid(gid(part))
         return
     if has_ends and mark.interval == "band":

@@ -14,6 +14,7 @@ from bench.report.figure import Figure
 from bench.report.labels import panel_title
 from bench.report.page import Size, check_size
 from bench.report.provenance import number_of_repetitions
+from bench.report.render import notes
 from bench.report.results import Results
 from bench.report.tables import by_experiment, cells_of
 from bench.report.typeset import typeset
@@ -40,27 +41,24 @@ _HEADS = {
 _SPECIAL = re.compile("|".join(map(re.escape, _ESCAPES)))
 
 
-def latex_tables(
-    figure: Figure, tables: Mapping[str, pd.DataFrame], results: Results, *, size: Size = ""
-) -> dict[str, str]:
-    """Return a figure's tables, as its kind made them of the results, as LaTeX by file name, for a width in a paper.
+def latex_tables(results: Results, tables: Mapping[str, pd.DataFrame], *, size: Size = "") -> dict[str, str]:
+    """Return tables, as the figure's kind made them of the results, as LaTeX by file name, for a width in a paper.
 
     A table of means has a row for each method and a column for each panel; the best mean of a panel is bold, as are
     those that paired differences do not tell from it (see `not_told_from_best`). Other tables are unchanged. Raises
     `ConfigError` where there is no such size.
     """
     check_size(size)
-    texts = {}
+    figure, texts = results.figure, {}
     for name, table in tables.items():
         if name == "table" and set(table.columns) >= _MEANS:
-            blocks, says = _means(figure, table, results, _ACROSS[size])
+            blocks, says = _means(table, results, _ACROSS[size])
         else:
             blocks, says = _unchanged(table), ["From, to: 95 % interval"] * bool({"ci_low", "best_low"} & {*table})
         paper = figure.paper if figure.paper != "none" else ""
         label = "-".join(filter(None, (paper, figure.name, name if name != "table" else "")))
-        resting_on = results.provenance.words()
-        caption = [figure.heading, *says, resting_on[:1].upper() + resting_on[1:]]
-        caption += [figure.note] if figure.note and not results.is_surrogate else []
+        resting_on, *more = notes(results)
+        caption = [figure.heading, *says, resting_on[:1].upper() + resting_on[1:], *more]
         texts[name] = floats(blocks, _words(". ".join(line.rstrip(".") for line in caption) + "."), label)
     return texts
 
@@ -95,9 +93,10 @@ def not_told_from_best(
     return kept
 
 
-def _means(figure: Figure, table: pd.DataFrame, results: Results, at_once: int) -> tuple[list[pd.DataFrame], list[str]]:
+def _means(table: pd.DataFrame, results: Results, at_once: int) -> tuple[list[pd.DataFrame], list[str]]:
     """Return the blocks of a table of means, a column for each of some panels, and what its caption has to say."""
-    lowest, sequential = _lowest_is_best(figure), results.provenance.sequential
+    figure, sequential = results.figure, results.provenance.sequential
+    lowest = _lowest_is_best(figure)
     across = [*results.panel_axes(), *([figure.unfold.axis] if figure.unfold else [])]
     rows, measure = by_experiment(table, results), figure.y_label or figure.column
     columns: dict[str, dict[str, str]] = {}
@@ -214,14 +213,14 @@ def _letters(cell: str) -> int:
 def _formats(table: pd.DataFrame, room: int) -> str:
     """Return the columns in LaTeX's words, text broken so that all have room."""
     widths = _widths(table)
-    limit = room
-    while limit > 8 and sum(min(width, limit) for width in widths) > room:
-        limit -= 1
+    widest = room
+    while widest > 8 and sum(min(width, widest) for width in widths) > room:
+        widest -= 1
     formats = []
     for i, width in enumerate(widths):
         is_number = i > 0 and table.iloc[:, i].str.fullmatch(r"[^A-Za-z]*|.*\\pm.*|.*\\textbf.*").all()
-        broken = f"p{{{(limit - _GAP) * 0.95 / room:.2f}\\linewidth}}"
-        formats.append("r" if is_number else "l" if width <= limit else broken)
+        broken = f"p{{{(widest - _GAP) * 0.95 / room:.2f}\\linewidth}}"
+        formats.append("r" if is_number else "l" if width <= widest else broken)
     return "".join(formats)
 
 

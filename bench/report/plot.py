@@ -2,8 +2,9 @@
 
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -82,10 +83,10 @@ class Mark:
         return np.empty(0) if values is None or not self.number else values
 
     @property
-    def drawn(self) -> Array:
+    def every_number(self) -> Array:
         """Every number drawn, ends of intervals included."""
-        every = np.concatenate([self.numbers, self.low, self.high])
-        return np.asarray(every[np.isfinite(every)])
+        numbers = np.concatenate([self.numbers, self.low, self.high])
+        return np.asarray(numbers[np.isfinite(numbers)])
 
     def points(self) -> list[list[Any]]:
         """Return place, number, ends and repetitions of each point; None where there is none."""
@@ -155,9 +156,9 @@ class Panel:
         return not self.marks and not self.texts
 
     @property
-    def drawn(self) -> Array:
+    def every_number(self) -> Array:
         """Every number drawn, ends of intervals included."""
-        return np.concatenate([mark.drawn for mark in self.marks if mark.number])
+        return np.concatenate([mark.every_number for mark in self.marks if mark.number])
 
     def leaves_out(self, bottom: float, top: float, random: float, is_log: bool) -> float | None:
         """Return the upper end of a linear axis that leaves out random arms, and say so; None if they fit.
@@ -204,10 +205,21 @@ class Plot:
         self.legend.setdefault(name, sample if isinstance(sample, Sample) else Sample(sample))
 
     def put(self, panel: Panel, name: str, look: Look, **keys: Any) -> Mark:
-        """Add a mark of a panel, see `mark`, and its name to the legend; return it."""
+        """Add a mark of a panel, see `mark`, and its name to the legend; return it.
+
+        Where it has both coordinates, its places are those along `x`, unless others are given.
+        """
+        if "x" in keys and "y" in keys:
+            keys = {"places": [float(place) for place in keys["x"]], "places_are": panel.x.label} | keys
         panel.marks.append(mark(name, panel.title, look, **keys))
         self.explain(name, look)
         return panel.marks[-1]
+
+    def change_look(self, name: str, change: Callable[[Look], Look]) -> None:
+        """Change how a name of the legend is drawn, there and in all panels."""
+        self.legend[name] = replace(self.legend[name], look=change(self.legend[name].look))
+        for panel in self.panels:
+            panel.marks = [replace(mark, look=change(mark.look)) if mark.name == name else mark for mark in panel.marks]
 
     def tell_apart(self) -> None:
         """Change the looks of names of the legend that have no style of their own and look much like another."""
@@ -218,12 +230,7 @@ class Plot:
         for name, before in unknown.items():
             after = line_style(name, beside)
             beside.append(after[:2])
-            self.legend[name] = replace(self.legend[name], look=_restyled(looks[name], before, after))
-            for panel in self.panels:
-                panel.marks = [
-                    replace(mark, look=_restyled(mark.look, before, after)) if mark.name == name else mark
-                    for mark in panel.marks
-                ]
+            self.change_look(name, partial(_restyled, before=before, after=after))
 
     def put_last(self, *names: str) -> None:
         """Move names to the end of the legend, in this order."""

@@ -6,9 +6,7 @@ from functools import cached_property
 import pandas as pd
 
 from bench.report.claims.check import check
-from bench.report.figure import Figure
 from bench.report.plot import Plot
-from bench.report.provenance import Provenance
 from bench.report.restyle import recolour
 from bench.report.results import Results
 
@@ -20,9 +18,9 @@ class Rendering:
     is first asked for: where tables alone are wanted there is none.
     """
 
-    def __init__(self, figure: Figure, results: Results) -> None:
-        self.figure, self.results = figure, results
-        self.tables = figure.tables(results)
+    def __init__(self, results: Results) -> None:
+        self.results = results
+        self.tables = results.figure.tables(results)
         if results.provenance.other_than_published:
             self.tables = {
                 name: table.loc[:, ~table.columns.str.startswith("ratio_")] for name, table in self.tables.items()
@@ -31,20 +29,21 @@ class Rendering:
 
     @cached_property
     def plot(self) -> Plot | None:
-        return plot_of(self.figure, self.results, self.tables)
+        return plot_of(self.results, self.tables)
 
 
-def plot_of(figure: Figure, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot | None:
-    """Return what a figure shows, with the note on what it rests on."""
-    plot = figure.plot(results, tables)
+def plot_of(results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot | None:
+    """Return what their figure shows, with the note on what it rests on."""
+    plot = results.figure.plot(results, tables)
     if plot:
         plot.tell_apart()
-        recolour(plot, {name: color for name, color in figure.colors.items() if name in plot.legend})
+        recolour(plot, {name: color for name, color in results.figure.colors.items() if name in plot.legend})
         plot.mark = results.provenance.mark
-        plot.note = ". ".join(notes(figure, results.provenance))
+        plot.note = ". ".join(notes(results))
     return plot
 
 
-def notes(figure: Figure, provenance: Provenance) -> list[str]:
+def notes(results: Results) -> list[str]:
     """Return what stands below a title: what the numbers rest on, and the figure's own note."""
-    return [provenance.words(), *([figure.note] if figure.note and not provenance.surrogate else [])]
+    note = results.figure.note
+    return [results.provenance.words(), *([note] if note and not results.is_surrogate else [])]

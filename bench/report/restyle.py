@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from matplotlib.colors import is_color_like
 
@@ -16,12 +17,7 @@ def recolour(plot: Plot, colors: Mapping[str, str]) -> None:
         if not is_color_like(color):
             raise ConfigError(f"colors: found '{color}' for '{name}', expected a colour such as black or #d55e00")
         before = plot.legend[name].look.color
-        plot.legend[name] = replace(plot.legend[name], look=_coloured(plot.legend[name].look, before, color))
-        for panel in plot.panels:
-            panel.marks = [
-                replace(mark, look=_coloured(mark.look, before, color)) if mark.name == name else mark
-                for mark in panel.marks
-            ]
+        plot.change_look(name, partial(_coloured, before=before, color=color))
 
 
 def keep(plot: Plot, order: Iterable[str]) -> None:

@@ -5,17 +5,19 @@ import math
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property, reduce
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from bench.columns import is_regret
 from bench.errors import ConfigError, DataError
-from bench.report.figure_file import FigureFile
 from bench.report.labels import ANY, Selection, canonical, describe, matches, said
 from bench.report.provenance import Provenance
 from bench.stats import Array
+
+if TYPE_CHECKING:  # it is made of results
+    from bench.report.figure import Figure
 
 _PUBLISHED_KEYS = ("what", "value", "note", "cell")
 
@@ -48,7 +50,7 @@ class Results:
 
     def __init__(
         self,
-        figure: FigureFile,
+        figure: "Figure",
         curves: pd.DataFrame = _NOTHING,
         finals: pd.DataFrame = _NOTHING,
         provenance: Provenance = Provenance(),  # noqa: B008, it is frozen

@@ -50,7 +50,7 @@ class Rows(Figure):
         if self.reference_line is not None:
             look = replace(REFERENCE, order=1)
             plot.put(panel, self.reference_name, look, x=self.reference_line, part="reference")
-        low, high = float(panel.drawn.min()), float(panel.drawn.max())
+        low, high = float(panel.every_number.min()), float(panel.every_number.max())
         is_log = self.x_scale == "log" and low > 0
         if is_log:
             room = (high / low) ** 0.06 if high > low else 1.1

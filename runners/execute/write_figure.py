@@ -115,7 +115,7 @@ def _derived(running: RunningFigure, kept: Sequence[Repetitions], store: Store) 
     }
     if figure.source == "timing":
         finals = finals_of(runs, running.done(), store, timed_part(figure))
-        return Derived(figure, {"": Results(figure, finals=finals, provenance=provenances[""])})
+        return Derived({"": Results(figure, finals=finals, provenance=provenances[""])})
     return derive(figure, kept, provenances)
 
 
@@ -129,7 +129,7 @@ def _write_tables(asked: AskedFigure, folder: Path, derived: Derived) -> None:
 
         tables |= judged_tables(derived)
     for name, table in derived.tables.items():
-        text = to_markdown(table, figure.heading, notes(figure, derived.results.provenance))
+        text = to_markdown(table, figure.heading, notes(derived.results))
         tables |= {} if asked.is_reference else {f"{name}.md": text.encode()}
     repeated = {f"{name}.md" for name in derived.tables}
     for name in {"readings.csv", "numbers.csv", "curves.csv", "finals.csv", *repeated} - tables.keys():
@@ -143,13 +143,13 @@ def _write_tables(asked: AskedFigure, folder: Path, derived: Derived) -> None:
     if "tex" in asked.formats:
         from bench.report.latex import latex_tables
 
-        for name, text in latex_tables(figure, derived.tables, derived.results, size=asked.size).items():
+        for name, text in latex_tables(derived.results, derived.tables, size=asked.size).items():
             write_text(folder / f"{name}.tex", text)
 
 
 def _write_seconds(derived: Derived, folder: Path) -> None:
     """Write the measured seconds of repetitions; of a figure about seconds under every reading, as claims use them."""
-    figure, finals = derived.figure, derived.results.finals
+    figure, finals = derived.results.figure, derived.results.finals
     if len(derived.by_reading) > 1 and is_measured(figure.column):
         under = {"" if not place else name: of.finals for place, (name, of) in enumerate(derived.by_reading.items())}
         finals = pd.concat(under, names=[READING]).reset_index(READING)

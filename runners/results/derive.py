@@ -31,8 +31,8 @@ CURVE_DIGITS = 8
 class Derived(Rendering):
     """What a figure says, given its results by reading, the first first (of a figure without readings one, "")."""
 
-    def __init__(self, figure: Figure, by_reading: Mapping[str, Results]) -> None:
-        super().__init__(figure, next(iter(by_reading.values())))
+    def __init__(self, by_reading: Mapping[str, Results]) -> None:
+        super().__init__(next(iter(by_reading.values())))
         self.by_reading = by_reading
 
     def files(self) -> dict[str, bytes]:
@@ -56,7 +56,7 @@ def derive(figure: Figure, runs: Sequence[Repetitions], provenances: Mapping[str
     """Return what a figure says of its ``runs``, as `expand` orders them, given what they rest on by reading."""
     positions = by_reading(figure, runs)
     under = {name: [runs[place] for place in positions.get(name, [])] for name in provenances}
-    return Derived(figure, {name: results_of(figure, under[name], provenances[name]) for name in provenances})
+    return Derived({name: results_of(figure, under[name], provenances[name]) for name in provenances})
 
 
 def results_of(figure: Figure, runs: Sequence[Repetitions], provenance: Provenance) -> Results:
@@ -77,7 +77,7 @@ def derive_committed(figure: Figure, folder: Path) -> Derived:
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     if figure.source == "timing":
         finals = read_seconds(folder).assign(rounds=from_csv(folder / "finals.csv")["rounds"])
-        return Derived(figure, {"": Results(figure, finals=finals, provenance=Provenance.of_manifest(manifest))})
+        return Derived({"": Results(figure, finals=finals, provenance=Provenance.of_manifest(manifest))})
     runs = list(_runs(figure, folder, manifest["runs"])) if figure.source == "runs" else []
     return derive(figure, runs, _provenances(figure, manifest))
 

@@ -9,12 +9,12 @@ from runners.results.derive import Derived
 
 def judged_tables(derived: Derived) -> dict[str, bytes]:
     """Return ``readings.csv`` of a figure with several readings, and ``numbers.csv`` of one with published numbers."""
-    figure = derived.figure
+    figure = derived.results.figure
     is_time = figure.source != "runs" or is_measured(figure.column)
     if len(derived.by_reading) < 2 and (not figure.published or is_time):
         return {}
     size = figure.published_repetitions or figure.repetitions or load_paper(figure.paper)["settings"]["repetitions"]
-    found = render_readings(figure, derived.by_reading, size, derived.claims)
+    found = render_readings(derived.by_reading, size, derived.claims)
     files = {"readings.csv": found.claims} if len(derived.by_reading) > 1 else {}
     if len(found.numbers) and not is_measured(figure.column):
         files["numbers.csv"] = found.numbers

@@ -223,11 +223,10 @@ def complaint(where: str, model: type[BaseModel], error: ValidationError) -> Con
     """Return the first of pydantic's complaints, unknown keys before others, as one sentence."""
     first = min(error.errors(), key=lambda complaint: complaint["type"] != "extra_forbidden")
     names = [part for part in reversed(first["loc"]) if isinstance(part, str)]
-    return ConfigError(_in_words(where, model, error), at=names)
+    return ConfigError(_in_words(where, model, first), at=names)
 
 
-def _in_words(where: str, model: type[BaseModel], error: ValidationError) -> str:
-    first = min(error.errors(), key=lambda complaint: complaint["type"] != "extra_forbidden")
+def _in_words(where: str, model: type[BaseModel], first: Mapping[str, Any]) -> str:
     key = ".".join(str(part) for part in first["loc"] if part != "")
     if first["type"] == "extra_forbidden":
         fields: Any = model.model_fields

@@ -160,7 +160,7 @@ class Question:
 
         A tie, and that both are similar, are one-sided tests at each end; all others share the error between them.
         """
-        limit, margin, share = self.threshold, self.margin or 0.0, self.relative or self.quantity
+        threshold, margin, share = self.threshold, self.margin or 0.0, self.relative or self.quantity
 
         def test(quantity: Quantity, ends: float, passes: Callable[[float, float], bool]) -> Test:
             return lambda error, rule, n: passes(*quantity.ends(error / ends, rule, n))
@@ -170,13 +170,13 @@ class Question:
             return {HOLDS: within, FAILS: test(share, 2.0, lambda low, high: low > margin or high < -margin)}
         if self.expect == "differs":
             return {
-                HOLDS: test(self.quantity, 2.0, lambda low, high: low > limit or high < limit),
-                FAILS: test(self.quantity, 2.0, lambda low, high: low == high == limit),
+                HOLDS: test(self.quantity, 2.0, lambda low, high: low > threshold or high < threshold),
+                FAILS: test(self.quantity, 2.0, lambda low, high: low == high == threshold),
             }
         from_above, satisfies = self.expect in ("less", "at_most"), _SATISFIES[self.expect]
         return ({TIE: within} if self.relative is not None and margin else {}) | {
-            HOLDS: test(self.quantity, 2.0, lambda low, high: satisfies(high if from_above else low, limit)),
-            FAILS: test(self.quantity, 2.0, lambda low, high: low > limit if from_above else high < limit),
+            HOLDS: test(self.quantity, 2.0, lambda low, high: satisfies(high if from_above else low, threshold)),
+            FAILS: test(self.quantity, 2.0, lambda low, high: low > threshold if from_above else high < threshold),
         }
 
     def _agrees(self) -> bool:

@@ -114,30 +114,30 @@ class Curves(Figure):
                 continue
             self._put_lines(plot, panel, results, lines, constants)
             self._put_limits(plot, panel, results, chosen)
-            drawn, random = panel.drawn, self._random(results, keys)
-            bottom, top = start_at_zero(drawn.min(), drawn.max()), None
+            numbers, random = panel.every_number, self._random(results, keys)
+            bottom, top = start_at_zero(numbers.min(), numbers.max()), None
             if random is not None:
-                ends, has_random = (bottom or drawn.min(), drawn.max()), True
+                ends, has_random = (bottom or numbers.min(), numbers.max()), True
                 top = panel.leaves_out(*ends, float(random.iloc[-1]), self.y_scale == "log")
                 if top is None:
-                    _put(plot, panel, random.index, random, RANDOM_ARMS, RANDOM)
+                    plot.put(panel, RANDOM_ARMS, RANDOM, x=random.index, y=random)
             is_log, first = self.x_scale == "log", min(rows["round"].min() for rows in lines.values())
             last = max(rows["round"].max() for rows in lines.values())
             panel.x = Axis(panel.x.label, log=is_log, low=first if is_log else 0, high=1.02 * last)
             panel.y = Axis(panel.y.label, low=bottom, high=top)
             if self.y_scale == "log":
-                panel.y = _logarithmic(panel.y.label, drawn, lines.values())
+                panel.y = _logarithmic(panel.y.label, numbers, lines.values())
             if self.reference_line is not None:
                 _level(plot, panel, self.reference_label or f"{self.reference_line:g}", self.reference_line)
         plot.put_last(*constants.values(), *_LIMITS, RANDOM_ARMS, _BOUND)
-        has_bands = any(np.isfinite(drawn.low).any() for drawn in plot.marks())
+        has_bands = any(np.isfinite(mark.low).any() for mark in plot.marks())
         bands = f"Bands: pointwise {MEAN_INTERVAL}." if has_bands else "No bands: they need two repetitions."
         plot.caption = [f"Lines: mean over repetitions. {bands}", *[RANDOM_CAPTION] * has_random]
-        limits = [drawn for drawn in plot.marks() if drawn.part == "limit"]
+        limits = [mark for mark in plot.marks() if mark.part == "limit"]
         if limits:
-            numbers = sorted({int(drawn.n[0]) for drawn in limits})
-            plot.caption.append(LIMIT_CAPTION.format(n=" or ".join(map(str, numbers))))
-        plot.caption += [STRETCH_CAPTION] * any(drawn.name == BEST_BY_STRETCH for drawn in limits)
+            counts = sorted({int(mark.n[0]) for mark in limits})
+            plot.caption.append(LIMIT_CAPTION.format(n=" or ".join(map(str, counts))))
+        plot.caption += [STRETCH_CAPTION] * any(mark.name == BEST_BY_STRETCH for mark in limits)
         return plot
 
     def _put_lines(
@@ -154,10 +154,10 @@ class Curves(Figure):
             every = (((place + 1) * max(1, step // 6)) % step, step)
             band: dict[str, Any] = {"low": rows["ci_low"], "high": rows["ci_high"], "interval": "band"}
             n = rows["n"].to_numpy()
-            _put(plot, panel, rows["round"], rows["mean"], name, look_of(name), n=n, every=every, **band)
+            plot.put(panel, name, look_of(name), x=rows["round"], y=rows["mean"], n=n, every=every, **band)
             if key in formulas:
                 values, look = regret_bound(formulas[key], rows["round"].to_numpy(float)), look_of(name, **_DOTS)
-                _put(plot, panel, rows["round"], values, name, look, part="bound", what="bound")
+                plot.put(panel, name, look, x=rows["round"], y=values, part="bound", what="bound")
                 plot.explain(_BOUND, Look(GREY, **_DOTS))
 
     def _put_limits(self, plot: Plot, panel: Panel, results: Results, chosen: Selection) -> None:
@@ -172,7 +172,7 @@ class Curves(Figure):
         for name, (x, y) in lines.items():
             what = f"mean of {configuration(results, limits.best)}" if name == BEST_FIXED else ""
             n = [limits.n] * len(x)
-            _put(plot, panel, x, y, name, _LIMITS[name], part="limit", what=what, n=n)
+            plot.put(panel, name, _LIMITS[name], x=x, y=y, part="limit", what=what, n=n)
 
     def _name(self, results: Results, key: Key) -> str:
         return results.series_name(key, results.panel_axes()) or self.column
@@ -213,24 +213,20 @@ class Curves(Figure):
         return pd.concat(curves).groupby("round")["mean"].mean().sort_index()
 
 
-def _put(plot: Plot, panel: Panel, x: Any, y: Any, name: str, look: Look, **keys: Any) -> None:
-    plot.put(panel, name, look, x=x, y=y, places=[int(round_) for round_ in x], places_are=panel.x.label, **keys)
-
-
 def _level(plot: Plot, panel: Panel, name: str, value: float) -> None:
     """Add a grey line across a panel, once."""
     look = Look(GREY, width=1.1, order=REFERENCE.order)
-    if all(drawn.name != name for drawn in panel.marks):
+    if all(mark.name != name for mark in panel.marks):
         plot.put(panel, name, look, y=value, part="reference")
 
 
-def _logarithmic(label: str, drawn: np.ndarray, lines: Iterable[pd.DataFrame]) -> Axis:
+def _logarithmic(label: str, numbers: np.ndarray, lines: Iterable[pd.DataFrame]) -> Axis:
     """Return a logarithmic axis from where the lines are after 1 % of the rounds, as sums grow from near 0.
 
     It is linear around 0 where numbers lie on both sides of it.
     """
-    if drawn.min() < 0:
-        return Axis(label, log=True, linear=10.0 ** math.floor(math.log10(np.median(np.abs(drawn[drawn != 0])))))
+    if numbers.min() < 0:
+        return Axis(label, log=True, linear=10.0 ** math.floor(math.log10(np.median(np.abs(numbers[numbers != 0])))))
     starts = [rows.loc[(rows["round"] >= 0.01 * rows["round"].max()) & (rows["mean"] > 0), "mean"] for rows in lines]
     lowest = min((float(start.min()) for start in starts if len(start)), default=math.nan)
     return Axis(label, log=True, low=lowest / 1.5 if math.isfinite(lowest) else None)

@@ -99,13 +99,13 @@ class Dots(Rows):
             if results.has_random_arms(self.column):
                 random = results.random_arms([key for _, key in keys.values()])
                 speaks_of_random |= math.isfinite(random)
-                if random <= FAR * panel.drawn.max():
+                if random <= FAR * panel.every_number.max():
                     plot.put(panel, RANDOM_ARMS, RANDOM, x=random)
                 elif math.isfinite(random):
                     panel.subtitle = f"random arms: {random:,.0f}, right of this axis"
             self.scale(plot, panel)
-        parts = {drawn.part for drawn in plot.marks()}
-        has_intervals = any(len(drawn.low) for drawn in plot.marks())
+        parts = {mark.part for mark in plot.marks()}
+        has_intervals = any(len(mark.low) for mark in plot.marks())
         samples = {
             MEAN_INTERVAL: (has_intervals, Look(CHARCOAL, width=2.2)),
             self.whiskers.label if self.whiskers else "": ("whiskers" in parts, Look(CHARCOAL, "-", "|", 9, 1.0)),

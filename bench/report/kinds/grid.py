@@ -183,26 +183,27 @@ class Grid(Figure):
         moved = np.array(places)
         if self.x_scale != "log" and 1 < len(places) <= FEW:
             moved = moved + aside * _DODGE * float(np.ptp(moved))
-        _put(plot, panel, moved, means, name, look, places, interval="bars", **_interval(*points.values()))
+        numbers = {"interval": "bars", **_interval(*points.values())}
+        plot.put(panel, name, look, x=moved, y=means, places=[float(place) for place in places], **numbers)
 
     def _put_beside(
         self, plot: Plot, panel: Panel, chosen: Selection, results: Results, rows: Mapping[Key, Mapping[Any, Any]]
     ) -> None:
         """Add what stands beside the lines of a panel, and scale its axes."""
-        lowest, tops = panel.drawn.min(), [panel.drawn.max()]
+        lowest, tops = panel.every_number.min(), [panel.every_number.max()]
         places = sorted({float(x) for line in panel.marks for x in line.places})
         if self.marked != "none":
             panel.marks += [_best_mark(line, self.marked) for line in panel.marks]
             plot.explain(_BEST, _STAR)
         for bound, look in zip(self.bounds, itertools.cycle(_BOUNDS), strict=False):
             values = [float(regret_bound(bound.formula, [x])[0]) for x in places]
-            _put(plot, panel, places, values, bound.label, look, part="bound", what="bound")
+            plot.put(panel, bound.label, look, x=places, y=values, part="bound", what="bound")
             tops.append(max(values))
         theory = _theory(results, self.grid_axis(results), chosen)
         if theory is not None and rows[theory]["n"]:
             look = look_of(THEORY, marker="", width=1.2, order=2.5)
             mean, ends = rows[theory]["mean"], _interval(rows[theory])
-            tops.append(plot.put(panel, THEORY, look, y=mean, interval="band", **ends).drawn.max())
+            tops.append(plot.put(panel, THEORY, look, y=mean, interval="band", **ends).every_number.max())
         tops += self._put_published(plot, panel, chosen, results)
         low = None if panel.y.log else start_at_zero(lowest, max(tops))
         high = self._put_random(plot, panel, chosen, results, (lowest if low is None else low, max(tops)))
@@ -220,8 +221,8 @@ class Grid(Figure):
             plot.explain(_PUBLISHED, Look(CHARCOAL, ":", "D", fill="white"))  # type: ignore[arg-type]
         plot.put(panel, _PUBLISHED, _DOTTED, x=numbers["best"], part="published line", what="published best")
         if "mean" in numbers:
-            at = [numbers["best"]], [numbers["mean"]]
-            _put(plot, panel, *at, _PUBLISHED, _DIAMOND, part="published", what="published")
+            at = {"x": [numbers["best"]], "y": [numbers["mean"]]}
+            plot.put(panel, _PUBLISHED, _DIAMOND, **at, part="published", what="published")
         return [numbers.get("mean", 0.0)]
 
     def _put_random(
@@ -235,19 +236,13 @@ class Grid(Figure):
             places = {float(x): results.select({**chosen, axis: (x,)}) for x in results.labels(axis)}
             regrets = {x: results.random_arms(keys) for x, keys in places.items()}
             regrets = {x: regret for x, regret in regrets.items() if math.isfinite(regret)}
-            _put(plot, panel, list(regrets), list(regrets.values()), RANDOM_ARMS, RANDOM)
+            plot.put(panel, RANDOM_ARMS, RANDOM, x=list(regrets), y=list(regrets.values()))
             return None
         random = results.random_arms(results.select(chosen))
         high = panel.leaves_out(*ends, random, panel.y.log)
         if high is None and math.isfinite(random):
             plot.put(panel, RANDOM_ARMS, RANDOM, y=random)
         return high
-
-
-def _put(plot: Plot, panel: Panel, x: Any, y: Any, name: str, look: Look, places: Any = None, **keys: Any) -> None:
-    """Add a mark at places along the axis; ``places``: what they are, if it is drawn aside of them."""
-    across = {"places": [float(place) for place in (x if places is None else places)], "places_are": panel.x.label}
-    plot.put(panel, name, look, x=x, y=y, **across, **keys)
 
 
 def _interval(*rows: Mapping[Any, Any]) -> dict[str, Any]:
