@@ -42,11 +42,11 @@ def all_digests() -> dict[str, str]:
     """Return what every registered class did with seed 3, in short."""
     done = {}
     for name in registry.names("tuner"):
-        done[f"tuner/{name}"] = digest_of(drive_tuner(registry.build("tuner", name), 3, rounds(name, 300)))
+        done[f"tuner/{name}"] = digest_of(drive_tuner(registry.build("tuner", name), 3, rounds(name, 120)))
     for name in registry.names("algorithm"):
         algorithm = registry.build("algorithm", name)
         if isinstance(algorithm, ContextualAlgorithm):
-            done[f"algorithm/{name}"] = digest_of(drive_algorithm(algorithm, 3, 300))
+            done[f"algorithm/{name}"] = digest_of(drive_algorithm(algorithm, 3, 120))
     for name in registry.names("env"):
         environment = registry.build("env", name, **SMALL.get(name, {}))
         if is_played(environment):

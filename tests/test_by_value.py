@@ -38,7 +38,7 @@ SCRIPT = (
 if __name__ == "__main__":
     import json, sys
     result = bb.compare([Mine(again=False), "tl"], env=("synthetic_linear", {"dim": 2, "n_arms": 3}), horizon=20,
-                        repetitions=2, jobs=2, name="own", runner=sys.argv[1])
+                        repetitions=2, jobs=1, name="own", runner=sys.argv[1])
     print(json.dumps([result.finals["regret"].tolist(), result.settings.set_index("key")["values"]["tuner.Mine.again"],
                       result.command, bb.run(Mine, horizon=5, repetitions=1).finals["exploration_rate"].tolist()]))
 """

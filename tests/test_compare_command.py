@@ -28,7 +28,7 @@ SMALL = ("env.dim=2", "env.n_arms=3", "horizon=60", "repetitions=5")
 def test_a_tuner_of_ones_own_beside_two_of_the_suite(commands, monkeypatch, capsys):
     """The numbers are those of single runs, differences are paired by repetition, and a second call runs nothing."""
     words = ("tuner=my_module.MyTuner,tl,cdt", "env=synthetic_linear", "name=comparison", *SMALL)
-    answer = commands.call("compare", *words, "jobs=2")
+    answer = commands.call("compare", *words, "jobs=1")
     assert (answer.code, answer.err) == (0, "")
     assert "15 repetitions" in answer.out
     assert "exploration_rate: the candidates are 0, 0.01, 0.1, 1, 10, the interval is 0.1 to 5; some" in answer.out
@@ -48,7 +48,7 @@ def test_a_tuner_of_ones_own_beside_two_of_the_suite(commands, monkeypatch, caps
         assert claims.loc[other, "n"] == 5
 
     manifest = json.loads((folder / "manifest.json").read_text())
-    assert shlex.split(manifest["command"]) == ["python", "-m", "runners.compare", *words, "jobs=2"]
+    assert shlex.split(manifest["command"]) == ["python", "-m", "runners.compare", *words, "jobs=1"]
     assert manifest["figure"] == "compare/comparison"
     defaults = [row for row in manifest["settings"] if row["key"] == "tuner.MyTuner.threshold"]
     assert [(row["source"], row["where"]) for row in defaults] == [("assumed", "the class's default")]

@@ -90,7 +90,7 @@ def test_rewards_up_to_the_largest_float_are_learnt_without_a_warning_and_leave_
 @pytest.mark.parametrize("name", TUNERS)
 def test_tuner_draws_or_not_as_is_known_of_it(name):
     """Another seed gives other values, and asking twice another answer, but of those that draw nothing."""
-    horizon = conformance.rounds(name, 200)
+    horizon = conformance.rounds(name, 100)
     first, other = (drive_tuner(registry.build("tuner", name), seed, horizon) for seed in (1, 2))
     assert (first == other) == (name in DETERMINISTIC)
     once, twice = registry.build("tuner", name), registry.build("tuner", name)

@@ -10,6 +10,7 @@ import sys
 import tomllib
 import venv
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -86,18 +87,24 @@ def test_every_optional_package_is_an_extra_and_all_of_them_are_papers():
     assert (papers.name, papers.extras) == (DISTRIBUTION, set(OPTIONAL))
 
 
+@cache
+def optional_packages_of(module: str) -> set[str]:
+    """Return which optional packages a module of the suite imports."""
+    spec = importlib.util.find_spec(module)
+    assert spec is not None
+    imported: set[str] = set()
+    for node in ast.walk(ast.parse(Path(str(spec.origin)).read_text())):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        imported |= {MODULES[top] for name in names if (top := name.partition(".")[0]) in MODULES}
+    return imported
+
+
 @pytest.mark.parametrize(
     ("part", "cls"), [one for one in CLASSES if one[0] != "task"], ids=lambda value: getattr(value, "__name__", value)
 )
 def test_a_class_names_the_optional_packages_that_it_imports(part, cls):
-    imported = set()
-    for module in code_of({part: cls}).modules:
-        spec = importlib.util.find_spec(module)
-        assert spec is not None
-        for node in ast.walk(ast.parse(Path(str(spec.origin)).read_text())):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            imported |= {MODULES[top] for name in names if (top := name.partition(".")[0]) in MODULES}
+    imported = set().union(*map(optional_packages_of, code_of({part: cls}).modules))
     assert imported - SAYS_ITSELF.get(cls, set()) == set(getattr(cls, "requires", ()))
 
 

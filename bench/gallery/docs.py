@@ -6,7 +6,6 @@ from collections.abc import Collection
 from html import unescape
 from typing import Any
 
-from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
 from bench.report.typeset import in_unicode
@@ -36,6 +35,8 @@ def page_of(text: str, names: Collection[str]) -> str:
     ``names`` are texts that have such a page, too: ``docs/<name>.md`` as ``<name>.html``, ``results/a/b.md`` as
     ``a_b.html``.
     """
+    from markdown_it import MarkdownIt  # slow to import
+
     text = re.sub(r"[ \t]*\n?[ \t]*<!--.*?-->", "", text, flags=re.DOTALL)
     html = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
     html = re.sub(_FOLD, r"<details><summary>\1</summary>", html).replace("<p>&lt;/details&gt;</p>", "</details>")
