@@ -182,12 +182,12 @@ def _that_fit(plan: ComparisonPlan, figure: Any, jobs: int, runner: Any) -> tupl
     from runners.execute.fit import fits
     from runners.results.store import Store, results_folder
 
-    drawn = expand(figure, plan.scale, list(plan.sizes), readings=False)
+    runs = expand(figure, plan.scale, list(plan.sizes), readings=False)
     store, methods = Store(results_folder()), plan.methods
-    _refuse_sums(plan.column, [run.experiment for run in drawn])
-    for run in drawn if plan.until_decided is None else ():
+    _refuse_sums(plan.column, [run.experiment for run in runs])
+    for run in runs if plan.until_decided is None else ():
         run.experiment.check_repetitions(run.settings.repetitions)
-    new = [run for run in drawn if not set(range(run.settings.repetitions)) <= store.done(run.experiment.run_id)]
+    new = [run for run in runs if not set(range(run.settings.repetitions)) <= store.done(run.experiment.run_id)]
     if not new:
         return methods, [], []
     require(*({part: cls for part, cls in run.experiment.classes.items() if is_suites(cls)} for run in new))

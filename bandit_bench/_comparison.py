@@ -155,9 +155,9 @@ class ComparisonResult:
             keep(plot, order)
         if labels is not None:
             rename(plot, labels)
-        drawn = draw(plot, size)
-        setattr(drawn, "_repr_png_", partial(_as_png, drawn))  # noqa: B010, by which notebooks show it
-        return drawn
+        picture = draw(plot, size)
+        setattr(picture, "_repr_png_", partial(_as_png, picture))  # noqa: B010, by which notebooks show it
+        return picture
 
     def to_latex(self, *, size: "Size" = "column") -> str:
         """Return the table of final values as LaTeX, for the width of a column (two panels) or of the text (three)."""

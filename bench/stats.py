@@ -33,16 +33,16 @@ class Interval(NamedTuple):
     n: int
 
 
-def mean_interval(values: npt.ArrayLike, *, level: float = LEVEL) -> Interval:
+def mean_interval(values: npt.ArrayLike) -> Interval:
     """Return the mean of ``values``, shape (n,), with Student's interval: NaN for n = 0, its ends for n < 2."""
     column = _finite(values)
     if column.ndim != 1:
         raise BenchError(f"mean_interval takes one number per repetition, got an array of shape {column.shape}")
-    mean, low, high = mean_band(column[:, None], level=level)
+    mean, low, high = mean_band(column[:, None])
     return Interval(float(mean[0]), float(low[0]), float(high[0]), len(column))
 
 
-def mean_band(values: npt.ArrayLike, *, level: float = LEVEL) -> tuple[Array, Array, Array]:
+def mean_band(values: npt.ArrayLike) -> tuple[Array, Array, Array]:
     """Return mean, low and high of every column of ``values``, shape (n, rounds): the pointwise interval of n curves.
 
     All have shape (rounds,); mean NaN for n = 0, low and high for n < 2.
@@ -59,7 +59,7 @@ def mean_band(values: npt.ArrayLike, *, level: float = LEVEL) -> tuple[Array, Ar
     mean = curves[0] + deviations.mean(axis=1)
     if n < 2:
         return mean, undefined, undefined.copy()
-    reach = fixed(n, (1.0 - level) / 2.0) * deviations.std(axis=1, ddof=1) / np.sqrt(n)
+    reach = fixed(n, (1.0 - LEVEL) / 2.0) * deviations.std(axis=1, ddof=1) / np.sqrt(n)
     return mean, mean - reach, mean + reach
 
 

@@ -19,12 +19,6 @@ def test_mean_interval_agrees_with_scipy() -> None:
     np.testing.assert_allclose(ours, (values.mean(), theirs.low, theirs.high, 30), rtol=1e-12)
 
 
-def test_level_sets_the_width() -> None:
-    values = np.random.default_rng(3).normal(size=50)
-    wide, narrow = mean_interval(values, level=0.99), mean_interval(values, level=0.5)
-    assert wide.low < narrow.low < narrow.high < wide.high
-
-
 @pytest.mark.parametrize(("values", "estimate"), [([], np.nan), ([7.5], 7.5)])
 def test_fewer_than_two_values_have_no_interval(values: list[float], estimate: float) -> None:
     interval = mean_interval(values)

@@ -7,14 +7,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from bench.stats import Array, Interval
+from bench.stats import LEVEL, Array, Interval
 
 Labels = npt.NDArray[np.generic]
 
 SCALES = (0.8, 0.9, 1.1, 1.25)
 """By which the printed numbers are multiplied to make false ones."""
 DRAWS, SEED = 200, 2026
-_LEVEL = 0.95
 _UNKNOWN = math.nan, math.nan
 
 
@@ -37,7 +36,7 @@ class Placebo(NamedTuple):
     @property
     def reaches(self) -> bool:
         """Whether the count lies above 95 % of the swaps and above every scaled one."""
-        return bool(np.mean(self.swapped < self.within) > _LEVEL and (self.scaled < self.within).all())
+        return bool(np.mean(self.swapped < self.within) > LEVEL and (self.scaled < self.within).all())
 
 
 class Order(NamedTuple):
@@ -55,7 +54,7 @@ def of_mean(mean: float, std: float, n: int, further: int) -> Intervals:
     """
     if n < 2 or not math.isfinite(std):
         return Intervals(*_UNKNOWN, *_UNKNOWN)
-    reach = float(special.stdtrit(n - 1, (1 + _LEVEL) / 2)) * std
+    reach = float(special.stdtrit(n - 1, (1 + LEVEL) / 2)) * std
     near, far = reach * math.sqrt(1 / n), reach * math.sqrt(1 / n + 1 / further)
     return Intervals(mean - near, mean + near, mean - far, mean + far)
 
@@ -64,7 +63,7 @@ def of_std(std: float, n: int, further: int) -> Intervals:
     """Return the intervals of a standard deviation of normal values: by chi-square, and by F for a further set."""
     if n < 2 or not math.isfinite(std):
         return Intervals(*_UNKNOWN, *_UNKNOWN)
-    tails = ((1 - _LEVEL) / 2, (1 + _LEVEL) / 2)
+    tails = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
     near = (std * math.sqrt((n - 1) / float(special.chdtri(n - 1, tail))) for tail in tails)
     far = (std * math.sqrt(float(special.fdtri(further - 1, n - 1, tail))) for tail in tails)
     return Intervals(*near, *(far if further > 1 else _UNKNOWN))
@@ -125,7 +124,7 @@ def order(published: Array, ours: Array, std: Array, n: Array, panels: Labels) -
     error = np.sqrt(parts[left] + parts[right])
     freedom = error**4 / (parts[left] ** 2 / (n[left] - 1) + parts[right] ** 2 / (n[right] - 1))
     difference = ours[left] - ours[right]
-    is_decided = np.abs(difference) > special.stdtrit(freedom, (1 + _LEVEL) / 2) * error
+    is_decided = np.abs(difference) > special.stdtrit(freedom, (1 + LEVEL) / 2) * error
     agrees = (np.sign(difference) == np.sign(published[left] - published[right]))[is_decided]
     draws = len(np.unique(panels[left][is_decided]))
     return Order(int(agrees.sum()), len(agrees), _share(agrees, draws))
@@ -134,7 +133,7 @@ def order(published: Array, ours: Array, std: Array, n: Array, panels: Labels) -
 def _share(agrees: npt.NDArray[np.bool_], draws: int) -> Interval:
     if not len(agrees):
         return Interval(math.nan, math.nan, math.nan, 0)
-    share, tail = float(agrees.mean()), (1 - _LEVEL) / 2
+    share, tail = float(agrees.mean()), (1 - LEVEL) / 2
     wins, losses = share * draws, (1 - share) * draws
     low = float(special.betaincinv(wins, losses + 1, tail)) if wins else 0.0
     high = float(special.betaincinv(wins + 1, losses, 1 - tail)) if losses else 1.0

@@ -8,12 +8,13 @@ from typing import Any
 from bench.report.limits import is_limit
 from bench.report.provenance import commands, key_of
 from bench.report.reading import READING
+from bench.report.tasks import METHOD
 
 _LABEL = re.compile(r"[^\W\d][^=,()'\"\[\]{}]*")
 """Labels that a command can give."""
 
 
-def comparisons(manifest: Mapping[str, Any], axis: str = "method") -> list[str]:
+def comparisons(manifest: Mapping[str, Any]) -> list[str]:
     """Return a command for each panel that compares its methods, where these differ in their tuner alone.
 
     Where they have different numbers of repetitions it asks for the largest.
@@ -21,8 +22,8 @@ def comparisons(manifest: Mapping[str, Any], axis: str = "method") -> list[str]:
     panels: dict[str, dict[str, list[str]]] = {}
     for run, line in zip(manifest.get("runs") or [], commands(manifest), strict=True):
         labels = dict(run.get("labels") or {})
-        if axis in labels and READING not in labels and not is_limit(labels):
-            method = labels.pop(axis)
+        if METHOD in labels and READING not in labels and not is_limit(labels):
+            method = labels.pop(METHOD)
             panels.setdefault(str(labels), {})[method] = shlex.split(line)[3:]
     lines = []
     for methods in panels.values():

@@ -179,11 +179,11 @@ def _named(match: re.Match[str]) -> str:
     return f'<g data-part="{part}" data-name="{name}"'
 
 
-def _short(value: Any, digits: int = 5) -> Any:
-    """Return a number with few digits, None for a missing one, text as it is."""
+def _short(value: Any) -> Any:
+    """Return a number with five digits, None for a missing one, text as it is."""
     if isinstance(value, str) or value is None:
         return value
     if not math.isfinite(value):
         return None
-    number = float(f"{float(value):.{digits}g}")
+    number = float(f"{float(value):.5g}")
     return int(number) if number == int(number) else number

@@ -66,18 +66,18 @@ class _AtScale(NamedTuple):
     figure: "Figure"
     scale: str
     extra: list[str]
-    limits: dict[str, int]
+    caps: dict[str, int]
     smaller: list[str]
     left_out: dict[str, list[str]]
 
     @classmethod
     def of(cls, figure: "Figure", scale: str, extra: list[str]) -> "_AtScale":
-        limits = figure.model_dump(include={"horizon", "repetitions"}, exclude_none=True)
+        caps = figure.model_dump(include={"horizon", "repetitions"}, exclude_none=True)
         if not (at_scale := figure.scales.get(scale)):
-            return cls(figure, scale, extra, limits, [], {})
-        limits |= at_scale.model_dump(include={"max_horizon", "max_repetitions"}, exclude_unset=True)
+            return cls(figure, scale, extra, caps, [], {})
+        caps |= at_scale.model_dump(include={"max_horizon", "max_repetitions"}, exclude_unset=True)
         left_out = {axis: [canonical(label) for label in labels] for axis, labels in at_scale.leave_out.items()}
-        return cls(figure, scale, extra, limits, at_scale.overrides, left_out)
+        return cls(figure, scale, extra, caps, at_scale.overrides, left_out)
 
     @property
     def file(self) -> str:
@@ -91,7 +91,7 @@ class _AtScale(NamedTuple):
                 continue
             overrides = [f"paper={self.figure.paper}", *words, *self.smaller]
             with placed(self.file):
-                run = from_overrides([f"scale={self.scale}", *overrides, *self.extra], self.limits)
+                run = from_overrides([f"scale={self.scale}", *overrides, *self.extra], self.caps)
             labels |= {READING: reading.name} if reading else {}
             found.append(LabelledRun(**vars(run), labels=labels, overrides=overrides))
         return found
@@ -106,11 +106,11 @@ class _AtScale(NamedTuple):
                 raise ConfigError(text, at=[reading.name])
         return found
 
-    def check_sources(self, drawn: Sequence[LabelledRun]) -> None:
+    def check_sources(self, runs: Sequence[LabelledRun]) -> None:
         """Refuse a source of no setting, unless the runs are fewer or others than the figure's."""
         if path_of(self.file) is None or self.extra or self.smaller or self.left_out:
             return
-        keys = dict.fromkeys(general for run in drawn for general, _, _ in settings_of(run))
+        keys = dict.fromkeys(general for run in runs for general, _, _ in settings_of(run))
         for key in self.figure.sources:
             if key not in keys:
                 with placed(self.file):
@@ -142,9 +142,9 @@ def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = T
     at_scale = _AtScale.of(figure, scale, extra)
     first = at_scale.runs(figure)
     others = figure.readings[1:] if readings else []
-    drawn = [*first, *(run for reading in others for run in at_scale.under(reading, first))]
-    at_scale.check_sources(drawn)
-    return drawn + (at_scale.fixed() if readings else [])
+    runs = [*first, *(run for reading in others for run in at_scale.under(reading, first))]
+    at_scale.check_sources(runs)
+    return runs + (at_scale.fixed() if readings else [])
 
 
 _FEEDBACK = neutral_settings(Feedback)
@@ -168,7 +168,7 @@ def settings_of(run: Run) -> Iterator[tuple[str, str, Any]]:
                 yield f"{part}.{rest}", f"{part}.{name}.{rest}", value
 
 
-def other_than_published(figure: "Figure", drawn: Sequence[LabelledRun]) -> str:
+def other_than_published(figure: "Figure", runs: Sequence[LabelledRun]) -> str:
     """Return why a figure's published numbers do not belong to its runs, at another scale than the paper's; "" if so.
 
     They do where the runs are those of scale ``paper``, in whatever number of repetitions.
@@ -176,21 +176,21 @@ def other_than_published(figure: "Figure", drawn: Sequence[LabelledRun]) -> str:
     if not figure.published:
         return ""
     published = {tuple(run.labels.items()): run for run in expand(figure, "paper", [], readings=False)}
-    pairs = [(published[key], run) for run in drawn if (key := tuple(run.labels.items())) in published]
+    pairs = [(published[key], run) for run in runs if (key := tuple(run.labels.items())) in published]
     sides = [[run.experiment.settings | {"seed": 0} for run in pair] for pair in pairs]
     if all(of_paper == ours for of_paper, ours in sides):
         return ""
-    wanted, ours = ({run.settings.horizon for run in runs} for runs in zip(*pairs, strict=True))
+    wanted, ours = ({run.settings.horizon for run in side} for side in zip(*pairs, strict=True))
     size = "the settings of scale=paper" if wanted == ours else number_of_rounds(wanted)
     return f"the published numbers are for {size}, and not judged here"
 
 
-def by_reading(figure: "Figure", drawn: Sequence[Any]) -> dict[str, list[int]]:
+def by_reading(figure: "Figure", runs: Sequence[Any]) -> dict[str, list[int]]:
     """Return the positions of the experiments by reading, the first first; of a figure without readings it is ""."""
     if not figure.readings:
-        return {"": list(range(len(drawn)))}
+        return {"": list(range(len(runs)))}
     positions: dict[str, list[int]] = {}
-    for position, run in enumerate(drawn):
+    for position, run in enumerate(runs):
         positions.setdefault(run.labels.get(READING, figure.readings[0].name), []).append(position)
     return positions
 

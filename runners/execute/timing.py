@@ -38,7 +38,7 @@ Part = Literal["run", "tuner"]
 _FILES: dict[Part, str] = {"run": "seconds.json", "tuner": "seconds_of_tuner.json"}
 
 
-def measure(drawn: Sequence[LabelledRun], store: Store, part: Part = "run") -> dict[str, Result]:
+def measure(labelled_runs: Sequence[LabelledRun], store: Store, part: Part = "run") -> dict[str, Result]:
     """Make sure that every run has been timed as often as it is to have repetitions; return results by run id.
 
     Always with repetition 0. All runs have their turn before any is timed again: a machine that slows down slows all
@@ -49,8 +49,8 @@ def measure(drawn: Sequence[LabelledRun], store: Store, part: Part = "run") -> d
     for the same configurations; only that is timed. Turns then go forwards and backwards, so that of two runs each is
     the first of a pair equally often.
     """
-    runs = {labelled.experiment.run_id: labelled.experiment for labelled in drawn}
-    in_order = sorted(drawn, key=lambda labelled: labelled.settings.repetitions)
+    runs = {labelled.experiment.run_id: labelled.experiment for labelled in labelled_runs}
+    in_order = sorted(labelled_runs, key=lambda labelled: labelled.settings.repetitions)
     times = {labelled.experiment.run_id: labelled.settings.repetitions for labelled in in_order}
     results = {run_id: Result() for run_id in runs}
     kept = {run_id: _reusable(store, run_id, part) for run_id in runs}
@@ -87,12 +87,12 @@ def measurements(store: Store, run_id: str, part: Part = "run") -> list[dict[str
 
 
 def finals_of(
-    drawn: Sequence[LabelledRun], done: Sequence[Sequence[int]], store: Store, part: Part = "run"
+    labelled_runs: Sequence[LabelledRun], done: Sequence[Sequence[int]], store: Store, part: Part = "run"
 ) -> pd.DataFrame:
     """Return one row per run and measurement: axis columns, ``repetition`` (its number), ``rounds``, seconds."""
-    axes = list(dict.fromkeys(axis for labelled in drawn for axis in labelled.labels))
+    axes = list(dict.fromkeys(axis for labelled in labelled_runs for axis in labelled.labels))
     rows: list[dict[str, Any]] = []
-    for labelled, numbers in zip(drawn, done, strict=True):
+    for labelled, numbers in zip(labelled_runs, done, strict=True):
         labels = {axis: labelled.labels.get(axis, "") for axis in axes}
         measured = measurements(store, labelled.experiment.run_id, part)
         for number in numbers:

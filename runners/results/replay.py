@@ -87,10 +87,10 @@ def committed_runs(name: str, folder: Path) -> Iterator[CommittedRun]:
     same_machine = machines(folder) == [kind_of_machine(environment())]
     stamps = read_stamps(folder)
     for entry in manifest["runs"]:
-        drawn = today.get(json.dumps(entry["labels"], sort_keys=True))
-        if drawn is None:
+        labelled = today.get(json.dumps(entry["labels"], sort_keys=True))
+        if labelled is None:
             continue
-        experiment = drawn.experiment
+        experiment = labelled.experiment
         lacks_data = experiment.data_kind.is_replaced and entry["data"] != DataKind.SURROGATE
         yield CommittedRun(
             result=f"{name}/{folder.name}",

@@ -51,15 +51,15 @@ def applies_to(figure: Figure) -> bool:
     return figure.source == "runs" and any(claim.get("expect", "differs") for claim in figure.claims)
 
 
-def with_repetitions(drawn: Sequence[LabelledRun], numbers: Sequence[int]) -> list[LabelledRun]:
+def with_repetitions(runs: Sequence[LabelledRun], numbers: Sequence[int]) -> list[LabelledRun]:
     """Return the experiments with other numbers of repetitions."""
     return [
         replace(labelled, settings=replace(labelled.settings, repetitions=number))
-        for labelled, number in zip(drawn, numbers, strict=True)
+        for labelled, number in zip(runs, numbers, strict=True)
     ]
 
 
-def look(drawn: Sequence[LabelledRun], done: Sequence[Sequence[int]], results: Results, most: int) -> NextLook:
+def look(runs: Sequence[LabelledRun], done: Sequence[Sequence[int]], results: Results, most: int) -> NextLook:
     """Look at the claims, and return which experiments need more repetitions, of which ``most`` is the largest number.
 
     All experiments of an open case go on together, from the least number that one of them has, since repetitions are
@@ -67,21 +67,21 @@ def look(drawn: Sequence[LabelledRun], done: Sequence[Sequence[int]], results: R
     repetitions failed, is given up; so is one out of reach (`OUT_OF_REACH`), and one on data that stands in for other
     data, since it is no evidence.
     """
-    numbers = [labelled.settings.repetitions for labelled in drawn]
+    numbers = [labelled.settings.repetitions for labelled in runs]
     following, open_cases = list(numbers), 0
-    is_silent = [not labelled.experiment.data_kind.is_evidence for labelled in drawn]
+    is_silent = [not labelled.experiment.data_kind.is_evidence for labelled in runs]
     figure = results.figure
     if figure.column not in results.finals:
         return NextLook(0, following)
     unfolded = figure.unfold.axis if figure.unfold else None
     for labels, needed in still_open(results).values():
         wanted = [{axis: label for axis, label in of_side.items() if label and axis != unfolded} for of_side in labels]
-        places = [place for place, labelled in enumerate(drawn) if done[place] and labelled.labels in wanted]
-        limit = min([most, *(drawn[place].experiment.most_repetitions or most for place in places)])
+        places = [place for place, labelled in enumerate(runs) if done[place] and labelled.labels in wanted]
+        limit = min([most, *(runs[place].experiment.most_repetitions or most for place in places)])
         least = min((numbers[place] for place in places), default=most)
         if any(is_silent[place] for place in places):
             continue
-        if least >= limit or not all(any(drawn[place].labels == of_side for place in places) for of_side in wanted):
+        if least >= limit or not all(any(runs[place].labels == of_side for place in places) for of_side in wanted):
             continue
         if least > STEP and not needed <= OUT_OF_REACH * limit:  # NaN is more than any number
             continue
