@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from bandit_bench._comparison import COMPARISON, ComparisonResult
-from bandit_bench._parts import Axis, Part, Parts, axis_of, is_direct, literal, runner_words, words_of
+from bandit_bench._parts import Axis, Part, Parts, axis_of, is_direct, literal, runner_words, setting_words, words_of
 from bandit_bench._plan import METHOD, ComparisonPlan
 from bench.errors import ConfigError
 
@@ -78,10 +78,9 @@ def compare(
     elif is_direct(env):
         axes["algorithm"] = {"none": ["algorithm=none"]}
     for key, values in (sweep or {}).items():
-        by_label = values if isinstance(values, Mapping) else {_label(value): value for value in values}
-        axes[key] = {str(label): [f"{key}={literal(value)}"] for label, value in by_label.items()}
+        axes[key] = _axis(key, values)
     common = words_of("task", task) if task is not None else []
-    common += [f"{key}={literal(value)}" for key, value in (settings or {}).items()]
+    common += setting_words(settings)
     until = most_repetitions(repetitions, max_repetitions)
     sizes = {"horizon": horizon, "repetitions": repetitions if until is None else None, "seed": seed}
     return carry_out(
@@ -223,5 +222,16 @@ def _check_column(column: str, columns: Iterable[Sequence[str]]) -> None:
         raise ConfigError(f"column: found '{column}', expected one of: {', '.join(names)}")
 
 
-def _label(value: Any) -> str:
-    return value if isinstance(value, str) else literal(value)
+def _axis(key: str, values: Any) -> Axis:
+    """Return the labels of a key's values, by default the values themselves, each with its override."""
+    if isinstance(values, str) or not isinstance(values, Mapping | Sequence):
+        raise ConfigError(f"sweep: found {key} = {values!r}, expected several values, such as [5, 25]")
+    pairs = values.items() if isinstance(values, Mapping) else [(value, value) for value in values]
+    axis: Axis = {}
+    for given, value in pairs:
+        (word,) = setting_words({key: value})
+        label = given if isinstance(given, str) else literal(given)
+        if label in axis:
+            raise ConfigError(f"{key}: found two called '{label}', expected different labels")
+        axis[label] = [word]
+    return axis

@@ -42,7 +42,8 @@ def axis_of(group: str, parts: Parts) -> Axis:
     axis: Axis = {}
     for given, part in pairs:
         name, values = _read(group, part)
-        put(axis, group, name, {key: literal(value) for key, value in values.items()}, given)
+        words = [word.partition("=") for word in setting_words(values)]
+        put(axis, group, name, {key: text for key, _, text in words}, given)
     return axis
 
 
@@ -93,6 +94,19 @@ def literal(value: Any) -> str:
     if isinstance(value, Mapping):
         return f"{{{','.join(f'{key}:{literal(item)}' for key, item in value.items())}}}"
     raise ConfigError(f"found {value!r}, expected plain data (numbers, strings, lists, dicts)")
+
+
+def setting_words(settings: Mapping[str, Any] | None) -> list[str]:
+    """Return the words of keys and their values. Raises ConfigError, naming the key, where one is no plain data."""
+    if not isinstance(settings, Mapping | None):
+        raise ConfigError(f"settings: found {settings!r}, expected values by key, such as {{'env.dim': 5}}")
+    words = []
+    for key, value in (settings or {}).items():
+        try:
+            words.append(f"{key}={literal(value)}")
+        except ConfigError as error:
+            raise ConfigError(f"{key}: {error}") from None
+    return words
 
 
 def runner_words(runner: str | Mapping[str, Any] | None) -> list[str]:

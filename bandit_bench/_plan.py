@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import reprlib
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 
 METHOD = "method"
 """The axis whose labels are lines."""
-_NAME = re.compile(r"[A-Za-z0-9][\w-]{0,80}")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
+_LONGEST_LABEL = 200
+"""Characters of a label, which stands in legends and tables."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,16 @@ class ComparisonPlan:
 
     def __post_init__(self) -> None:
         if self.name and not _NAME.fullmatch(self.name):
-            raise ConfigError(f"name: found '{self.name}', expected letters, digits, - and _")
+            raise ConfigError(
+                f"name: found '{self.name}', expected up to 80 letters, digits, - and _, a letter or digit first"
+            )
+        for axis, values in self.axes.items():
+            for label in values:
+                if not (label.strip() and label.isprintable() and len(label) <= _LONGEST_LABEL):
+                    raise ConfigError(
+                        f"{axis}: found the label {reprlib.repr(label)}, expected one line of 1 to {_LONGEST_LABEL} "
+                        "printable characters"
+                    )
         for axis in self.lines:
             if axis not in self.axes:
                 raise ConfigError(f"lines: found '{axis}', expected some of what is compared: {', '.join(self.axes)}")

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bandit_bench._parts import Part, is_direct, literal, runner_words, words_of
+from bandit_bench._parts import Part, is_direct, runner_words, setting_words, words_of
 from bench.columns import column_of
 
 if TYPE_CHECKING:  # slow to import
@@ -130,7 +130,7 @@ def run(
     elif is_direct(env):
         words.append("algorithm=none")
     words += words_of("task", task) if task is not None else []
-    words += [f"{key}={literal(value)}" for key, value in (settings or {}).items()]
+    words += setting_words(settings)
     sizes = {"horizon": horizon, "repetitions": repetitions, "seed": seed, "jobs": jobs}
     words += [f"{key}={value}" for key, value in sizes.items() if value is not None]
     return run_composed(from_overrides([*words, *runner_words(runner)]))

@@ -159,7 +159,22 @@ def test_the_largest_scale_is_loaded_and_parts_of_a_figure_last(results, monkeyp
         (lambda: bb.compare(["tl", "tl"]), "tuner: found two called 'TL', expected different labels"),
         (lambda: bb.compare(["tl", 3]), "tuner: found 3, expected a name, a class that derives from Tuner"),
         (lambda: bb.compare(["tl", object]), "tuner: found <class 'object'>, expected a name, a class"),
-        (lambda: bb.compare(["tl", ("cdt", {"x": object()})]), "found <object object at .*, expected plain data"),
+        (lambda: bb.compare(["tl", ("cdt", {"x": object()})]), "x: found <object object at .*, expected plain data"),
+        (lambda: bb.run("tl", settings={"env.dim": b"3"}), "env.dim: found b'3', expected plain data"),
+        (lambda: bb.run("tl", settings=["env.dim"]), r"settings: found \['env.dim'\], expected values by key"),
+        (
+            lambda: bb.compare(["tl", "cdt"], sweep={"env.dim": [5, 5]}),
+            "env.dim: found two called '5', expected differ",
+        ),
+        (lambda: bb.compare(["tl", "cdt"], sweep={"env.dim": {1: 5, "1": 6}}), "env.dim: found two called '1'"),
+        (lambda: bb.compare(["tl", "cdt"], sweep={"env.dim": "5,25"}), "sweep: found env.dim = '5,25', expected sever"),
+        *(
+            (
+                lambda label=label: bb.compare({label: "tl", "B": "cdt"}),
+                "tuner: found the label '.*', expected one line",
+            )
+            for label in (" ", "a\nb", "\x1b[31mred", "\udc80", "x" * 201)
+        ),
         (lambda: bb.compare(["tl", "cdt"], lines="planet"), "lines: found 'planet', expected some of what is compared"),
         (lambda: bb.load("compare/none"), "found no comparison 'compare/none', expected one of"),
     ],

@@ -43,6 +43,9 @@ RUN: Sentences = {
     "tuner=my_module.Checked +tuner.other=3": ("tuner: found the unknown key 'other', expected one of: my_setting",),
     # parts that don't fit
     "env=switching_sine algorithm=linucb": ("found SwitchingSine with LinUCB", "expected a contextual environment"),
+    "env.noise_std=true": ("env.noise_std: found True, expected a number",),
+    "runner.time_limit=1e300": ("runner.time_limit: found 1e+300, expected less than or equal to 1000000000",),
+    "=3": ("=3: found no valid override, expected key=value",),
     "tuner=hedge": ("tuner: found Hedge with ContextualBandit", "SyntheticLinear", "expected", "full information"),
     "tuner=best_forecast": ("tuner: found BestForecast with ContextualBandit", "task=copies task.learn=all"),
     "tuner=zooming_oracle": ("tuner: found ZoomingOracle with ContextualBandit", "expected", "known changes"),
@@ -69,6 +72,7 @@ COMPARE: Sentences = {
     "tuner=tl,my_module.Missing": ("tuner._target_", "my_module has no class Missing"),
     "tuner=my_module.MyTuner,my_module.Other.MyTuner": ("tuner: found two called 'MyTuner'",),
     "tuner=": ("tuner: found ''",),
+    "tuner=1=tl,B=cdt": ("tuner: found '1=tl', expected a name", "label before it begins with a letter, as in A=cdt"),
     "tuner=tl,glob(*)": ("tuner: found 'glob(*)'", "glob(key=value"),
     "tuner=tl,cdt(radius_scale=)": ("tuner: found 'cdt(radius_scale=)'", "key=value"),
     "tuner=tl,cdt(radius=1)": ("tuner.radius: found an unknown key", "radius_scale"),
@@ -83,6 +87,7 @@ COMPARE: Sentences = {
     "env.foo=1,2": ("env.foo: found an unknown key", "dim"),
     "foo": ("foo: found no valid override",),
     "name=../elsewhere": ("name: found '../elsewhere'",),
+    f"name={'n' * 81}": ("name: found 'nnnn", "expected up to 80 letters"),
     "format=eps": ("format: found 'eps'",),
 }
 REPRODUCE: Sentences = {

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,9 @@ def save(
             path = target / f"{name}.{kind}"
             handle, temporary = tempfile.mkstemp(dir=target, prefix=f".{name}-", suffix=f".{kind}")
             try:
-                with os.fdopen(handle, "wb") as file:
+                with os.fdopen(handle, "wb") as file, warnings.catch_warnings():
+                    # A character that the font lacks is a box in a PNG; SVG leaves it to the fonts of the reader
+                    warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
                     figure.savefig(file, format=kind, dpi=_DPI, metadata=_METADATA[kind])
                 os.chmod(temporary, 0o644)
                 os.replace(temporary, path)

@@ -187,7 +187,10 @@ def _hydra(folder: Path | None, words: Sequence[str]) -> tuple[dict[str, Any], d
 def parse(override: str) -> Override:
     """Read one override. Raises ConfigError when it is none."""
     try:
-        return OverridesParser.create().parse_overrides([override])[0]
+        parsed = OverridesParser.create().parse_overrides([override])[0]
+        if not parsed.key_or_group:
+            raise OverrideParseException(override, "no key")
+        return parsed
     except OverrideParseException:
         raise ConfigError(f"{override}: found no valid override, expected key=value") from None
 

@@ -1,8 +1,8 @@
 """How repetitions are spread over processes."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import PositiveFloat
+from pydantic import Field
 
 from bench.component import component
 from bench.errors import ConfigError
@@ -28,7 +28,7 @@ class Runner:
 
     backend: Literal["loky", "dask"] = "loky"
     scheduler: str | None = None
-    time_limit: PositiveFloat | None = None
+    time_limit: Annotated[float, Field(gt=0, le=1e9)] | None = None
     progress: bool | None = None
 
     def __post_init__(self) -> None:
