@@ -24,7 +24,6 @@ from bench.errors import ConfigError
 from runners.config.classes import import_class
 from runners.config.experiment import Experiment
 from runners.config.groups import register, settings_alone
-from runners.config.identity import plain
 from runners.config.runner import Runner
 from runners.config.tree import (
     CLASS,
@@ -34,6 +33,7 @@ from runners.config.tree import (
     Open,
     merge,
     nested,
+    plain,
     read,
     read_choice,
     unknown_choice,

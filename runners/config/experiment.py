@@ -21,8 +21,9 @@ from bench.trace import Trace
 from bench.tuners.base import Tuner
 from runners.config import by_value
 from runners.config.classes import BASES, construct, describe, import_class, is_suites, require
-from runners.config.identity import Code, code_of, plain
+from runners.config.identity import Code, code_of
 from runners.config.renamed import filed
+from runners.config.tree import plain
 from runners.config.trial import how_it_ends
 
 T = TypeVar("T")

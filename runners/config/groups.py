@@ -10,7 +10,6 @@ from hydra.plugins.config_source import ConfigResult, ConfigSource
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import DictConfig, OmegaConf
 
-from runners.config.identity import plain
 from runners.config.papers import leaves, paper_settings
 from runners.config.tree import (
     CLASS,
@@ -24,6 +23,7 @@ from runners.config.tree import (
     nested,
     path_of,
     placed,
+    plain,
     read,
     read_choice,
     refuse_hydra,

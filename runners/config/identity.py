@@ -13,8 +13,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from bench.digest import digest
 from bench.errors import ConfigError
 from runners.config.by_value import INTERFACE, held_as
@@ -48,19 +46,6 @@ class Code(NamedTuple):
 
     modules: dict[str, str]
     packages: dict[str, str | None]
-
-
-def plain(value: Any, where: str = "") -> Any:
-    """Return settings as plain data (dicts, lists, strings, numbers, booleans, None); ConfigError if they are not."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item, f"{where}.{key}".lstrip(".")) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or type(value) in (bool, int, float, str):
-        return value
-    raise ConfigError(f"{where or 'settings'}: found {value!r}, expected plain data (numbers, strings, lists, dicts)")
 
 
 def code_of(classes: Mapping[str, type]) -> Code:

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
 from bench.component import defaults
@@ -200,6 +201,19 @@ def nested(key: str, value: Any) -> dict[str, Any]:
     for name in reversed(key.split(".")):
         value = {name: value}
     return dict(value)
+
+
+def plain(value: Any, where: str = "") -> Any:
+    """Return settings as plain data (dicts, lists, strings, numbers, booleans, None); ConfigError if they are not."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item, f"{where}.{key}".lstrip(".")) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    raise ConfigError(f"{where or 'settings'}: found {value!r}, expected plain data (numbers, strings, lists, dicts)")
 
 
 @cache

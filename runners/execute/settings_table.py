@@ -25,6 +25,7 @@ def settings_table(figure: Figure, runs: list[LabelledRun], scale: str = "paper"
     for labelled in runs:
         words = [leaves(parse(word).value(), key_of(word)) for word in labelled.overrides]
         by_figure = {key for keys in words for key in keys}
+        own = [part for part, cls in labelled.experiment.classes.items() if not is_suites(cls)]
         for general, key, value in settings_of(labelled):
             is_size = general == key
             if general in map(key_of, smaller) or (
@@ -36,8 +37,7 @@ def settings_table(figure: Figure, runs: list[LabelledRun], scale: str = "paper"
             elif general in by_figure and value != of_paper.get(key):
                 source, where = "assumed", "the figure sets it"
             else:
-                cls = labelled.experiment.classes.get(key.partition(".")[0])
-                default = ("assumed", f"the {'suite' if cls is None or is_suites(cls) else 'class'}'s default")
+                default = ("assumed", f"the {'class' if key.partition('.')[0] in own else 'suite'}'s default")
                 source, where = paper["sources"].get(key, default)
             row = rows.setdefault((key, source, where), {"key": key, "values": [], "source": source, "where": where})
             if value not in row["values"]:
