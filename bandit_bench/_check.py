@@ -11,7 +11,7 @@ from runners.config.classes import construct, describe, import_class
 from runners.config.compose import from_overrides
 
 if TYPE_CHECKING:  # slow to import
-    from runners.execute.workers import Call
+    from runners.execute.processes import Call
 
 
 class Checked(NamedTuple):
@@ -35,7 +35,7 @@ def check(part: Part, *, rounds: int = 20_000) -> CheckedClass:
     that is played.
     """
     from bench.conformance.checks import CHECKS, REMEDY  # slow to import
-    from runners.execute.workers import Call, WorkerDiedError
+    from runners.execute.processes import Call, WorkerDiedError
 
     group, cls, settings = _found(part)
     classes = packed({group: {"_target_": settings["_target_"]}}) if held_as(cls) else b""
@@ -56,7 +56,8 @@ def check(part: Part, *, rounds: int = 20_000) -> CheckedClass:
 def _apart(calls: Sequence["Call"]) -> list[Any]:
     """Return what calls return in a fresh process; of one that ends its process, the error that says so."""
     from runners.config.runner import Runner  # slow to import
-    from runners.execute.workers import WorkerDiedError, workers
+    from runners.execute.processes import WorkerDiedError
+    from runners.execute.workers import workers
 
     answers: dict[int, Any] = {}
     with workers(Runner(), 1) as pool:

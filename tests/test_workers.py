@@ -10,7 +10,8 @@ import pytest
 
 from runners.config.runner import Runner
 from runners.execute.limits import TimeOverError
-from runners.execute.workers import Call, WorkerDiedError, workers
+from runners.execute.processes import Call, WorkerDiedError
+from runners.execute.workers import workers
 
 
 def note(path: str, number: int) -> int:

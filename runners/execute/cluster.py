@@ -12,7 +12,7 @@ from bench.errors import ConfigError
 from bench.packages import how_to_install
 from runners.config.runner import Runner
 from runners.execute.limits import GRACE_SECONDS, in_one_thread, no_interrupt
-from runners.execute.workers import CONNECT_SECONDS, Call, Workers
+from runners.execute.processes import CONNECT_SECONDS, Call, Workers
 
 _QUIET = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 """For dask workers: they ignore Ctrl-C, which is handled by the process that started them."""

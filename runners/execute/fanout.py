@@ -13,10 +13,11 @@ from runners.config.classes import is_suites
 from runners.config.experiment import Experiment
 from runners.config.runner import Runner
 from runners.execute.limits import TimeOverError, one_thread
+from runners.execute.processes import Call, WorkerDiedError
 from runners.execute.progress import Progress
 from runners.execute.repetition import Answer, Key, failed, repeat, start
 from runners.execute.repetition import check as check_experiment
-from runners.execute.workers import Call, WorkerDiedError, workers
+from runners.execute.workers import workers
 from runners.results.store import Store
 
 

@@ -13,8 +13,9 @@ from bench.tasks.base import Task
 from runners.config.experiment import Experiment, build
 from runners.config.runner import Runner
 from runners.execute.limits import raise_if_stopped
+from runners.execute.processes import Call, WorkerDiedError
 from runners.execute.repetition import check
-from runners.execute.workers import Call, WorkerDiedError, workers
+from runners.execute.workers import workers
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,8 @@ from runners.config.experiment import Experiment, build, run_repetition
 from runners.config.figures import LabelledRun
 from runners.execute.fanout import Result
 from runners.execute.limits import one_thread
-from runners.execute.processes import Processes
+from runners.execute.processes import Call, Processes
 from runners.execute.repetition import failed
-from runners.execute.workers import Call
 from runners.results.aggregate import as_written
 from runners.results.capture import environment, kind_of_machine
 from runners.results.store import Store, read_json, write_text
