@@ -17,16 +17,12 @@ def listed(group: str) -> dict[str, str]:
     ConfigError where two packages list the same name.
     """
     found: dict[str, str] = {}
-    for point in _points().select(group=f"bandit_bench.{_KINDS[group]}") if group in _KINDS else ():
+    if group not in _KINDS:  # all installed packages would be opened
+        return found
+    for point in importlib.metadata.entry_points(group=f"bandit_bench.{_KINDS[group]}"):
         target = point.value.replace(":", ".")
         if found.setdefault(point.name, target) != target:
             raise ConfigError(
                 f"{group}: found '{point.name}' twice in installed packages: {found[point.name]}, {target}"
             )
     return found
-
-
-@cache
-def _points() -> importlib.metadata.EntryPoints:
-    """Return what all installed packages list: each is opened for that."""
-    return importlib.metadata.entry_points()
