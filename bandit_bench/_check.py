@@ -1,4 +1,4 @@
-"""The conformance checks on a class of a user's own, in a process of its own."""
+"""The conformance checks on a user's class, in a process of its own."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -31,8 +31,8 @@ class CheckedClass(NamedTuple):
 def check(part: Part, *, rounds: int = 20_000) -> CheckedClass:
     """Run the checks that every class of the suite passes on a tuner, contextual algorithm or environment.
 
-    ``part`` as in `compare`; ``rounds``: how many rounds the longest check plays. Raises ConfigError if it is no class
-    that is played.
+    ``part`` as in `compare`; ``rounds``: how many rounds the longest check plays. Raises ConfigError if it is not a
+    class that is played.
     """
     from bench.conformance.checks import CHECKS, REMEDY  # slow to import
     from runners.execute.processes import Call, WorkerDiedError

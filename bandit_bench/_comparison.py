@@ -45,7 +45,7 @@ class ComparisonResult:
 
     @property
     def scale(self) -> str:
-        """The scale of its runs, such as ``"paper"``; `folder` also tells a part, or sizes of one's own."""
+        """The scale of its runs, such as ``"paper"``; `folder` also tells a part, or sizes of your own."""
         return self._manifest.scale
 
     @property

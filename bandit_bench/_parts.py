@@ -32,7 +32,7 @@ _RESERVED = {"true", "false", "null", "inf", "nan"}
 def axis_of(group: str, parts: Parts) -> Axis:
     """Return the labels of some parts, by default made of their names and settings, each with its words.
 
-    Raises ConfigError where something is no part of the group, or two have the same label.
+    Raises ConfigError where something is not part of the group, or two have the same label.
     """
     if isinstance(parts, Mapping):
         pairs = [(str(label), part) for label, part in parts.items()]
@@ -77,7 +77,7 @@ def label_of(group: str, name: str, settings: Mapping[str, str]) -> str:
 
 
 def literal(value: Any) -> str:
-    """Return a value as a word of the command line has it. Raises ConfigError if it is no plain data."""
+    """Return a value as a word of the command line. Raises ConfigError if it is not plain data."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool):
@@ -140,7 +140,7 @@ def _is_pair(part: Any) -> bool:
 
 
 def _read(group: str, part: Part) -> tuple[str, dict[str, Any]]:
-    """Return the name of a part as words have it, and its settings."""
+    """Return the name of a part as words, and its settings."""
     settings: Mapping[str, Any] = {}
     if _is_pair(part):
         part, settings = part

@@ -22,7 +22,7 @@ class ConfigurationCheck:
     def read(self, configuration: Any) -> Configuration:
         """Return the configuration, or one in its place. Raises ValueError with what was found and what is expected.
 
-        A number that is no candidate becomes one of Python's own: NumPy's would carry their precision into a task.
+        A number that is not a candidate becomes one of Python's own: NumPy's would carry their precision into a task.
         """
         try:
             if type(configuration) is dict and len(configuration) == len(self._quick):

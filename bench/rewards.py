@@ -27,7 +27,7 @@ def number(value: Any) -> float | None:
 
 
 def check_reward(reward: Any, round_: int, configuration: Mapping[str, Any]) -> float:
-    """Return a reward as a float; raise TaskError if it is no finite number. A random pull has no configuration."""
+    """Return a reward as a float; raise TaskError if it is not a finite number. A random pull has no configuration."""
     converted = number(reward)
     if converted is None:
         raise TaskError(

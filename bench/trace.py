@@ -34,7 +34,7 @@ class Trace:
     def record(self, values: Mapping[str, Any], configuration: Mapping[str, Any]) -> None:
         """Record the values of one round and the configuration played (empty in the warm-up).
 
-        The values are copied and converted, numbers to float. Raises TaskError if the reward is no finite number, a
+        The values are copied and converted, numbers to float. Raises TaskError if the reward is not a finite number, a
         value is too large, or one that is added up is missing or no number, or makes its sum infinite.
         """
         self.round += 1
@@ -72,7 +72,7 @@ class Trace:
     def spend(self, costs: Mapping[str, float]) -> None:
         """Add seconds to ``costs``, by what they were spent on; they are not part of the rows.
 
-        Raises TaskError if one is no finite number.
+        Raises TaskError if one is not a finite number.
         """
         for name, seconds in costs.items():
             converted = number(seconds)

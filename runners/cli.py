@@ -1,4 +1,4 @@
-"""What the command lines share: Hydra without traces, one sentence for every error a user can mend."""
+"""What the command lines share: Hydra without traces, one sentence for every error a user can correct."""
 
 import argparse
 import itertools
@@ -38,8 +38,8 @@ register()
 def main(name: str, action: Callable[[DictConfig], bool]) -> int:
     """Do ``action`` with the configuration called ``name`` with the command line's overrides, once or for a sweep.
 
-    Returns the exit code, 0 when it always returned True. An error that a user can mend is one sentence on stderr; in a
-    multirun it doesn't stop the others.
+    Returns the exit code, 0 when it always returned True. An error that a user can correct is one sentence on stderr;
+    in a multirun it doesn't stop the others.
     """
     results: list[bool] = []
 
@@ -151,7 +151,7 @@ def check_commas(words: Sequence[str]) -> None:
 
 
 def check_words(words: Sequence[str], keys: Sequence[str]) -> None:
-    """Refuse what Hydra stumbles over: an unknown key, a group that is deleted or set to something that is no name."""
+    """Refuse what Hydra cannot take: an unknown key, a group that is deleted or set to something that is not a name."""
     for word in words:
         key, equals, value = word.lstrip("~+").partition("=")
         top = re.split("[.@/]", key)[0]

@@ -1,4 +1,4 @@
-"""A command around what it does: exit codes, one sentence for every error a user can mend, and a clean stop."""
+"""A command around what it does: exit codes, one sentence for every error a user can correct, and a clean stop."""
 
 import atexit
 import os
@@ -27,7 +27,7 @@ _GRACE_SECONDS = 8.0
 
 
 def command(action: Callable[[], bool], *, keeps: bool = True) -> int:
-    """Run a command; return its exit code. What a user can mend, Ctrl-C and a closed pipe are a sentence on stderr.
+    """Run a command; return its exit code. What a user can correct, Ctrl-C and a closed pipe are a sentence on stderr.
 
     ``keeps``: whether it keeps what is finished when it is stopped, which that sentence says.
     """

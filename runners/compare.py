@@ -3,7 +3,7 @@
 All words are those of ``runners.run``. Values with commas between them are compared: tuners as lines; all else, such as
 ``env=synthetic_linear,movielens`` or ``env.dim=5,25``, as panels. ``lines=algorithm`` makes lines of algorithms,
 ``lines=tuner,algorithm`` of all pairs. The first line is held against every other one. Tuners, environments and
-algorithms may be classes of one's own, and take settings in parentheses: "tuner=cdt,cdt(radius_scale=0.5)", in quotes
+algorithms may be your own classes, and take settings in parentheses: "tuner=cdt,cdt(radius_scale=0.5)", in quotes
 because of the parentheses; ``tuner.radius_scale=0.5`` alone is for all of them. A name before a value is its label:
 "tuner=Mine=my_module.MyTuner(threshold=0.9),tl" "env=Linear model=synthetic_linear,Films=movielens".
 

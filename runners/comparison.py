@@ -26,7 +26,7 @@ _BETWEEN_PARTS = re.compile(r",(?![^()]*\))")  # outside of parentheses
 
 
 def asked(words: list[str]) -> ComparisonPlan:
-    """Read a command line. Raises ConfigError when a word is no override, or names no choice of its group."""
+    """Read a command line. Raises ConfigError where a word is not an override, or names no choice of its group."""
     from bench.report.saving import extra_formats, print_size  # slow to import
     from runners.results.until_decided import most_repetitions
 

@@ -1,6 +1,6 @@
 """Pages of all results, to be opened in a browser: python -m runners.gallery
 
-With ``serve=true`` they are served on this machine alone, at ``port`` (default: 8765), and made again when results
+With ``serve=true`` they are served only on this machine, at ``port`` (default: 8765), and made again when results
 change.
 """
 
@@ -75,7 +75,7 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say in a line what went wrong with a request; a client that goes away is nothing of the kind."""
+        """Say in a line what went wrong with a request; a client that goes away is not an error."""
         error = sys.exception()
         if error and not isinstance(error, ConnectionError | TimeoutError):
             print(f"error: {type(error).__name__}: {one_line(error)}", file=sys.stderr)

@@ -165,7 +165,7 @@ def _table(values: dict[str, Any], about: dict[str, str]) -> str:
 
 
 def _yaml(value: Any) -> str:
-    """Return a value in one line, as a configuration has it."""
+    """Return a value in one line, as in a configuration."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_yaml(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
@@ -178,7 +178,7 @@ def _cell(text: str) -> str:
 
 
 def headlines(folder: Path) -> dict[str, PaperPage]:
-    """Return the papers that have headlines, with what these came to."""
+    """Return the papers that have headlines, with their verdicts."""
     return {page.name: page for page in read_papers(folder) if page.headlines}
 
 

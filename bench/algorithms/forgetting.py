@@ -17,7 +17,7 @@ from bench.space import Configuration
 
 @component
 class ForgettingLinUCB(LinUCB):
-    """LinUCB that solves its sums anew in every round.
+    """LinUCB that solves its sums again in every round.
 
     Parameters
     ----------

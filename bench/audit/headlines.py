@@ -1,4 +1,4 @@
-"""What a paper says in general, and what the claims that it rests on came to under one reading or two."""
+"""What a paper says in general, and the verdicts on the claims it rests on, under one reading or two."""
 
 import re
 from collections import Counter
@@ -105,9 +105,9 @@ class Headline(BaseModel):
 
 
 class Evidence(NamedTuple):
-    """What is said of some cases; a verdict that does not remain after Holm's correction counts as open.
+    """The verdicts on some cases; a verdict that does not remain after Holm's correction counts as open.
 
-    ``holds``, ``fails``, ``ties`` and ``open`` add up to the ``cases``; ``no_evidence`` are no cases. ``agree``
+    ``holds``, ``fails``, ``ties`` and ``open`` add up to the ``cases``; ``no_evidence`` are not cases. ``agree``
     count for the claim: a tie does for "no more" and "no less". ``least`` and ``most`` are the lowest and the highest
     estimate, ``low`` and ``high`` the outer ends of their intervals; ``percent_least`` and ``percent_most`` are
     of the comparison as a share of the right side, without its sign; ``n_least`` and ``n_most`` of repetitions.
@@ -212,7 +212,7 @@ def judge(parts: Sequence[Evidence], *, hedge: str = "") -> str:
 
 
 def counted(rows: Iterable[Judged]) -> dict[str, int]:
-    """Return how many headlines came to what, in the order of `ORDER`; those that stand aside are left out."""
+    """Return the number of headlines by verdict, in the order of `ORDER`; those that stand aside are left out."""
     words = Counter(row.verdict for row in rows if not row.headline.aside)
     return {word: words[word] for word in ORDER if words[word]}
 
@@ -224,7 +224,7 @@ def spelled(words: Mapping[str, int]) -> str:
 
 
 def evidence(table: pd.DataFrame) -> Evidence:
-    """Return what is said of some cases, rows of ``claims.csv``."""
+    """Return the verdicts on some cases, rows of ``claims.csv``."""
     says = table[table["verdict"] != NO_EVIDENCE]
     remains = says["verdict"].where(says["holm"] == REMAINS, OPEN)
     holds, fails, ties, still = (int((remains == word).sum()) for word in (HOLDS, FAILS, TIE, OPEN))

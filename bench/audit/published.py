@@ -47,9 +47,9 @@ class PublishedOverview(NamedTuple):
 def published_overview(
     figures: Mapping[str, Figure], folder: Path, compared: Mapping[str, Mapping[str, Any]] | None = None
 ) -> PublishedOverview:
-    """Return what there is to say of every number that a paper printed, other than times.
+    """Return what can be said of every number that a paper printed, other than times.
 
-    Figures are by their names ``paper/figure``; of the folder of results reference results alone count. ``compared``
+    Figures are by their names ``paper/figure``; of the folder of results only reference results count. ``compared``
     has by paper the ``methods`` whose levels and order are compared, and the ``panels`` of each group; by default all.
     """
     shown = {

@@ -54,15 +54,15 @@ def claims_table(verdicts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 def numbers_table(results: Mapping[str, Results], size: int) -> pd.DataFrame:
     """Return every published number beside ours under each reading.
 
-    A number is `exact` where our own first repetitions, as many as in print, give it under a reading that draws
+    A number is `exact` where our own first repetitions, as many as the paper has, give it under a reading that draws
     what the authors drew. Else it is `inside` where our 95 % interval under the paper's reading, the first that is not
     of its authors' code, contains it. Else it is `possible` where the 95 % prediction interval of a further set of
     repetitions of the paper's size contains it under some reading, as it would many a false number; else it is
     `outside`. An interval contains a number if it reaches to within half a unit of the number's last digit.
 
     Results are by reading, the first first; a figure without readings has one. ``size`` is the paper's number of
-    repetitions. The columns are the axes, then `NUMBERS`: `first` is our number from as many repetitions as in print,
-    of a reading that draws the same; `inside` and `predicted` (yes, no, or "" without results) are of one reading,
+    repetitions. The columns are the axes, then `NUMBERS`: `first` is our number from as many repetitions as the paper
+    has, of a reading that draws the same; `inside` and `predicted` (yes, no, or "" without results) are of one reading,
     `verdict` is of the number. The table is empty without published numbers, of a packaged sample, and of runs that
     they do not belong to.
     """

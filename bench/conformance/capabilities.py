@@ -1,4 +1,4 @@
-"""What a tuner can search, and what it can besides."""
+"""What a tuner can search, and what else it can do."""
 
 import copy
 import json
@@ -12,7 +12,7 @@ from bench.tuners.base import Tuner
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a tuner can search, and what it can besides."""
+    """What a tuner can search, and what else it can do."""
 
     candidates: bool
     """A list of numbers."""

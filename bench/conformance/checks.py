@@ -85,7 +85,7 @@ def stays_finite(build: Build, rounds: int) -> None:
 
 
 def refuses_rewards_that_are_no_numbers(build: Build, rounds: int) -> None:
-    """A reward that is no finite number is refused and changes nothing."""
+    """A reward that is not a finite number is refused and changes nothing."""
     for reward in (math.nan, -math.inf, "much", None, 1j, 10**400):
         tuner, other = build(), build()
         for each in (tuner, other):

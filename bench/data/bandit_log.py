@@ -1,4 +1,4 @@
-"""Logs of one's own: context, action, reward and propensity of each decision, from named columns of files."""
+"""Users' logs: context, action, reward and propensity of each decision, from named columns of files."""
 
 from dataclasses import dataclass
 from functools import lru_cache

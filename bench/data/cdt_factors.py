@@ -44,7 +44,7 @@ def cdt_factors() -> Factors | None:
 def read_factors(path: Path, n_rows: int) -> np.ndarray:
     """Read a file with a line of column numbers, then lines of a row number from 0 and its 20 factors.
 
-    Raises DataError if it is no such file.
+    Raises DataError if it is not such a file.
     """
     expected = f"a line of column numbers, then {n_rows} lines of a row number and {RANK} finite factors"
     with reading(path, expected), warnings.catch_warnings():

@@ -19,7 +19,7 @@ _MISSING = "(missing)"
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """``values``, shape (rows, features), float64, each row of norm 1; ``names``; ``notes``, what is to be said."""
+    """``values``, shape (rows, features), float64, each row of norm 1; ``names``; ``notes`` for the user."""
 
     values: np.ndarray
     names: tuple[str, ...]

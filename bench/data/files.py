@@ -32,7 +32,7 @@ def cache_folder() -> Path:
 def data_roots() -> list[Path]:
     """Return the folders that hold data sets: ``BENCH_DATA_DIR`` if it is set, then the cache's ``data`` folder.
 
-    Raises DataError if ``BENCH_DATA_DIR`` is no folder.
+    Raises DataError if ``BENCH_DATA_DIR`` is not a folder.
     """
     given = os.environ.get("BENCH_DATA_DIR")
     if given and not Path(given).expanduser().is_dir():

@@ -1,4 +1,4 @@
-"""Labelled data: features and a class of each row, scikit-learn's packaged sets or a file of one's own."""
+"""Labelled data: features and a class of each row, scikit-learn's packaged sets or a user's file."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -51,7 +51,7 @@ def load_packaged(name: Packaged) -> Labelled:
 
 
 def load_labelled(path: str | list[str], target: str, features: tuple[str, ...]) -> Labelled:
-    """Return a table of one's own. Raises ConfigError if a column is not there, DataError if a file is damaged."""
+    """Return a user's table. Raises ConfigError if a column is not there, DataError if a file is damaged."""
     if not target:
         raise ConfigError("env.target: found none, expected the column with the class of each row")
     return _load(tuple(map(stamp_of, files_of(path, "env.path"))), target, features)

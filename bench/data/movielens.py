@@ -28,7 +28,7 @@ _LATENT_RANK = 10
 def read_ratings(path: Path) -> Ratings:
     """Read a file of lines ``user<TAB>item<TAB>rating<TAB>timestamp``, ids from 1 and ratings in whole stars.
 
-    Raises DataError if it is no such file.
+    Raises DataError if it is not such a file.
     """
     user, item, rating, _ = _columns(path)
     return Ratings(

@@ -74,7 +74,7 @@ def read_items(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return the items' numerical feature, shape (n_items,), and the three categorical ones, int64, shape (n_items, 3).
 
     Codes are by first appearance: the names are hashed differently in the folders of the two policies. Raises DataError
-    if it is no such file, or ids are not 0, 1, ..., each once.
+    if it is not such a file, or ids are not 0, 1, ..., each once.
     """
     import pyarrow as pa
 
@@ -99,8 +99,8 @@ def _by_first_appearance(texts: np.ndarray) -> np.ndarray:
 def read_logs(bts: Path, random: Path, n_items: int) -> list[OpenBanditLog]:
     """Read the logs of both policies, with common codes: each has user features that do not occur in the other.
 
-    Raises DataError, naming the place, if one is no such file, or has an unknown item, a click that is neither 0 nor 1,
-    a propensity outside (0, 1], or one in the ``random`` log that is not 1 / n_items.
+    Raises DataError, naming the place, if one is not such a file, or has an unknown item, a click that is neither 0 nor
+    1, a propensity outside (0, 1], or one in the ``random`` log that is not 1 / n_items.
     """
     logs = _read(bts, n_items, uniform=False), _read(random, n_items, uniform=True)
     coded = [_coded([*first, *second]) for first, second in zip(*(texts for _, texts in logs), strict=True)]
@@ -113,7 +113,7 @@ def read_logs(bts: Path, random: Path, n_items: int) -> list[OpenBanditLog]:
 
 
 def _read(path: Path, n_items: int, *, uniform: bool) -> tuple[list[np.ndarray], list[list[Any]]]:
-    """Return the columns of a log but for the users' features, and these as blocks of Arrow's dictionaries."""
+    """Return the columns of a log except the users' features, and these as blocks of Arrow's dictionaries."""
     import pyarrow as pa
 
     users = [f"user_feature_{number}" for number in range(N_USER_FEATURES)]

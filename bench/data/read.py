@@ -1,4 +1,4 @@
-"""Tables of one's own, Parquet or CSV: `read` returns them, and remembers which files a module has read.
+"""Users' tables, Parquet or CSV: `read` returns them, and remembers which files a module has read.
 
 What is read here becomes part of the fingerprint of the data without the author's doing: if a file changes, runs on it
 are run again.
@@ -104,7 +104,7 @@ class Files:
         return f"{path}, row {row + 1}" if path.suffix == ".parquet" else f"{path}, line {row + 2}"
 
     def numbers(self, column: str, expected: str = "a finite number") -> np.ndarray:
-        """Return a column as float64. Raises DataError for the first value that is missing or no finite number."""
+        """Return a column as float64. Raises DataError for the first value that is missing or not a finite number."""
         import pandas as pd
 
         values = self.frame[column]

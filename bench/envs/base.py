@@ -24,7 +24,7 @@ class Environment(ABC):
         return cls.reads
 
     def notes(self) -> tuple[str, ...]:
-        """Return what is to be said of the data before a run, a line each."""
+        """Return notes on the data that are shown before a run, a line each."""
         return ()
 
     @abstractmethod

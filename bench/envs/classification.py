@@ -24,7 +24,7 @@ class Classification(ContextualEnvironment):
         A data set that comes with scikit-learn: ``digits`` (1,797 rows, 10 classes), ``wine`` (178, 3),
         ``breast_cancer`` (569, 2) or ``iris`` (150, 3); not used if there is a ``path``.
     path
-        Files of one's own, or a pattern: Parquet (.parquet) or CSV (.csv, .csv.gz).
+        Your own files, or a pattern: Parquet (.parquet) or CSV (.csv, .csv.gz).
     target
         The column with the classes.
     features

@@ -17,7 +17,7 @@ _UNIT = 1.0
 
 @component
 class LogReplay(Replay):
-    """A log of one's own, from Parquet or CSV files, replayed.
+    """Your own log, from Parquet or CSV files, replayed.
 
     An event is a round if its action is the arm pulled, with probability c / propensity: c is the smallest propensity
     of the log, so every event is accepted with probability c whatever is pulled, and accepted rounds are as if actions
@@ -37,13 +37,13 @@ class LogReplay(Replay):
     context
         Columns of the context, or patterns such as ``user_*``; none: there is no context.
     action, reward, time
-        The column of each; time is needed for ``order: time`` alone.
+        The column of each; time is needed only for ``order: time``.
     propensity
         The column with the logging policy's probability of the logged action; ``uniform`` if all were equally likely.
     arms
         A file with a row for each action, in a column called as in the log, and its features in the other columns.
     order
-        The order in which events are replayed: ``shuffled`` anew in each repetition, or by ``time``.
+        The order in which events are replayed: ``shuffled`` again in each repetition, or by ``time``.
     sample
         What a repetition replays: a ``part`` of its own, the only kind whose intervals hold for other data than the
         log; ``all`` rows; or as many rows drawn with replacement (``bootstrap``).

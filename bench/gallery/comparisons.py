@@ -15,7 +15,7 @@ _LABEL = re.compile(r"[^\W\d][^=,()'\"\[\]{}]*")
 
 
 def comparisons(manifest: Mapping[str, Any]) -> list[str]:
-    """Return a command for each panel that compares its methods, where these differ in their tuner alone.
+    """Return a command for each panel that compares its methods, where these differ only in their tuner.
 
     Where they have different numbers of repetitions it asks for the largest.
     """

@@ -79,7 +79,7 @@ def _address(address: str, names: Collection[str]) -> str:
 
 
 def words(text: Any) -> Markup:
-    """Return words as HTML, with mathematics as pictures have it."""
+    """Return words as HTML, with mathematics as in pictures."""
     return Markup(re.sub(r"\^(?:\(([^()]*)\)|(\d+\.\d+|\w+))", r"<sup>\1\2</sup>", str(escape(in_unicode(str(text))))))
 
 

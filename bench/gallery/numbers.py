@@ -74,7 +74,7 @@ def differs(groups: Mapping[str, pd.DataFrame]) -> list[Level]:
 
 
 def counted(published: PublishedOverview, paper: str) -> dict[str, int]:
-    """Return how many of a paper's published numbers came to what, in words; empty if nothing stands beside any."""
+    """Return a paper's published numbers by verdict, in words; empty if nothing stands beside any."""
     if paper not in set(published.rows["paper"]):
         return {}
     verdicts = list(published.numbers.loc[published.numbers["paper"] == paper, "verdict"])

@@ -1,4 +1,4 @@
-"""Papers with their figures, and what there is of their results."""
+"""Papers with their figures, and their results, as far as there are any."""
 
 import hashlib
 import json
@@ -114,7 +114,7 @@ class PaperPage:
 
     @property
     def is_own(self) -> bool:
-        """Whether these are comparisons of a user's own, not figures of a paper."""
+        """Whether these are a user's comparisons, not figures of a paper."""
         return self.name == COMPARE
 
     @property
@@ -161,7 +161,7 @@ class PaperPage:
 
     @property
     def headline_words(self) -> dict[str, str]:
-        """How many headlines came to what, in words by verdict."""
+        """The number of headlines by verdict, in words."""
         from bench.audit.headlines import counted, spelled
 
         return {verdict: spelled({verdict: count}) for verdict, count in counted(self.judged).items()}
@@ -227,7 +227,7 @@ def read(
 
 
 def comparisons(results: Path, *, in_gallery: bool) -> PaperPage:
-    """Return the page of a user's own comparisons; ``in_gallery``: whether there are the pages that all lead to."""
+    """Return the page of a user's comparisons; ``in_gallery``: whether there are the pages that all lead to."""
     page = PaperPage(COMPARE, figures=_comparisons(results))
     _look_for_pages(page, results, in_gallery)
     return page
@@ -242,7 +242,7 @@ def _look_for_pages(page: PaperPage, results: Path, beside: Any) -> None:
 
 
 def _figure(results: Path, name: str, config: Any, derive: Derive | None) -> FigurePage:
-    """Return a figure, by its name ``paper/figure``, with what there is of its results."""
+    """Return a figure, by its name ``paper/figure``, with its results, if any."""
     paper, _, own_name = name.partition("/")
     figure = read_figure(config) if not isinstance(config, dict) or "kind" in config else None
     is_link = (results / paper).is_symlink() or (results / name).is_symlink()

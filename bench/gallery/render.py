@@ -1,4 +1,4 @@
-"""From a template and what it shows to a page; a user's own comparisons have all their pages made here."""
+"""From a template and what it shows to a page; a user's comparisons have all their pages made here."""
 
 from functools import cache
 from typing import Any
@@ -46,7 +46,7 @@ def render(template: str, up: str = "", **words: Any) -> str:
 
 
 def build_comparisons(page: PaperPage, *, in_gallery: bool) -> dict[str, str]:
-    """Return the pages of a user's own comparisons alone: of those that have changed, and the one that lists them."""
+    """Return the pages of only a user's comparisons: of those that have changed, and the one that lists them."""
     site = {} if in_gallery else {"SITE": {f"{COMPARE}/{PAGE}": page.title}}
     made = [figure for figure in page.made if not figure.is_fresh]
     pages = {f"{own.folder}/{PAGE}": render("figure", "../../", paper=page, figure=own, **site) for own in made}

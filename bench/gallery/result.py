@@ -36,7 +36,7 @@ class ReadingsView(NamedTuple):
 
 
 class ResultView(Stored):
-    """A folder of results; a comparison of a user's own (``is_own``) has its page beside its results."""
+    """A folder of results; a user's comparison (``is_own``) has its page beside its results."""
 
     def __init__(
         self, folder: Path, figure: Figure | None, derive: Derive | None = None, *, is_own: bool = False
@@ -60,12 +60,12 @@ class ResultView(Stored):
 
     @property
     def gives_verdicts(self) -> bool:
-        """Whether what its claims came to may be stated as a finding; a comparison is the size its user chose."""
+        """Whether its verdicts may be stated as findings; a comparison is the size its user chose."""
         return self.is_own or super().gives_verdicts
 
     @property
     def finding(self) -> str:
-        """What its claims came to, in a sentence."""
+        """Its verdicts in a sentence."""
         claims = self.grouped_claims()
         return compared(claims) if self.is_own else finding([[case["verdict"] for case in cases] for cases in claims])
 

@@ -1,1 +1,1 @@
-"""What serves one paper alone: kinds of figures, a kind of claim, computations."""
+"""What serves only one paper: kinds of figures, a kind of claim, computations."""

@@ -1,4 +1,4 @@
-"""What the claims of a figure came to: a row per case, on one axis."""
+"""The estimates of a figure's claims: a row per case, on one axis."""
 
 from collections.abc import Mapping
 

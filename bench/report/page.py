@@ -64,7 +64,7 @@ SHEETS: dict[Size, Sheet] = {
 
 
 def check_size(size: str) -> None:
-    """Raise `ConfigError` where it is no width for print, nor "" for the screen's."""
+    """Raise `ConfigError` where it is not a width for print, nor "" for the screen's."""
     if size not in SHEETS:
         raise ConfigError(f"size: found '{size}', expected {' or '.join(SIZES)}")
 

@@ -15,7 +15,7 @@ class Rendering:
     """What a figure says of its results: tables by file name, the verdicts of `bench.report.claims.check`, and marks.
 
     `BenchError` if results don't fit it. Surrogate results stand beside no published number. The plot is made when it
-    is first asked for: where tables alone are wanted there is none.
+    is first asked for: where only tables are wanted there is none.
     """
 
     def __init__(self, results: Results) -> None:

@@ -40,7 +40,7 @@ _NOTHING = pd.DataFrame()
 
 
 class Results:
-    """A figure's experiments by their axis labels, with what there is of their results.
+    """A figure's experiments by their axis labels, with their results, as far as there are any.
 
     The figure's `runs` list the experiments; others in ``finals`` are left out. Without `runs` they are those in
     ``finals``, which has one row per experiment and repetition: axis columns, `repetition`, `rounds`, then final

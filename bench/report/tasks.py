@@ -114,10 +114,10 @@ class Tasks:
     def mean_ranks(self) -> pd.DataFrame:
         """Return mean rank and mean ratio of every method over the families on which all methods are run.
 
-        Methods are ranked anew in every repetition, whose data they share: 1 and for each other group of duplicates the
-        share of its members that have a lower value; equal values count half. Tasks without any results do not count.
-        Repetitions count that all methods have on all of these tasks. The 95 % intervals are over the repetitions, not
-        over the choice of the tasks; the best comes first, the best fixed configuration last.
+        Methods are ranked again in every repetition, whose data they share: 1 and for each other group of duplicates
+        the share of its members that have a lower value; equal values count half. Tasks without any results do not
+        count. Repetitions count that all methods have on all of these tasks. The 95 % intervals are over the
+        repetitions, not over the choice of the tasks; the best comes first, the best fixed configuration last.
         """
         table = self._over({family: run for family in self.families if (run := self.run_by_all(family))})
         missing = [method for method in self.all_methods if method not in set(table[METHOD])]

@@ -123,7 +123,7 @@ def typeset(words: str, plain: Callable[[str], str] | None = None) -> str:
     r"""Return words as people write them, with mathematics between dollars, which LaTeX and matplotlib set alike.
 
     ``movielens, radius_scale = 10000`` gives ``MovieLens, radius scale = 10,000`` and ``beta0 = 3`` ``$\beta_0$ = 3``;
-    ``plain`` is applied to what is no mathematics; default: dollars stay dollars in matplotlib.
+    ``plain`` is applied to what is not mathematics; default: dollars stay dollars in matplotlib.
     """
     plain = plain or (lambda text: text.replace("$", r"\$"))
     words = _LONG_NUMBER.sub(lambda number: f"{int(number[0]):,}", _NAME.sub(lambda key: _NAMES[key[0]], words))

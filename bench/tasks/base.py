@@ -52,7 +52,7 @@ def convert_reward(outcome: Outcome, round_: int, configuration: Configuration) 
 
 
 def check_parts(expected: str, *parts: tuple[Any, type]) -> None:
-    """Raise ConfigError if a part is no instance of the class beside it."""
+    """Raise ConfigError if a part is not an instance of the class beside it."""
     if not all(isinstance(part, cls) for part, cls in parts):
         names = " with ".join(type(part).__name__ for part, _ in parts)
         raise ConfigError(f"task: found {names}, expected {expected}")

@@ -28,9 +28,9 @@ class ContextualBandit(Task):
 
     Trace columns: ``reward``, summed, and the environment's: mostly ``regret``, the best expected reward of the round
     less that of the arm pulled, and ``random_regret``, the same for an arm drawn uniformly, computed from the means and
-    not played; both summed. An event of a log that the environment rejects is no round. With a tuner that wants them,
-    also ``model_mean``, the reward that the algorithm's estimate expected of the arm pulled, and ``model_regret``, by
-    how much it expected more of the greedy arm.
+    not played; both summed. An event of a log that the environment rejects is not a round. With a tuner that wants
+    them, also ``model_mean``, the reward that the algorithm's estimate expected of the arm pulled, and
+    ``model_regret``, by how much it expected more of the greedy arm.
 
     Raises ConfigError if the algorithm does not fit the rewards, or values are to be probed in a log without means;
     TaskError if the environment contradicts itself: see `bench.tasks.stated`.
@@ -183,7 +183,7 @@ class ContextualBandit(Task):
         return None
 
     def _check_finite(self, contexts: np.ndarray) -> None:
-        """Raise TaskError if a context, or what the algorithm has learnt of earlier ones, is no finite number."""
+        """Raise TaskError if a context, or what the algorithm has learnt of earlier ones, is not a finite number."""
         step = 1 if self._round < _SELDOM else max(1, min(_SELDOM, self._rounds - 1 - self._round))
         self._looks_at = self._round + step
         estimate = self.algorithm.estimate

@@ -12,7 +12,7 @@ _TINY = 1e-12
 
 
 def check_constant(environment: Any, name: str) -> float:
-    """Return what an environment says after its start. Raises TaskError if it is no finite number, at least 0."""
+    """Return what an environment says after its start. Raises TaskError if it is not a finite number, at least 0."""
     value: Any = getattr(environment, name, None)
     converted = number(value)
     if converted is None or converted < 0:
@@ -26,8 +26,8 @@ def check_constant(environment: Any, name: str) -> float:
 def regrets(environment: Any, round_: int, mean: Any, played: str) -> dict[str, float]:
     """Return the regret of what was ``played``, whose expected reward is ``mean``, and that of random play, as floats.
 
-    Called where those that the environment computed are no floats, or negative, which rounding may explain. Raises
-    TaskError if an expected reward is no finite number, or larger than the best.
+    Called where those that the environment computed are not floats, or negative, which rounding may explain. Raises
+    TaskError if an expected reward is not a finite number, or larger than the best.
     """
     name = f"the expected reward of the {played} played"
     stated = {"best_mean": environment.best_mean, name: mean, "average_mean": environment.average_mean}

@@ -77,7 +77,7 @@ class Tuner(Saving, ABC):
     def start(self, problem: Problem, seeds: Seeds | None = None) -> None:
         """Forget everything and prepare for ``problem``.
 
-        Raises ConfigError if the search space does not fit the tuner, TunerError if the horizon is no positive integer.
+        Raises ConfigError if the search space does not fit the tuner, TunerError if the horizon is not positive.
         """
         if not isinstance(problem.horizon, Integral) or problem.horizon < 1:
             raise TunerError(
@@ -124,8 +124,8 @@ class Tuner(Saving, ABC):
     def tell(self, reward: float, outcome: Any = None, ticket: int | None = None) -> None:
         """Learn the reward of a ticket, else of the latest configuration; most tuners ignore the whole ``outcome``.
 
-        Raises TunerError if nothing was asked, the ticket is not open, or the reward is no finite number; the tuner's
-        state is unchanged.
+        Raises TunerError if nothing was asked, the ticket is not open, or the reward is not a finite number; the
+        tuner's state is unchanged.
         """
         if ticket is not None or self._asked is not True:
             if ticket is None and not self._asked:

@@ -1,4 +1,4 @@
-"""Continuous dynamic tuning: as the cdt paper states it, and as two versions of its authors' public code have it."""
+"""Continuous dynamic tuning: as the cdt paper states it, and as in two versions of its authors' public code."""
 
 import math
 from typing import Any, ClassVar, Literal

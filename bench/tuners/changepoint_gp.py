@@ -56,9 +56,9 @@ class ChangepointGP(Tuner):
     Where the task says what the algorithm's estimate expects of a round (``model_mean`` of the arm pulled and
     ``model_regret``, by how much that of the greedy arm is larger), a second belief learns from -model_regret +
     ``residual`` (reward - model_mean), which has a fraction of the reward's noise. It decides while the algorithm's
-    estimate is more likely than not to predict rewards better than the first belief, but for a share ``doubt`` of the
-    rounds. Two forecasters are compared: the reward is normal around the forecast, with the estimated noise variance,
-    and which of the two it is changes with the chance of a change; the prior probability is 0.9.
+    estimate is more likely than not to predict rewards better than the first belief, except for a share ``doubt`` of
+    the rounds. Two forecasters are compared: the reward is normal around the forecast, with the estimated noise
+    variance, and which of the two it is changes with the chance of a change; the prior probability is 0.9.
     Source: Srinivas et al. 2010 (GP-UCB); Adams and MacKay 2007 (run lengths); Mellor and Shapiro 2013 (drawing one);
     Herbster and Warmuth 1998 (fixed share, for the two forecasters). Their combination is ours.
 

@@ -66,7 +66,7 @@ class BestForecast(CandidateTuner):
 
     One of those with equal losses is drawn: no order of candidates counts, so exploration rates, which forecasts do not
     depend on, are random. Rewards themselves do not count. It needs a task that holds a copy of the algorithm for each
-    candidate and tells how well each copy foretold the reward, ``task=copies``. With log losses and ``eta`` = 1,
+    candidate and tells how well each copy predicted the reward, ``task=copies``. With log losses and ``eta`` = 1,
     candidates are drawn by their posterior probability given uniform prior weights.
     Source: Dawid 1984 (prequential losses); Cesa-Bianchi and Lugosi 2006, sections 3.2 (follow the leader, there:
     follow the best expert) and 2.2 (exponential weights).

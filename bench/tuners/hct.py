@@ -22,7 +22,7 @@ class HCT(Tuner):
     and B = U for a leaf, else the least of U and the largest B of its halves. From the root the half with the larger B
     is taken, of equal ones the second, down to a leaf or a cell with n < tau_h = c^2 ln(1 / delta_t) rho^(-2 h) / nu^2,
     which is played; a leaf is halved once n >= tau_h. delta_t = min{1/2, (rho / (3 nu))^(1/8) delta / t+}, t+ the power
-    of two at or after the round; when a round is one, all bounds are computed anew. Several hyper-parameters are halved
+    of two at or after the round; when a round is one, all bounds are recomputed. Several hyper-parameters are halved
     in turn. Rewards are taken to lie in [0, 1].
     Source: Azar, Lazaric and Brunskill 2014 (HCT-iid), as in the library PyXAB 0.3.0, whose defaults these are; there a
     cell that has halves already may be halved again, which is left out here. By the theory c = 2 / sqrt(1 - rho).

@@ -69,7 +69,7 @@ def distance(space: Space, one: Configuration, other: Configuration) -> float:
 
 
 def _unit(parameter: HyperParameter, value: Any) -> float:
-    """Return where a candidate lies on the interval, in units of its length; NaN for what is no finite number."""
+    """Return where a candidate lies on the interval, in units of its length; NaN for what is not a finite number."""
     low, high = parameter.low, parameter.high
     if low is None or high is None or isinstance(value, bool) or not isinstance(value, int | float):
         return math.nan

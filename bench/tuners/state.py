@@ -206,6 +206,6 @@ def compare(name: str, path: str, found: Any, expected: Any) -> None:
 
 
 def checksum(saved: Mapping[str, Any]) -> str:
-    """Return a digest of all keys but ``checksum``; raises TypeError or ValueError for what is no plain data."""
+    """Return a digest of all keys but ``checksum``; raises TypeError or ValueError for what is not plain data."""
     rest = {key: value for key, value in saved.items() if key != "checksum"}
     return digest(json.dumps(rest, sort_keys=True, allow_nan=False).encode())

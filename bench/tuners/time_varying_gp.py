@@ -198,7 +198,7 @@ class RGPUCB(ForgettingGP):
     """GP-UCB that forgets everything at regular intervals: as `TVGPUCB`, without drift inside a block of rounds.
 
     beta_t goes on from block to block, and so does the estimate of the noise; the mean of the process is estimated
-    anew. Each block begins with the same point, drawn at the start. See `ForgettingGP` for beta_t and the scale.
+    again. Each block begins with the same point, drawn at the start. See `ForgettingGP` for beta_t and the scale.
     Source: Bogunovic, Scarlett and Cevher 2016 (R-GP-UCB). The length of blocks is assumed.
 
     Parameters

@@ -1,4 +1,4 @@
-"""The files that classes of a user's own read: part of the fingerprint of the data, without the author's doing."""
+"""The files that a user's classes read: part of the fingerprint of the data, without the author's doing."""
 
 import ast
 import inspect
@@ -34,7 +34,7 @@ _OPEN |= {
 def data_fingerprint(environment: Environment, settings: Mapping[str, Any], classes: Mapping[str, type]) -> str | None:
     """Return the identity of the data: what the environment says, else a checksum of the files that are read.
 
-    These are, of classes of a user's own, the files that their settings name, and what they have read by
+    These are, of a user's classes, the files that their settings name, and what they have read by
     `bench.data.read` after a start of the environment. None: there are none.
     """
     declared = environment.fingerprint
@@ -52,7 +52,7 @@ def data_fingerprint(environment: Environment, settings: Mapping[str, Any], clas
 
 
 def opened_otherwise(classes: Mapping[str, type]) -> list[str]:
-    """Return a line for each class of a user's own whose module seems to open files that nothing takes notice of."""
+    """Return a line for each class of a user's own whose module seems to open files that nothing else notices."""
     lines = []
     for part, cls in classes.items():
         places = [] if is_suites(cls) else list(_opens(cls))
@@ -104,7 +104,7 @@ def _read_at_start(cls: type, settings: str, horizon: int) -> tuple[Path, ...]:
 
 
 def start_and_list(cls: type, settings: str, horizon: int) -> list[Path]:
-    """Start an environment and return the files that classes of a user's own have read in this process."""
+    """Start an environment and return the files that a user's classes have read in this process."""
     environment = construct("env", cls, json.loads(settings))
     environment.start(horizon, Seeds())
     return files_read_by({name for name in sys.modules if not is_module_of_suite(name)})

@@ -97,7 +97,7 @@ class Experiment:
         return self._asked(lambda env: data_fingerprint(env, self.settings, self.classes))
 
     def data_notes(self) -> list[str]:
-        """Return what is to be said of the data before a run, a line each."""
+        """Return notes on the data that are shown before a run, a line each."""
         notes = self._asked(lambda env: list(env.notes()))
         if self.is_suites or self.fingerprint is not None:
             return notes
@@ -136,7 +136,7 @@ class Experiment:
             raise ConfigError(f"env: {cls.__name__} cannot say which data it reads: {describe(error)}") from error
 
     def on_data(self, fingerprint: str | None) -> "Experiment":
-        """Return this experiment as it is where its data has another fingerprint; it is for names alone, not to run."""
+        """Return this experiment as it is where its data has another fingerprint; it is only for names, not to run."""
         other = Experiment(self.settings)
         other.__dict__["fingerprint"] = fingerprint  # in the place of the cached property
         return other
@@ -203,7 +203,7 @@ def build(settings: dict[str, Any]) -> tuple[Task, Tuner]:
 
 
 def check(experiment: Experiment) -> None:
-    """Find what a user can mend before anything is run or written: build the parts and start them once.
+    """Find what a user can correct before anything is run or written: build the parts and start them once.
 
     Raises BenchError; any other error is left to the repetition, which records its traceback.
     """

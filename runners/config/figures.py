@@ -133,7 +133,7 @@ class _AtScale(NamedTuple):
 def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = True) -> list[LabelledRun]:
     """Return every experiment of ``figure`` at ``scale``; ``extra`` overrides are applied to all of them.
 
-    Without ``readings`` those of the first reading alone, and no limits, whose fixed configurations else come last.
+    Without ``readings`` only those of the first reading, and no limits, whose fixed configurations else come last.
 
     What the scale leaves out is not run; it counts as a result that is still missing. Of a figure with readings, the
     runs of the first come first, as they would without; those of the others have a label `reading`. Runs that a reading
@@ -153,7 +153,7 @@ _FEEDBACK = neutral_settings(Feedback)
 def settings_of(run: Run) -> Iterator[tuple[str, str, Any]]:
     """Yield a run's settings: as overrides name them (``env.dim``), with the choice (``env.movielens.dim``), value.
 
-    A class of a user's own stands in place of the choice, also with its defaults.
+    A user's class stands in place of the choice, also with its defaults.
     """
     for key in ("horizon", "repetitions"):
         yield key, key, getattr(run.settings, key)

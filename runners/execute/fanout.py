@@ -46,7 +46,7 @@ class FanOut:
     def add(self, experiment: Experiment, repetitions: Iterable[int], *, check: bool = False) -> None:
         """Ask for repetitions that were not asked for before; one worker prepares data before others start on it.
 
-        With ``check`` its parts are started once before, to find what a user can mend: `answers` then raises it.
+        With ``check`` its parts are started once before, to find what a user can correct: `answers` then raises it.
         """
         numbers = [number for number in repetitions if (experiment.run_id, number) not in self._asked]
         if not numbers:
@@ -198,7 +198,7 @@ def run_each(
 
 
 def check(experiment: Experiment, runner: Runner) -> None:
-    """Find what a user can mend before anything is run or written; classes of a user's own are tried by a worker.
+    """Find what a user can correct before anything is run or written; a user's classes are tried by a worker.
 
     Raises BenchError; any other error is left to the repetitions, which record its traceback.
     """

@@ -36,7 +36,7 @@ class AskedFigure:
     there. ``until_decided``: the largest number of repetitions where they are run until the claims are decided; None:
     as many as the scale says, which also holds for timings and for figures without claims. ``formats`` and ``size``:
     what is written beside the usual files, and the width of a PDF; see `bench.report.saving`. ``readings``: whether all
-    readings are run, or the first alone. ``renew``: whether runs that other code or packages made are run again.
+    readings are run, or only the first. ``renew``: whether runs that other code or packages made are run again.
     """
 
     figure: Figure
@@ -206,7 +206,7 @@ class RunningFigure:
         return read_runs
 
     def failures(self, store: Store) -> list[str]:
-        """Return a sentence for each repetition that failed; of a run that has no others the first error alone."""
+        """Return a sentence for each repetition that failed; of a run that has no others only the first error."""
         names = {labelled.experiment.run_id: ", ".join(labelled.labels.values()) for labelled in reversed(self.runs)}
         done = {labelled.experiment.run_id for labelled, numbers in zip(self.runs, self.done(), strict=True) if numbers}
         sentences = []

@@ -24,7 +24,7 @@ class Fit:
 
     ``error``: why it cannot be run, "" if it can; ``columns`` of its trace, none where they were not found out;
     ``searches``: whether its tuner can search an interval; ``apart``: a sentence on each hyper-parameter whose
-    candidates lie outside of its interval; ``data``: what is to be said of its data.
+    candidates lie outside of its interval; ``data``: notes on its data.
     """
 
     error: str = ""

@@ -32,7 +32,7 @@ _in_worker = threading.Event()
 
 
 def raise_if_stopped(error: BaseException | None = None) -> None:
-    """Raise KeyboardInterrupt if this process was asked to stop, whatever came of it, or if ``error`` is one.
+    """Raise KeyboardInterrupt if this process was asked to stop, whatever the outcome, or if ``error`` is one.
 
     A worker is not asked to stop but killed: a KeyboardInterrupt there comes from a user's code.
     """

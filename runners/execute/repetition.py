@@ -87,7 +87,7 @@ def start(experiment: Experiment) -> None:
 
 
 def check(experiment: Experiment) -> None:
-    """Raise what a user can mend; all else that fails here is left to the repetitions."""
+    """Raise what a user can correct; all else that fails here is left to the repetitions."""
     try:
         check_experiment(experiment)
     except BaseException as error:

@@ -1,4 +1,4 @@
-"""Repetitions of committed runs, drawn at random and run anew, beside what is committed of them."""
+"""Repetitions of committed runs, drawn at random and run again, beside what is committed of them."""
 
 import random
 import tempfile
@@ -84,7 +84,7 @@ def compare_with_committed(run: CommittedRun, number: int, store: Store, toleran
 
 
 def run_anew(drawn: Sequence[tuple[CommittedRun, int]], jobs: int) -> tuple[int, int, str]:
-    """Run repetitions anew; return how many values are equal, of how many, and the first that is not."""
+    """Run repetitions again; return how many values are equal, of how many, and the first that is not."""
     with tempfile.TemporaryDirectory() as scratch:
         store = Store(scratch)
         wanted = [(run.experiment, [number]) for run, number in drawn]

@@ -1,4 +1,4 @@
-"""Data sets that are not at hand: which figures they touch, said before anything is run."""
+"""Missing data sets: which figures they touch, said before anything is run."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ SAMPLE = OPEN_BANDIT.name
 
 
 def missing_data(figure: "Figure", *, readings: bool = True) -> dict[str, list[str]]:
-    """Return the data sets that a figure needs and that are not at hand, each with the labels that need it."""
+    """Return the data sets that a figure needs and that are missing, each with the labels that need it."""
     overrides = [(label, *word.lstrip("+").split("=", 1)) for label, word in _overrides(figure, readings=readings)]
     named = {value for _, key, value in overrides if key == "env"}
     needed: dict[str, list[str]] = {}
@@ -33,7 +33,7 @@ def missing_data(figure: "Figure", *, readings: bool = True) -> dict[str, list[s
 
 
 def _data_sets(env: str, settings: Mapping[str, Any]) -> Sequence[str]:
-    """Return the data sets that a choice of the suite, or a class of one's own, reads with some settings."""
+    """Return the data sets that a choice of the suite, or a user's class, reads with some settings."""
     path = env if CLASS.fullmatch(env) else class_of("env", env)
     cls: Any = import_class("env", {"_target_": path}) if path else None
     return cls.data_sets(settings) if cls else ()
@@ -53,7 +53,7 @@ def _overrides(figure: "Figure", *, readings: bool) -> Iterator[tuple[str, str]]
 
 
 def replaced(env: str, settings: Mapping[str, Any]) -> list[str]:
-    """Return a line for each data set that is not at hand in a single run, and how to get it."""
+    """Return a line for each missing data set in a single run, and how to get it."""
     missing = [CATALOGUE[name] for name in _data_sets(env, settings) if locate(CATALOGUE[name]) is None]
     return [f"{data.name} is not here: {data.stand_in}; to get it: {data.how_to_get}" for data in missing]
 
@@ -75,7 +75,7 @@ def announcement(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str
 
 
 def lacks_data(needed: Iterable[str]) -> bool:
-    """Whether data sets that are not at hand keep a figure from being run at scale paper: a real sample does."""
+    """Whether missing data sets keep a figure from being run at scale paper: a real sample does."""
     return bool(set(needed) - {SAMPLE})
 
 
@@ -88,7 +88,7 @@ def drawn_from_committed(figure: str, needed: Iterable[str], folder: Path) -> st
 
 
 def refuse(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
-    """Refuse (DataError) runs of the papers' size with data that is not at hand and has no sample of real data."""
+    """Refuse (DataError) runs of the papers' size with data that is missing and has no sample of real data."""
     names = list(dict.fromkeys(name for needed in missing.values() for name in needed if name != SAMPLE))
     figures = [figure for figure, needed in missing.items() if lacks_data(needed)]
     if names:

@@ -1,6 +1,6 @@
 """Seconds of a run, measured apart from other work: one thread, one run after the other, in this process.
 
-A run with a class of a user's own is measured in another process, which that class may end.
+A run with a user's class is measured in another process, which that class may end.
 """
 
 import gc

@@ -1,4 +1,4 @@
-"""Verifying committed results: derived again, compared with digests, and a sample of repetitions run anew."""
+"""Verifying committed results: derived again, compared with digests, and a sample of repetitions run again."""
 
 import math
 import random
@@ -135,7 +135,7 @@ def _derive(names: Sequence[str], jobs: int, *, overviews: bool) -> tuple[list[s
 def _sample(
     results: dict[Path, list[CommittedRun]], core_seconds: float, seed: int, jobs: int, named: bool, is_damaged: bool
 ) -> bool:
-    """Run some repetitions anew, print what was compared, and return whether all are equal."""
+    """Run some repetitions again, print what was compared, and return whether all are equal."""
     try:
         runs = runnable([run for of_result in results.values() for run in of_result], named)
     except ConfigError:

@@ -35,7 +35,7 @@ from runners.results.store import Store, read_json, write_bytes, write_manifest,
 
 
 def write(running: RunningFigure, store: Store) -> WrittenFigure:
-    """Write all files of a figure, and return what there is to say of it. Called in the workers.
+    """Write all files of a figure, and return what can be said of it. Called in the workers.
 
     An error becomes part of the figure, so that others go on. Where all repetitions failed nothing is written.
     """
@@ -160,7 +160,7 @@ def _write_seconds(derived: Derived, folder: Path) -> None:
 
 
 def _write_pictures(asked: AskedFigure, folder: Path, derived: Derived) -> None:
-    """Write the figure if it has a picture, of what is committed an SVG alone."""
+    """Write the figure if it has a picture, of what is committed only an SVG."""
     plot, name = derived.plot, asked.figure.name
     if plot:
         save(draw(plot), folder, name, ["svg"] if asked.is_reference else ["png", "svg"])

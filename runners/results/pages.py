@@ -55,12 +55,12 @@ def overviews(folder: Path) -> dict[str, str]:
 
 
 def read(folder: Path, derive: Derive | None = None) -> list[PaperPage]:
-    """Return the papers with what there is of their results."""
+    """Return the papers with their results, as far as there are any."""
     return read_papers(folder, *_configured(), figure_names(), derive)
 
 
 def _published(folder: Path, names: Sequence[str]) -> PublishedOverview:
-    """Return what there is to say of the numbers that some figures show beside ours."""
+    """Return what can be said of the numbers that some figures show beside ours."""
     papers = dict.fromkeys(name.partition("/")[0] for name in names)
     figures = {name: _configured()[0][name] for name in names}
     return published_overview(figures, folder, {paper: compared(paper) for paper in papers})
@@ -82,7 +82,7 @@ def _overviews(papers: list[PaperPage], numbers: PublishedOverview) -> dict[str,
 def _configured() -> tuple[dict[str, Figure], dict[str, dict[str, Any]]]:
     """Return all figures, and what the configuration says of their papers: reading them takes a second.
 
-    A figure of a user's own that cannot be read is left out, with a sentence: it does not stop the others.
+    A user's figure that cannot be read is left out, with a sentence: it does not stop the others.
     """
     figures = {name: load_figure(name) for name in figure_names()}
     about = {paper: _about(paper) for paper in dict.fromkeys(name.partition("/")[0] for name in figures)}

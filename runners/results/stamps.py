@@ -47,7 +47,7 @@ def _write(folder: Path, noted: Mapping[str, Any]) -> None:
 
 
 def renew_digests(folder: Path) -> None:
-    """Note the digests of a result's tables and pictures after these were derived anew; all else stays."""
+    """Note the digests of a result's tables and pictures after these were derived again; all else stays."""
     noted = read_json(folder / FILE)
     if noted:
         files = {name: found for name, found in digests(folder).items() if name not in _MADE_ONCE}

@@ -137,7 +137,7 @@ class CaseClaim(Claim):
 
 
 class Case:
-    """A case of a claim: its experiments by the key that selects them, and notes on what there is of them."""
+    """A case of a claim: its experiments by the key that selects them, and notes on what is missing."""
 
     def __init__(self, claim: CaseClaim, results: Results, labels: Selection) -> None:
         self.results, self.labels, self.name = results, labels, case_text(labels)

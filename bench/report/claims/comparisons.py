@@ -127,7 +127,7 @@ class TwoSided(CaseClaim):
 
 
 def is_random(results: Results, key: Key, rule: Rule) -> bool:
-    """Return whether regret is not told from that of random arms, or above it, and not clearly below by itself."""
+    """Return whether regret cannot be told from that of random arms, or above it, and not clearly below by itself."""
     rows = results.rows(key)
     if RANDOM_REGRET not in rows.columns:
         return False

@@ -62,8 +62,8 @@ class Mean(Quantity):
 class RatioOfMeans(Quantity):
     """The mean of ``top`` divided by that of ``bottom``, both of shape (n,), by Fieller's theorem.
 
-    The interval holds every ratio r for which the mean of top - r bottom is not told from 0 by Student's test. It is
-    (-inf, inf) where the mean of bottom is not told from 0; the estimate is NaN where that mean is not positive.
+    The interval holds every ratio r for which the mean of top - r bottom cannot be told from 0 by Student's test. It is
+    (-inf, inf) where the mean of bottom cannot be told from 0; the estimate is NaN where that mean is not positive.
     """
 
     def __init__(self, top: Array, bottom: Array) -> None:
@@ -139,10 +139,10 @@ class Extreme(Quantity):
 class BestValue(Quantity):
     """The value of a grid with the lowest (or ``highest``) mean, and which other values might have it.
 
-    A value may be the best if its mean is not told from that of any other value by a one-sided Student's test of their
-    paired differences, each at its share of the error (multiple comparisons with the best, by Bonferroni): the set of
-    these values contains the best with the probability asked for. The interval goes from its smallest to its largest.
-    ``grid`` increases, shape (k,); ``values`` has shape (n, k).
+    A value may be the best if its mean cannot be told from that of any other value by a one-sided Student's test of
+    their paired differences, each at its share of the error (multiple comparisons with the best, by Bonferroni): the
+    set of these values contains the best with the probability asked for. The interval goes from its smallest to its
+    largest. ``grid`` increases, shape (k,); ``values`` has shape (n, k).
     """
 
     def __init__(self, grid: Array, values: Array, best: str = "lowest") -> None:

@@ -1,4 +1,4 @@
-"""How many cases of claims came to what, by origin: never added up across origins, each case once."""
+"""Cases of claims by verdict and origin: never added up across origins, each case once."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ DECIDED = (HOLDS, FAILS, TIE)
 class ClaimSource(NamedTuple):
     """Where a claim comes from, and whether its cases count in tallies.
 
-    Those that a figure judges again count where they are first judged; a count of cases (`is_count`) is no case.
+    Those that a figure judges again count where they are first judged; a count of cases (`is_count`) is not a case.
     """
 
     origin: Origin = "ours"
