@@ -365,7 +365,7 @@ def test_a_package_cannot_take_a_name_of_the_suites(tmp_path):
     answer = call(tmp_path / "site", tmp_path, "compare", "tuner=tl,cdt", "horizon=20", "repetitions=1")
     assert answer.code == 1
     assert answer.err.startswith(
-        "error: tuner: found 'tl' in an installed package (greedy.TL), a name that the suite has"
+        "error: tuner: found 'tl' in an installed package (greedy.TL), a name that the suite already"
     )
     assert answer.err.count("\n") == 1
 
