@@ -1,6 +1,7 @@
 """Commands that compute nothing answer quickly: what takes long to import is imported when it is needed."""
 
 import logging
+import os
 import re
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import sys
 import numba
 import pytest
 from commands import ROOT, Commands
+from threadpoolctl import threadpool_info
 
 from bench import jit
 from bench.jit import kernel
@@ -85,3 +87,10 @@ def test_branch_and_bound_is_not_compiled_on_a_line():
         "print(c._deepest._compiled == c._deepest._compile_and_call)"
     )
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True).stdout == b"True\n"
+
+
+def test_numerical_libraries_have_as_few_threads_as_the_tests_ask_for():
+    """One unless the environment says otherwise: with more, each of many small matrices takes several times as long."""
+    assert {pool["num_threads"] for pool in threadpool_info() if pool["internal_api"] == "openblas"} == {
+        int(os.environ["OPENBLAS_NUM_THREADS"])
+    }
