@@ -24,12 +24,12 @@ def run(config: DictConfig) -> bool:
     composed = HydraConfig.get()
     words: Any = OmegaConf.to_container(composed.overrides.task)  # with references as they were written
     settings: Any = OmegaConf.to_container(config)
-    return run_composed(run_of(settings, composed.runtime.choices, words), words)
+    return run_and_report(run_of(settings, composed.runtime.choices, words), words)
 
 
-def run_composed(composed: "Composed", changes: Sequence[str] = ()) -> bool:
+def run_and_report(composed: "Composed", changes: Sequence[str] = ()) -> bool:
     """Run what is missing of one experiment, report it, and return whether no repetition failed."""
-    from bandit_bench import _run  # slow to import
+    from bandit_bench._run import run_composed  # slow to import
     from runners.execute.stand_ins import replaced
     from runners.results.store import Store, results_folder
 
@@ -40,7 +40,7 @@ def run_composed(composed: "Composed", changes: Sequence[str] = ()) -> bool:
         said = experiment.data_notes() if is_missing else []
         for line in (*replaced(composed.choices["env"], experiment.settings["env"]), *said):
             print(line, flush=True)
-    result = _run.run_composed(composed)
+    result = run_composed(composed)
     report = {
         "choices": {
             group: choice for group, choice in composed.choices.items() if group in ("env", "algorithm", "tuner")

@@ -21,7 +21,7 @@ from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tuners.baselines import Fixed
 from runners import compare
 from runners.config.compose import from_overrides
-from runners.run import run_composed
+from runners.run import run_and_report
 
 ROWS = 60_000
 PARTS = 200
@@ -233,7 +233,7 @@ def test_there_are_as_many_repetitions_as_parts_and_a_hint_of_more_rows(tmp_path
     with pytest.raises(ConfigError, match=refused):
         compare.compare(["tuner=tl,theory", *words, "repetitions=30"])
     with pytest.raises(ConfigError, match=refused):
-        run_composed(from_overrides(["tuner=tl", *words, "repetitions=30"]))
+        run_and_report(from_overrides(["tuner=tl", *words, "repetitions=30"]))
     assert not capsys.readouterr().out
     assert from_overrides([*words, "env.sample=bootstrap"]).experiment.most_repetitions is None
     assert compare.compare(["tuner=tl,theory", *words, "repetitions=until_decided", "name=parts"])

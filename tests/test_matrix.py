@@ -14,7 +14,7 @@ from conformance import INTERVALS
 
 from runners import cli
 from runners.config.compose import from_overrides
-from runners.run import run_composed
+from runners.run import run_and_report
 
 FOREST = ("algorithm=random_forest", "algorithm.space.n_estimators={candidates: [2, 3], low: 2, high: 4, default: 2}")
 ALGORITHMS = {
@@ -87,7 +87,7 @@ def no_data(tmp_path_factory: pytest.TempPathFactory, shared_cache: Path):
 
 
 def assert_works_or_is_refused(words, expected, capsys):
-    code = cli.command(lambda: run_composed(from_overrides([*words, "horizon=5", "repetitions=1"])))
+    code = cli.command(lambda: run_and_report(from_overrides([*words, "horizon=5", "repetitions=1"])))
     out, err = capsys.readouterr()
     errors = [line for line in err.splitlines() if line.startswith("error: ")]
     assert "Traceback" not in err

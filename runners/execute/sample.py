@@ -11,7 +11,7 @@ from runners.config.runner import Runner
 from runners.execute.fanout import run_each
 from runners.results.aggregate import thin
 from runners.results.committed import FILE
-from runners.results.replay import CommittedRun, compare
+from runners.results.replay import CommittedRun, equal_values
 from runners.results.store import Store, read_json, results_folder
 
 TOLERANCE = 1e-6
@@ -74,13 +74,13 @@ def outdated(folder: Path, runs: Sequence[CommittedRun]) -> str:
 
 
 def compare_with_committed(run: CommittedRun, number: int, store: Store, tolerance: float) -> tuple[int, int, str]:
-    """Compare a repetition in ``store`` with the committed one, as `runners.results.replay.compare` does.
+    """Compare a repetition in ``store`` with the committed one, as `runners.results.replay.equal_values` does.
 
     The relative ``tolerance`` holds where another kind of machine made what is committed.
     """
     then = run.committed[number]
     now = thin(store.read(run.experiment.run_id, number), {}, run.figure.curve_columns(), None, then.rounds)
-    return compare(then, now, 0.0 if run.same_machine else tolerance)
+    return equal_values(then, now, 0.0 if run.same_machine else tolerance)
 
 
 def run_anew(drawn: Sequence[tuple[CommittedRun, int]], jobs: int) -> tuple[int, int, str]:

@@ -16,7 +16,7 @@ from runners.execute.sample import TOLERANCE, draw, outdated, run_anew, runnable
 from runners.execute.workers import spread, workers
 from runners.results.capture import environment
 from runners.results.committed import SECONDS
-from runners.results.golden import Comparison, compare_committed, compare_overviews
+from runners.results.golden import Rederived, compare_committed, compare_overviews
 from runners.results.replay import CommittedRun, committed_runs
 from runners.results.stamps import damage, packages_then
 from runners.results.store import results_folder
@@ -109,7 +109,7 @@ def _derive(names: Sequence[str], jobs: int, *, overviews: bool) -> tuple[list[s
         compared = compare_committed(root, names, spread(runner, jobs))
     if overviews:
         found = _tried(compare_overviews, root)
-        compared.append(Comparison([], [], [], [found]) if isinstance(found, str) else found)
+        compared.append(Rederived(problems=[found]) if isinstance(found, str) else found)
     differences = [difference for result in compared for difference in result.differences]
     derived = {file for result in compared for file in result.compared}
     print(f"{len(derived)} tables derived again: {len(differences)} differ")

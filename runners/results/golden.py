@@ -35,46 +35,44 @@ class Mismatch(NamedTuple):
         return f"{self.file}, line {self.line}{where}: committed '{self.committed}', derived '{self.derived}'"
 
 
-class Comparison(NamedTuple):
-    """What was compared of a result: names of files, differences, and the files that no repetition backs.
+class Rederived(NamedTuple):
+    """What was derived again of a result: names of files, differences, and the files that no repetition backs.
 
     ``problems``: a sentence for each that cannot be compared.
     """
 
-    compared: list[str]
-    differences: list[Mismatch]
-    unbacked: list[str]
-    problems: list[str]
+    compared: Sequence[str] = ()
+    differences: Sequence[Mismatch] = ()
+    unbacked: Sequence[str] = ()
+    problems: Sequence[str] = ()
 
 
-def compare_committed(root: Path, names: Sequence[str], each: Callable[..., Any] = starmap) -> list[Comparison]:
+def compare_committed(root: Path, names: Sequence[str], each: Callable[..., Any] = starmap) -> list[Rederived]:
     """Derive all tables of some figures' committed results again, and compare them; ``each`` as in `write_gallery`."""
     folders = [(name, folder) for name in names for folder in sorted((root / name).glob("paper*"))]
     made = [(name, folder) for name, folder in folders if (folder / "manifest.json").is_file()]
     return list(each(_compare, [(root, load_figure(name), folder) for name, folder in made]))
 
 
-def compare_overviews(root: Path) -> Comparison:
+def compare_overviews(root: Path) -> Rederived:
     """Derive the overviews of claims and published numbers from the figures' tables, and compare them."""
     return _compare_files(root, {name: text.encode() for name, text in overviews(root).items()}, exact=True)
 
 
-def _compare(root: Path, figure: Figure, folder: Path) -> Comparison:
+def _compare(root: Path, figure: Figure, folder: Path) -> Rederived:
     try:
         return _compare_result(root, figure, folder)
     except BenchError as error:
-        return Comparison([], [], [], [one_line(error)])
+        return Rederived(problems=[one_line(error)])
     except Exception as error:  # damaged files lead to errors of any kind
-        return Comparison(
-            [], [], [], [f"{folder}: cannot be derived again ({type(error).__name__}: {one_line(error)})"]
-        )
+        return Rederived(problems=[f"{folder}: cannot be derived again ({type(error).__name__}: {one_line(error)})"])
 
 
-def _compare_result(root: Path, figure: Figure, folder: Path) -> Comparison:
+def _compare_result(root: Path, figure: Figure, folder: Path) -> Rederived:
     where = folder.relative_to(root).as_posix()
     names = [f"{where}/{path.name}" for path in sorted(folder.glob("*.csv"))]
     if not is_backed(figure, folder):
-        return Comparison([], [], names, [])
+        return Rederived(unbacked=names)
     derived = derive_committed(figure, folder)
     tables = derived.files() | judged_tables(derived)
     files = {f"{where}/{file}": content for file, content in tables.items()}
@@ -82,9 +80,9 @@ def _compare_result(root: Path, figure: Figure, folder: Path) -> Comparison:
     return compared._replace(unbacked=[name for name in names if name not in files])
 
 
-def _compare_files(root: Path, files: Mapping[str, bytes], *, exact: bool) -> Comparison:
+def _compare_files(root: Path, files: Mapping[str, bytes], *, exact: bool) -> Rederived:
     differences = [_difference(name, root / name, content, exact) for name, content in files.items()]
-    return Comparison(list(files), [difference for difference in differences if difference], [], [])
+    return Rederived(list(files), [difference for difference in differences if difference])
 
 
 def _difference(name: str, path: Path, derived: bytes, exact: bool) -> Mismatch | None:

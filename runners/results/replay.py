@@ -107,7 +107,7 @@ def committed_runs(name: str, folder: Path) -> Iterator[CommittedRun]:
         )
 
 
-def compare(then: Kept, now: Kept, tolerance: float = 0.0) -> tuple[int, int, str]:
+def equal_values(then: Kept, now: Kept, tolerance: float = 0.0) -> tuple[int, int, str]:
     """Return how many values are equal within a relative tolerance, how many there are, and the first difference."""
     if then.rounds.tolist() != now.rounds.tolist():
         return 0, 1, f"rounds: committed {then.rounds[-1]}, now {now.rounds[-1]}"
