@@ -107,7 +107,7 @@ def test_what_is_right_is_found_equal(folder, capsys, jobs):
     assert verify.verify([f"jobs={jobs}", "figure=mine/small"])
     tables, seconds, first, second = capsys.readouterr().out.splitlines()
     assert tables == "4 tables derived again: 0 differ"
-    assert seconds.endswith("no repetition backs: seconds.csv of 1 result")
+    assert seconds.endswith("which repetitions cannot confirm: seconds.csv of 1 result")
     assert first.startswith("12 repetitions of 1 figure run anew: ")
     assert second.endswith(" equal, 0 differ")
     compared = int(first.split()[-2].replace(",", ""))
