@@ -1,6 +1,7 @@
 """A command around what it does: exit codes, one sentence for every error a user can correct, and a clean stop."""
 
 import atexit
+import io
 import os
 import re
 import shutil
@@ -34,6 +35,9 @@ def command(action: Callable[[], bool], *, keeps: bool = True) -> int:
     if "--version" in sys.argv[1:]:
         print(version(DISTRIBUTION))
         return 0
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a label or folder may have what the terminal cannot show
+            stream.reconfigure(errors="backslashreplace")
     sys.path.insert(0, os.getcwd())  # a user's own classes, also where the command is not run with -m
     stop = _Stop(keeps=keeps)
     try:

@@ -1,5 +1,6 @@
 """Whatever goes wrong around a run ends in one clear sentence, and what is finished is kept."""
 
+import io
 import json
 import os
 import random
@@ -19,6 +20,7 @@ from commands import PATIENCE, ROOT, Commands
 from trouble_tuner import ROUNDS
 
 from bench.errors import ConfigError, StoreError
+from runners.command import command
 from runners.config.experiment import Experiment
 from runners.config.runner import Runner
 from runners.execute.fanout import run_all
@@ -284,3 +286,12 @@ def test_sigterm_at_any_moment_ends_with_the_sentence_or_silently(tmp_path, jobs
         before = code == -signal.SIGTERM and not err  # while Python starts, and at its end
         stopped = code in (130, -signal.SIGINT) and err == STOPPED  # -SIGINT, if Python was importing: 130 in a shell
         assert before or (code == 0 and not err) or stopped, (seconds, code, err)
+
+
+def test_what_the_terminal_cannot_show_is_escaped(monkeypatch):
+    shown = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", shown)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "argv", ["run"])
+    assert command(lambda: print("\u00dcn\udc80") is None) == 0
+    assert shown.buffer.getvalue() == b"\\xdcn\\udc80\n"
