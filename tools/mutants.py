@@ -1,0 +1,154 @@
+"""Faults put into the code one at a time, and whether tests notice: ``python -m tools.mutants FOLDER [COUNT] [SEED]``.
+
+The last commit is cloned into the folder, and the faults are made there; what was judged is kept in its
+``judged.jsonl``, so that a call that was interrupted goes on. A fault swaps an operator or a comparison, adds 1 to a
+number, or negates a ``not``; it is noticed if one of the three test files fails that name its module most.
+"""
+
+import ast
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from runners.config.tree import CHECKOUT
+
+_SECONDS = 240
+"""Tests that take longer with a fault than this are no judgement."""
+_LEAST = 400
+"""Characters of a module that is worth a fault."""
+_PAIRS: tuple[tuple[type[ast.AST], type[ast.AST]], ...] = (
+    (ast.Add, ast.Sub),
+    (ast.Mult, ast.Div),
+    (ast.Lt, ast.LtE),
+    (ast.Gt, ast.GtE),
+    (ast.Eq, ast.NotEq),
+    (ast.And, ast.Or),
+)
+_SWAPPED = {**dict(_PAIRS), **{second: first for first, second in _PAIRS}}
+
+
+class Mutant(NamedTuple):
+    """A fault: where it is, the text with it, and what was exchanged for what."""
+
+    path: Path
+    text: str
+    name: str
+
+
+def mutants(root: Path, seed: int) -> Iterator[Mutant]:
+    """Yield faults without end in the modules below ``bench`` and ``runners``, those of long modules more often."""
+    rng = random.Random(seed)
+    texts = {
+        path: path.read_text(encoding="utf-8") for part in ("bench", "runners") for path in (root / part).rglob("*.py")
+    }
+    files = sorted(path for path, text in texts.items() if path.name != "__init__.py" and len(text) > _LEAST)
+    while True:
+        path = rng.choices(files, weights=[len(texts[file]) for file in files])[0]
+        nodes = [node for node in _nodes(ast.parse(texts[path])) if _fits(node)]
+        if nodes and (text := _exchanged(texts[path], rng.choice(nodes))):
+            yield Mutant(path, text[0], f"{path.relative_to(root).as_posix()}:{text[1]}")
+
+
+def _nodes(tree: ast.Module) -> Iterator[ast.expr]:
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return (node for function in functions for node in ast.walk(function) if isinstance(node, ast.expr))
+
+
+def _fits(node: ast.expr) -> bool:
+    if isinstance(node, ast.Compare):
+        return len(node.ops) == 1 and type(node.ops[0]) in _SWAPPED
+    if isinstance(node, ast.Constant):
+        return type(node.value) in (int, float)
+    return (isinstance(node, ast.BinOp | ast.BoolOp) and type(node.op) in _SWAPPED) or (
+        isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+    )
+
+
+def _exchanged(text: str, node: ast.expr) -> tuple[str, str] | None:
+    """Return a text with a fault in an expression, and the change in words; None if it spans several lines."""
+    before = ast.get_source_segment(text, node)
+    if before is None or "\n" in before:
+        return None
+    if isinstance(node, ast.BinOp | ast.BoolOp):
+        node.op = _SWAPPED[type(node.op)]()  # type: ignore[assignment]
+    elif isinstance(node, ast.Compare):
+        node.ops = [_SWAPPED[type(node.ops[0])]()]  # type: ignore[list-item]
+    elif isinstance(node, ast.Constant):
+        node.value += 1  # type: ignore[operator]
+    elif isinstance(node, ast.UnaryOp):
+        node.operand = ast.UnaryOp(ast.Not(), node.operand)
+    after = ast.unparse(node)
+    lines = text.encode().splitlines(keepends=True)
+    line, start = lines[node.lineno - 1], node.col_offset
+    lines[node.lineno - 1] = line[:start] + f"({after})".encode() + line[start + len(before.encode()) :]
+    changed = b"".join(lines).decode()
+    try:
+        ast.parse(changed)
+    except SyntaxError:  # inside an f-string
+        return None
+    return changed, f"{node.lineno} {before} -> {after}"
+
+
+def tests_of(module: Path, tests: Mapping[Path, str]) -> list[Path]:
+    """Return the three test files that name a module most, by its path below the root."""
+    dotted, stem = ".".join(module.with_suffix("").parts), module.stem
+    named = {
+        path: 3 * (path.stem == f"test_{stem}") + 2 * (dotted in text) + bool(re.search(rf"\b{stem}\b", text))
+        for path, text in tests.items()
+    }
+    chosen = sorted((path for path in named if named[path]), key=lambda path: (-named[path], path))[:3]
+    return chosen or [path for path in tests if path.stem == "test_run_command"]
+
+
+def judge(root: Path, mutant: Mutant) -> bool | None:
+    """Return whether tests notice a fault; None if they take too long with it."""
+    sound = mutant.path.read_text(encoding="utf-8")
+    files = {path: path.read_text(encoding="utf-8") for path in (root / "tests").glob("test_*.py")}
+    chosen = map(str, tests_of(mutant.path.relative_to(root), files))
+    command = [sys.executable, "-m", "pytest", "-x", "-n", "0", "-p", "no:cacheprovider", *chosen]
+    mutant.path.write_text(mutant.text, encoding="utf-8")
+    try:
+        environ = {**os.environ, "PYTHONPATH": str(root)}
+        return bool(subprocess.run(command, cwd=root, capture_output=True, timeout=_SECONDS, env=environ).returncode)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        mutant.path.write_text(sound, encoding="utf-8")
+
+
+def main() -> None:
+    """Judge faults up to a number, and print those that no test notices."""
+    folder, count, seed = (
+        Path(sys.argv[1]).resolve(),
+        int((sys.argv[2:] or ["150"])[0]),
+        int((sys.argv[3:] or ["0"])[0]),
+    )
+    root, kept = folder / "checkout", folder / "judged.jsonl"
+    if not root.exists():
+        subprocess.run(["git", "clone", "-q", str(CHECKOUT), str(root)], check=True)
+    subprocess.run(["git", "checkout", "-q", "--", "."], cwd=root, check=True)  # a call that was killed left its fault
+    judged = [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()] if kept.exists() else []
+    for number, mutant in enumerate(mutants(root, seed)):
+        if number == count:
+            break
+        if number >= len(judged):
+            judged.append({"mutant": mutant.name, "noticed": judge(root, mutant)})
+            with kept.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(judged[-1]) + "\n")
+            print(
+                {True: "noticed ", False: "SURVIVED", None: "too slow"}[judged[-1]["noticed"]], mutant.name, flush=True
+            )
+        elif judged[number]["mutant"] != mutant.name:
+            sys.exit(f"error: {kept}: found other mutants, expected those of seed {seed}: name another folder")
+    noticed = [one["noticed"] for one in judged if one["noticed"] is not None]
+    print(f"{sum(noticed)} of {len(noticed)} mutants noticed by the three test files that name their module most")
+
+
+if __name__ == "__main__":
+    main()
