@@ -1,10 +1,11 @@
-"""Regret balancing by hand, and against a plain reading that keeps every reward."""
+"""Regret balancing, plain and dynamic, by hand and against plain readings that keep every reward."""
 
 import math
 
 import numpy as np
 from tuning import started
 
+from bench.tuners.dynamic_balancing import DynamicBalancing
 from bench.tuners.regret_balancing import RegretBalancing
 
 
@@ -49,3 +50,30 @@ def test_it_asks_what_a_plain_reading_of_the_paper_asks():
             left.remove(pair)
     assert 6 < len(left) < 18
     assert (0, 0.1) in left
+
+
+def test_dynamic_balancing_asks_what_a_plain_reading_asks_and_wakes_who_rests():
+    """The rewards of the first arm fall: the others, which had to rest beside it, are active again."""
+    rng = np.random.default_rng(3)
+    own = started(DynamicBalancing(least=0.1, delta=0.1, width=0.3), 3, horizon=800)
+    grid = [(arm, 0.1 * 2**k) for arm in range(3) for k in range(6)]
+    rewards = {pair: [] for pair in grid}
+
+    def error(earned):
+        return 0.3 * math.sqrt(math.log(18 * max(1, math.log(len(earned))) / 0.1) / len(earned))
+
+    resting = []
+    for t in range(800):
+        best = max((np.mean(earned) - error(earned) for earned in rewards.values() if earned), default=0.0)
+        active = [
+            pair
+            for pair, earned in rewards.items()
+            if not earned or np.mean(earned) + error(earned) + pair[1] / math.sqrt(len(earned)) >= best
+        ]
+        resting.append(set(grid) - set(active))
+        pair = min(active, key=lambda pair: pair[1] * math.sqrt(len(rewards[pair])))
+        assert own.ask()["arm"] == pair[0], t
+        means = [0.9, 0.5, -1.0] if t < 300 else [-3.0, 0.5, -1.0]
+        rewards[pair].append(float(rng.normal(means[pair[0]], 0.3)))
+        own.tell(rewards[pair][-1])
+    assert any(pair[0] == 1 for pair in resting[300] - resting[-1])

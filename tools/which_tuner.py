@@ -194,6 +194,18 @@ class ReferenceFigure:
         first = rows.sort_values("relative").iloc[0]
         return f"{first[METHOD]}, {_ratio(first)}"
 
+    def leaders(self) -> str:
+        """Return a table of the least mean in each family, and of the methods whose interval overlaps its own."""
+        table = self.table("table")
+        lines = ["| family | least regret | intervals overlap |", "| --- | --- | --- |"]
+        for family, rows in table[table[METHOD] != BEST_FIXED].groupby(FAMILY, sort=False):
+            first, *others = rows.sort_values("relative", kind="stable").to_dict("records")
+            tied = [row for row in others if row["relative_low"] <= first["relative_high"]]
+            names = ", ".join(f"{_quoted(row[METHOD])} {row['relative']:.2f}" for row in tied) or "none"
+            names = names if len(tied) <= _MANY else f"{len(tied)} of {len(others)} others"
+            lines.append(f"| {family} | {first[METHOD]} {_ratio(first)} | {names} |")
+        return "\n".join(lines)
+
     def families(self, prefix: str) -> list[str]:
         return list(self.claims[self.claims["claim"].str.startswith(prefix)]["case"].unique())
 
@@ -247,7 +259,11 @@ def _grid(table: pd.DataFrame, row: str, column: str, columns: list[str], cell: 
 
 
 def _name(claim: str) -> str:
-    return _NAMES.get(claim, f'"{claim}"' if "," in claim else claim)
+    return _NAMES.get(claim, _quoted(claim))
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"' if "," in name else name
 
 
 def _ratio(row: Any) -> str:

@@ -1,0 +1,42 @@
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bench.component import component
+from bench.seeding import Seeds
+from bench.tuners.base import Problem
+from bench.tuners.exponential_weights import LARGEST_REWARD
+from bench.tuners.regret_balancing import RegretBalancing
+
+
+@component
+class DynamicBalancing(RegretBalancing):
+    """Model selection that balances assumed regret bounds, and rests what contradicts its own.
+
+    Each candidate stands once for each coefficient d of a grid, as with `RegretBalancing`. After n rounds its regret is
+    assumed to be at most R = d sqrt(n). Of the active ones that with the least R is played, of equal ones the first.
+    With M of them, mean reward m and e = c sqrt(ln(M max(1, ln n) / delta) / n) one is active unless m + e + R / n is
+    less than the largest m - e of all; whoever was not played yet is active, and whoever rests is tested again in each
+    round. With the task `copies` and ``learn: played`` the candidates are base algorithms; those that stand for several
+    coefficients share a copy.
+    Source: Cutkosky, Dann, Das, Gentile, Pacchiano and Purohit 2021 (dynamic balancing), with v = 1 and b = 0. The grid
+    is that of `RegretBalancing`, R assumed: the paper leaves it to its user, and we did not have its text.
+    """
+
+    label: ClassVar[str] = "Dynamic balancing"
+
+    def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:
+        super()._begin(n, problem, seeds)
+        self._bounds = np.zeros(len(self._coefficients))
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        i = self._played
+        self._counts[i] += 1
+        self._sums[i] += min(max(reward, -LARGEST_REWARD), LARGEST_REWARD)
+        self._bounds[i] = self._coefficients[i] * np.sqrt(self._counts[i])
+        played = self._counts > 0
+        n = self._counts[played]
+        means = self._sums[played] / n
+        logarithms = np.log(len(self._counts) * np.maximum(1.0, np.log(n)) / self.delta)
+        errors = self.width * np.sqrt(logarithms / n)
+        self._dropped[played] = means + errors + self._bounds[played] / n < (means - errors).max()
