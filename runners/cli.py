@@ -16,7 +16,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from bench.errors import BenchError, ConfigError, one_line
-from runners.command import command, one_sentence, unread
+from runners.command import command, is_of_output, one_sentence, unread, unwritten
 from runners.config.groups import register
 from runners.config.tree import (
     CLASS,
@@ -51,6 +51,10 @@ def main(name: str, action: Callable[[DictConfig], bool]) -> int:
             results.append(False)
         except BrokenPipeError:
             sys.exit(unread())  # which Hydra does not comment on
+        except OSError as error:
+            if not is_of_output(error):
+                raise
+            sys.exit(unwritten(error))
 
     def answer() -> bool:
         args = get_args_parser().parse_args()

@@ -35,12 +35,14 @@ def command(action: Callable[[], bool], *, keeps: bool = True) -> int:
     if "--version" in sys.argv[1:]:
         print(version(DISTRIBUTION))
         return 0
+    _open_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a label or folder may have what the terminal cannot show
             stream.reconfigure(errors="backslashreplace")
-    sys.path.insert(0, os.getcwd())  # a user's own classes, also where the command is not run with -m
+    os.environ["MPLBACKEND"] = "agg"  # no command opens a window
     stop = _Stop(keeps=keeps)
     try:
+        sys.path.insert(0, _current_folder())  # a user's own classes, also where the command is not run with -m
         user_folder()
         _find_scratch()
         good = action()
@@ -51,6 +53,8 @@ def command(action: Callable[[], bool], *, keeps: bool = True) -> int:
             return 130
         if isinstance(error, BrokenPipeError):
             return unread(keeps=keeps)
+        if isinstance(error, OSError) and is_of_output(error):
+            return unwritten(error, keeps=keeps)
         if not isinstance(error, HydraException | OmegaConfBaseException | BenchError):
             raise
         print("error:", one_line(one_sentence(error)), file=sys.stderr)
@@ -58,6 +62,22 @@ def command(action: Callable[[], bool], *, keeps: bool = True) -> int:
     finally:
         stop.end()
     return 0 if good else 1
+
+
+def _open_streams() -> None:
+    """Where a standard stream was closed by whoever started this process, open it: a file must not get its number."""
+    while (opened := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(opened)
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+
+
+def _current_folder() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        raise ConfigError("the current folder was deleted, expected one that exists: change to another") from None
 
 
 def _find_scratch() -> None:
@@ -186,3 +206,21 @@ def unread(*, keeps: bool = True) -> int:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
     print(f"stopped: output pipe closed{_KEPT * keeps}", file=sys.stderr)
     return 141
+
+
+def is_of_output(error: OSError) -> bool:
+    """Tell whether an error is that nothing can be written to stdout, by writing an empty line."""
+    if error.filename is not None:
+        return False
+    try:
+        print(flush=True)
+    except OSError:
+        return True
+    return False
+
+
+def unwritten(error: OSError, *, keeps: bool = True) -> int:
+    """Report that stdout, such as a file on a full disk, cannot be written; return the exit code."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
+    print(f"error: the output could not be written ({error.strerror}){_KEPT * keeps}", file=sys.stderr)
+    return 1

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import random
+import shlex
 import shutil
 import signal
 import subprocess
@@ -28,6 +29,7 @@ from runners.execute.workers import spread, workers
 from runners.results.store import Store
 
 STOPPED = "stopped; finished work is kept, rerun to resume\n"
+OWN_RUN = ("tuner=random", "env=switching_sine", "algorithm=none", "horizon=20", "repetitions=2")
 OWN = ("env=switching_triangle", "algorithm=none", "tuner=trouble_tuner.Trouble", f"horizon={ROUNDS}", "repetitions=6")
 
 
@@ -295,3 +297,50 @@ def test_what_the_terminal_cannot_show_is_escaped(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["run"])
     assert command(lambda: print("\u00dcn\udc80") is None) == 0
     assert shown.buffer.getvalue() == b"\\xdcn\\udc80\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize(
+    ("streams", "code", "words"),
+    [
+        (">/dev/full", 1, "error: the output could not be written (No space left on device)"),
+        (">&-", 0, ""),
+        ("<&- >&- 2>&-", 0, ""),
+    ],
+)
+def test_without_standard_streams_or_room_for_the_output_a_command_keeps_what_it_did(commands, streams, code, words):
+    values = {**os.environ, "PYTHONPATH": str(ROOT), **commands.environ}
+    line = shlex.join([sys.executable, "-m", "runners.run", *OWN_RUN])
+    shell = ["bash", "-c", f"{line} {streams}"]
+    answer = subprocess.run(shell, cwd=commands.cwd, env=values, stderr=subprocess.PIPE, text=True, check=False)
+    assert answer.returncode == code
+    assert answer.stderr.startswith(words)
+    assert answer.stderr.count("\n") == bool(words)
+    assert len(list(commands.results.glob("raw/*/rep-*.parquet"))) == 2
+
+
+def test_a_current_folder_that_was_deleted_and_a_wrong_backend_of_matplotlib(monkeypatch, tmp_path, capsys):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    monkeypatch.setattr(sys, "argv", ["run"])
+    monkeypatch.setenv("MPLBACKEND", "nonsense")
+    gone.rmdir()
+    assert command(lambda: True) == 1
+    assert (
+        capsys.readouterr().err
+        == "error: the current folder was deleted, expected one that exists: change to another\n"
+    )
+    assert os.environ["MPLBACKEND"] == "agg"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+@pytest.mark.parametrize("ending", ["json", "parquet"])
+def test_a_pipe_in_place_of_a_result_is_named(tmp_path, experiment, trouble, ending):
+    store = Store(tmp_path)
+    run_all([experiment], 1, store, jobs=1)
+    path = store.path(experiment.run_id, 0, f".{ending}")
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(StoreError, match=rf"rep-00000.{ending}: cannot be read \(Not a regular file\)"):
+        run_all([experiment], 1, store, jobs=1)

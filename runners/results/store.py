@@ -1,8 +1,10 @@
 """Where results are kept: a folder for each run, a file for each repetition, written whole or not at all."""
 
+import errno
 import json
 import os
 import re
+import stat
 import sys
 import time
 import uuid
@@ -252,9 +254,17 @@ def _read(path: Path) -> bytes | None:
     """Return what is in a file, None if there is none; StoreError if it cannot be read."""
     with _readable(path):
         try:
-            return path.read_bytes()
+            with open(path, "rb", opener=_open_at_once) as file:
+                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    raise OSError(errno.EINVAL, "Not a regular file")
+                return file.read()
         except (FileNotFoundError, NotADirectoryError):
             return None
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file; a pipe in its place does not wait for a writer."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 @contextmanager
