@@ -10,8 +10,8 @@ import numpy as np
 
 from bench.errors import TaskError
 
-LARGEST_SQUARED = 1e100
-"""Where rewards are squared, those beyond it, of either sign, count as this one: squares and their sums stay finite."""
+LARGEST = 1e100
+"""A tuner learns rewards beyond it, of either sign, as this one: squares and their sums stay finite."""
 
 
 def number(value: Any) -> float | None:

@@ -257,7 +257,7 @@ def test_the_unit_interval_is_mapped_in_order_within_the_ends(ends: list[float],
     try:
         parameter = HyperParameter("x", low=low, high=high, log=log)
     except ConfigError as error:
-        assert_names(error, "less wide")
+        assert_names(error, "narrower")
         assert not math.isfinite(high / low if log else high - low)
         return
     values = [parameter.from_unit(u) for u in sorted(us)]

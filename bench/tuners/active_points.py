@@ -8,7 +8,6 @@ from bench.seeding import Seeds
 from bench.space import Configuration, Space
 from bench.tuners.covering import uncovered
 from bench.tuners.covering_line import gap_midpoint
-from bench.tuners.exponential_weights import LARGEST_REWARD
 
 _BLOCK = 1024
 _EVERYTHING = 1e150
@@ -111,7 +110,6 @@ class ActivePoints:
     def tell(self, reward: float, asked: tuple[int, int]) -> None:
         """Learn the reward of what ``asked`` was after the ask; that of a point which a restart has forgotten counts no
         more."""
-        reward = min(max(reward, -LARGEST_REWARD), LARGEST_REWARD)
         if asked[0] == self._restarts and _learn(self.stats, asked[1], reward, self._rule.radius) > self._slack:
             self._check = True
 

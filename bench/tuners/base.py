@@ -1,7 +1,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import replace
-from math import isfinite
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -10,7 +9,7 @@ import numpy as np
 from bench.component import component
 from bench.configuration_check import ConfigurationCheck
 from bench.errors import TunerError
-from bench.rewards import number, short
+from bench.rewards import LARGEST, number, short
 from bench.seeding import Seeds
 from bench.space import Configuration, Space
 from bench.tuners.problem import Problem as Problem
@@ -124,6 +123,7 @@ class Tuner(Saving, ABC):
     def tell(self, reward: float, outcome: Any = None, ticket: int | None = None) -> None:
         """Learn the reward of a ticket, else of the latest configuration; most tuners ignore the whole ``outcome``.
 
+        Rewards beyond 1e100, of either sign, are learnt as 1e100, so that no square overflows.
         Raises TunerError if nothing was asked, the ticket is not open, or the reward is not a finite number; the
         tuner's state is unchanged.
         """
@@ -133,7 +133,11 @@ class Tuner(Saving, ABC):
             self._tell_ticket(reward, outcome, self._asked if ticket is None else ticket)
             return
         # `__class__` and `is not None` save 15 ns, where the rest of ask and tell takes 250
-        if reward.__class__ is not float or not isfinite(reward) or (outcome is not None and type(outcome) is int):
+        if (
+            reward.__class__ is not float
+            or not _LOWEST <= reward <= LARGEST
+            or (outcome is not None and type(outcome) is int)
+        ):
             reward = self._checked(reward, outcome)
         self._asked = False
         self._tell(reward, outcome)
@@ -177,7 +181,7 @@ class Tuner(Saving, ABC):
         converted = number(reward)
         if converted is None:
             raise TunerError(f"{type(self).__name__}: found the reward {short(reward)}, expected a finite number")
-        return converted
+        return min(max(converted, _LOWEST), LARGEST)
 
     def learn(self, history: Iterable[tuple[Configuration, float]]) -> None:
         """Learn from a log, oldest first, what configurations have earned; called once, before the first ask.
@@ -248,6 +252,9 @@ def _remembered(tuner: Tuner) -> dict[str, Any]:
     return {
         name: value.copy() if isinstance(value, np.ndarray | dict | list) else value for name, value in memory.items()
     }
+
+
+_LOWEST = -LARGEST
 
 
 @component

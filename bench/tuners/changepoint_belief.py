@@ -4,6 +4,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bench.errors import TunerError
+from bench.rewards import LARGEST
 from bench.tuners.changepoint_kernels import BORN, OUTLIER, PRIORS, choose, learn, observe
 
 Array = np.ndarray
@@ -13,9 +14,6 @@ _MOST = 1000
 
 _TRUST = 4.0
 """Observations that the first estimate of a noise variance is worth."""
-
-LARGEST = 1e100
-"""Values beyond it, of either sign, count as this one, so that squares cannot overflow."""
 
 
 class Arrays(NamedTuple):

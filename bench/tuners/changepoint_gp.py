@@ -7,11 +7,11 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from bench.component import component, neutral
 from bench.errors import TunerError
-from bench.rewards import short
+from bench.rewards import LARGEST, short
 from bench.seeding import Seeds
 from bench.space import Configuration, Space
 from bench.tuners.base import Problem, Tuner, Wish
-from bench.tuners.changepoint_belief import LARGEST, ChangepointBelief
+from bench.tuners.changepoint_belief import ChangepointBelief
 from bench.tuners.changepoint_kernels import OUTLIER
 from bench.tuners.space_points import distance, points
 from bench.tuners.tickets import ALONE

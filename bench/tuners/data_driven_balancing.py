@@ -8,7 +8,6 @@ from pydantic import Field, PositiveFloat
 from bench.component import component
 from bench.seeding import Seeds
 from bench.tuners.base import CandidateTuner, Problem
-from bench.tuners.exponential_weights import LARGEST_REWARD
 
 
 @component
@@ -47,7 +46,7 @@ class DataDrivenBalancing(CandidateTuner):
     def _tell(self, reward: float, outcome: Any) -> None:
         chosen = self._chosen
         self._counts[chosen] += 1
-        self._sums[chosen] += min(max(reward, -LARGEST_REWARD), LARGEST_REWARD)
+        self._sums[chosen] += reward
         root = math.sqrt(self._counts[chosen])
         self._coefficients[chosen] = d = self._coefficient(float(self._coefficients[chosen]), self._gap(chosen), root)
         self._potentials[chosen] = self._potential(float(self._potentials[chosen]), d * root)

@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from bench.jit import kernel
-from bench.tuners.exponential_weights import LARGEST_REWARD
 
 _SMALLEST_SCALE = 1e-30  # small, so that arms are rarely rescaled, but large enough for rewards of any usual size
 
@@ -47,7 +46,6 @@ class WindowedMeans(DynamicMeans):
         self._place = 0
 
     def learn(self, arm: int, reward: float) -> None:
-        reward = min(max(reward, -LARGEST_REWARD), LARGEST_REWARD)
         window = len(self._arms)
         _slide(self.stats, self._arms, self._rewards, self._place, arm, reward)
         self._place = (self._place + 1) % window
@@ -71,7 +69,7 @@ class DiscountedMeans(DynamicMeans):
             scale = 1.0
         self.scale = scale
         self.stats[arm, 0] += 1.0 / scale
-        self.stats[arm, 1] += min(max(reward, -LARGEST_REWARD), LARGEST_REWARD) / scale
+        self.stats[arm, 1] += reward / scale
         self.total = self._discount * self.total + 1.0
 
 

@@ -9,7 +9,7 @@ from bench.errors import ConfigError
 from bench.jit import kernel
 from bench.seeding import Seeds
 from bench.tuners.base import CandidateTuner, Problem, Wish
-from bench.tuners.exponential_weights import LARGEST_REWARD, ExponentialWeights, Softmax, draw
+from bench.tuners.exponential_weights import ExponentialWeights, Softmax, draw
 
 
 @component
@@ -67,7 +67,6 @@ class EXP3(CandidateTuner):
         return chosen
 
     def _tell(self, reward: float, outcome: Any) -> None:
-        reward = min(max(reward, -LARGEST_REWARD), LARGEST_REWARD)
         if self.form == "weight":
             self._weights.learn((self._chosen, self._chance), reward)
             return
@@ -187,7 +186,6 @@ class EXP4Agreement(CandidateTuner):
     def _tell(self, reward: float, outcome: Any) -> None:
         agreement = None if outcome is None else outcome.agreement
         agree = self._alone[self._chosen] if agreement is None else agreement
-        reward = min(max(reward, -LARGEST_REWARD), LARGEST_REWARD)
         self._n_arms += 1.0 / _learn_of_all(self._softmax.scores, self._drawn_from, agree, reward)
 
     def probabilities(self) -> dict[str, np.ndarray]:

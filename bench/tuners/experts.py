@@ -6,9 +6,10 @@ from pydantic import PositiveFloat
 
 from bench.component import component
 from bench.errors import TunerError
+from bench.rewards import LARGEST
 from bench.seeding import Seeds
 from bench.tuners.base import CandidateTuner, Problem
-from bench.tuners.exponential_weights import LARGEST_REWARD, Softmax
+from bench.tuners.exponential_weights import Softmax
 
 
 @component
@@ -48,7 +49,7 @@ class Hedge(CandidateTuner):
         if np.shape(rewards) != (n,) or not np.isfinite(rewards).all():
             raise TunerError(f"Hedge: found the rewards {list(rewards)}, expected {n} finite numbers")
         eta = math.sqrt(math.log(n) / (self._round * n)) if self.eta is None else self.eta
-        self._softmax.scores -= eta * (1.0 - np.clip(rewards, -LARGEST_REWARD, LARGEST_REWARD))
+        self._softmax.scores -= eta * (1.0 - np.clip(rewards, -LARGEST, LARGEST))
         self._round += 1
 
     @property
@@ -102,7 +103,7 @@ class BestForecast(CandidateTuner):
             raise TunerError(
                 f"BestForecast: found the losses {list(losses)}, expected {len(self._candidates)} finite numbers"
             )
-        self._softmax.scores -= np.minimum(losses, LARGEST_REWARD)
+        self._softmax.scores -= np.minimum(losses, LARGEST)
 
     @property
     def losses(self) -> np.ndarray:

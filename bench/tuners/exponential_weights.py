@@ -8,9 +8,6 @@ from bench.jit import kernel
 _LARGEST_STEP = 1e300
 """Limit of a change of a log weight, which is divided by a possibly tiny probability."""
 
-LARGEST_REWARD = 1e250
-"""Rewards of a larger magnitude are clipped to this one, so that sums of scores cannot overflow."""
-
 
 Drawn = tuple[int, float]
 """A number and the probability with which it was drawn."""

@@ -6,7 +6,6 @@ import numpy as np
 from pydantic import Field, PositiveFloat
 
 from bench.component import component
-from bench.rewards import LARGEST_SQUARED
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tuners.base import Problem, Tuner
@@ -51,7 +50,7 @@ class FiniteGP(Tuner):
 
     def _tell(self, reward: float, outcome: Any) -> None:
         self._n_told += 1
-        self._learn(self._chosen, min(max(reward, -LARGEST_SQUARED), LARGEST_SQUARED))
+        self._learn(self._chosen, reward)
 
     def _as_asked(self, configuration: Configuration) -> None:
         """Set the point that is nearest to a configuration; words are equal or not."""

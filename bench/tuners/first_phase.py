@@ -10,7 +10,6 @@ from bench.errors import ConfigError
 from bench.seeding import Seeds
 from bench.space import Configuration, HyperParameter
 from bench.tuners.base import Problem, Tuner
-from bench.tuners.exponential_weights import LARGEST_REWARD
 
 Share = Annotated[float, Field(gt=0, le=1)]
 
@@ -53,7 +52,7 @@ class TrainThenBest(Tuner):
 
     def _tell(self, reward: float, outcome: Any) -> None:
         if left := self._left:
-            self._learn(min(max(reward, -LARGEST_REWARD), LARGEST_REWARD))
+            self._learn(reward)
             self._left = left = left - 1
             if not left:
                 self._best = self._find_best()

@@ -10,7 +10,7 @@ from bench.component import component
 from bench.jit import kernel
 from bench.seeding import Seeds
 from bench.tuners.base import CandidateTuner, Problem
-from bench.tuners.exponential_weights import LARGEST_REWARD, ExponentialWeights
+from bench.tuners.exponential_weights import ExponentialWeights
 
 
 class SlidingWindow:
@@ -24,7 +24,6 @@ class SlidingWindow:
         self._round = 0
 
     def learn(self, arm: int, reward: float) -> None:
-        reward = min(max(reward, -LARGEST_REWARD), LARGEST_REWARD)
         _slide(self._arms, self._rewards, self._sums, self._counts, self._round, arm, reward)
         self._round += 1
 
@@ -177,7 +176,6 @@ class DiscountedUCB(ForgettingUCB):
         return int(_optimistic_of_all(self._sums, self._counts, 4.0 * self.bound**2 * self.xi))
 
     def _tell(self, reward: float, outcome: Any) -> None:
-        reward = min(max(reward, -LARGEST_REWARD), LARGEST_REWARD)
         _discount(self._sums, self._counts, self._discount, self._chosen, reward)
 
 

@@ -6,7 +6,6 @@ from pydantic import Field
 
 from bench.arm_means import ArmMeans
 from bench.component import component
-from bench.rewards import LARGEST_SQUARED
 from bench.seeding import Seeds
 from bench.tuners.base import CandidateTuner, Problem
 
@@ -52,7 +51,6 @@ class GaussianTS(CandidateTuner):
         return int((arms.means + deviations * self._rng.standard_t(freedom)).argmax())
 
     def _tell(self, reward: float, outcome: Any) -> None:
-        reward = min(max(reward, -LARGEST_SQUARED), LARGEST_SQUARED)
         before = reward - self._arms.means[self._chosen]
         self._arms.learn(self._chosen, reward)
         self._squares[self._chosen] += before * (reward - self._arms.means[self._chosen])

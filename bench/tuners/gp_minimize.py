@@ -4,7 +4,6 @@ from typing import Any, ClassVar
 from pydantic import NonNegativeInt, PositiveInt
 
 from bench.component import component
-from bench.rewards import LARGEST_SQUARED
 from bench.seeding import Seeds
 from bench.space import Configuration, HyperParameter
 from bench.tuners.base import Problem, Tuner
@@ -60,7 +59,7 @@ class GPMinimize(Tuner):
         return self._single | values
 
     def _tell(self, reward: float, outcome: Any) -> None:
-        self._do((self._point, -min(max(reward, -LARGEST_SQUARED), LARGEST_SQUARED)))
+        self._do((self._point, -reward))
 
     def _do(self, event: tuple[list[Any], float] | None) -> None:
         """Ask the optimiser, or tell it the loss of a point."""

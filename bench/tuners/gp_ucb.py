@@ -5,7 +5,6 @@ import numpy as np
 from pydantic import Field, PositiveFloat, PositiveInt
 
 from bench.component import component
-from bench.rewards import LARGEST_SQUARED
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tuners.base import Problem
@@ -70,7 +69,7 @@ class GPUCB(TrainThenBest):
         return self._space.from_unit(self._points[self._next])
 
     def _learn(self, reward: float) -> None:
-        self._process.observe(self._asked_for, min(max(reward, -LARGEST_SQUARED), LARGEST_SQUARED))
+        self._process.observe(self._asked_for, reward)
         self._n_seen += 1
         doublings, rest = divmod(self._n_seen, _FIRST_FIT)
         if rest == 0 and doublings.bit_count() == 1:

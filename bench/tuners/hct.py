@@ -8,7 +8,6 @@ from bench.component import component
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tuners.base import Problem, Tuner
-from bench.tuners.exponential_weights import LARGEST_REWARD
 
 _UNKNOWN = 1e300
 """The bound of a cell before its first reward, in place of infinity."""
@@ -69,7 +68,7 @@ class HCT(Tuner):
                 self._update(cell)
         played = self._path[-1]
         self._counts[played] += 1
-        self._sums[played] += min(max(reward, -LARGEST_REWARD), LARGEST_REWARD)
+        self._sums[played] += reward
         for cell in reversed(self._path):
             self._update(cell, cell == played)
         if not self._halves[played] and self._is_known(played):

@@ -5,9 +5,9 @@ import numpy as np
 from pydantic import Field, PositiveFloat
 
 from bench.component import component
+from bench.rewards import LARGEST
 from bench.seeding import Seeds
 from bench.tuners.base import CandidateTuner, Problem
-from bench.tuners.exponential_weights import LARGEST_REWARD
 
 
 @component
@@ -46,7 +46,7 @@ class RegretBalancing(CandidateTuner):
         self._bounds = self._coefficients.copy()
         self._dropped = np.zeros(len(self._bounds), dtype=bool)
         self._counts, self._sums = np.zeros((2, len(self._bounds)))
-        self._least_reward = np.full(len(self._bounds), -LARGEST_REWARD)
+        self._least_reward = np.full(len(self._bounds), -LARGEST)
         self._played = 0
 
     def _choose(self) -> int:
@@ -57,7 +57,7 @@ class RegretBalancing(CandidateTuner):
     def _tell(self, reward: float, outcome: Any) -> None:
         i = self._played
         self._counts[i] += 1
-        self._sums[i] += min(max(reward, -LARGEST_REWARD), LARGEST_REWARD)
+        self._sums[i] += reward
         n, mean = float(self._counts[i]), float(self._sums[i] / self._counts[i])
         self._bounds[i] = self._coefficients[i] * math.sqrt(n * math.log(n / self.delta))
         error = self.width * math.sqrt(math.log((n + 1) / self.delta) / n)

@@ -14,7 +14,7 @@ from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tuners.active_points import ActivePoints, ZoomingRule
 from bench.tuners.base import Problem, Tuner
-from bench.tuners.exponential_weights import LARGEST_REWARD, Drawn, ExponentialWeights
+from bench.tuners.exponential_weights import Drawn, ExponentialWeights
 
 _LARGEST = 1e150
 FirstPoint = Literal["middle", "anywhere"]
@@ -212,7 +212,7 @@ class ZoomingDoubleRestarts(ThompsonZooming):
         if self._asked_in != self._epoch:
             return  # a late reward of an epoch that has ended
         self._n_told += 1
-        self._sum += min(max(reward, -LARGEST_REWARD), LARGEST_REWARD)
+        self._sum += reward
         super()._tell(reward, outcome)
 
     def probabilities(self) -> dict[str, np.ndarray]:
