@@ -5,7 +5,6 @@ import numpy as np
 from bench.component import component
 from bench.seeding import Seeds
 from bench.tuners.base import Problem
-from bench.tuners.exponential_weights import LARGEST_REWARD
 from bench.tuners.regret_balancing import RegretBalancing
 
 
@@ -32,7 +31,7 @@ class DynamicBalancing(RegretBalancing):
     def _tell(self, reward: float, outcome: Any) -> None:
         i = self._played
         self._counts[i] += 1
-        self._sums[i] += min(max(reward, -LARGEST_REWARD), LARGEST_REWARD)
+        self._sums[i] += reward
         self._bounds[i] = self._coefficients[i] * np.sqrt(self._counts[i])
         played = self._counts > 0
         n = self._counts[played]
