@@ -145,7 +145,7 @@ def one_sentence(error: BaseException) -> BaseException:
 
 
 class _Stop:
-    """Ctrl-C and a batch system's SIGTERM: what is finished is kept, and workers are stopped.
+    """Ctrl-C, a batch system's SIGTERM and a closed terminal: what is finished is kept, and workers are stopped.
 
     The first raises KeyboardInterrupt. Where that is lost (an exception in a destructor, a callback or compiled code)
     or takes too long, and at the second, the process ends at once: its workers end with it. From then on nothing but
@@ -160,7 +160,11 @@ class _Stop:
         self._stderr = 2
         self._hook = sys.unraisablehook
         sys.unraisablehook = self._unraisable
-        self._before = {number: signal.signal(number, self._interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+        numbers = [signal.SIGINT, signal.SIGTERM]
+        hangup = getattr(signal, "SIGHUP", None)  # a terminal that is closed; ignored under nohup
+        if hangup is not None and signal.getsignal(hangup) is signal.SIG_DFL:
+            numbers.append(hangup)
+        self._before = {number: signal.signal(number, self._interrupt) for number in numbers}
 
     def end(self) -> None:
         """Undo it; a process that was stopped is not to be stopped again while it ends."""

@@ -148,6 +148,7 @@ def test_results_that_vanish_meanwhile_are_named_and_made_again(tmp_path, troubl
         (signal.SIGINT, ["jobs=1"]),
         (signal.SIGINT, ["jobs=2"]),
         (signal.SIGTERM, ["jobs=2"]),
+        (signal.SIGHUP, ["jobs=2"]),
         (signal.SIGTERM, ["jobs=2", "runner=dask"]),
     ],
 )

@@ -162,3 +162,9 @@ BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
 def test_yaml_that_never_ends_is_one_sentence(own, here, tmp_path, text, reason):
     next(tmp_path.rglob("wide.yaml")).write_text(text)
     assert_one_sentence(here(*own, "tuner=wide"), "tuner/wide.yaml:", "found no valid YAML", reason)
+
+
+@pytest.mark.parametrize("key", ["1", "null", "1.5", "true"])
+def test_a_key_that_yaml_reads_as_no_string_is_named(own, here, tmp_path, key):
+    next(tmp_path.rglob("wide.yaml")).write_text(f"_target_: bench.tuners.baselines.Random\n{key}: 1\n")
+    assert_one_sentence(here(*own, "tuner=wide"), "tuner/wide.yaml: found ['_target_', ", "expected names as keys")

@@ -26,7 +26,6 @@ CLASS = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 GROUPS = (*PARTS, "paper", "scale", "runner")
 _OF_PAPERS = {"paper": "papers/{}/settings.yaml", "published": "papers/{}/published.yaml",
               "headlines": "papers/{}/headlines.yaml"}  # fmt: skip
-
 _PACKAGE = Path(__file__).resolve().parents[1]
 CHECKOUT = None if (_PACKAGE / "conf").is_dir() else _PACKAGE.parent
 """The project's own folder; None where it is installed from a wheel, which carries the files in ``runners/conf``."""
@@ -134,7 +133,7 @@ def _load(path: Path, name: str) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8")
         content: Any = load(text)
     except yaml.MarkedYAMLError as error:
-        marks = [mark.line for mark in (error.problem_mark, error.context_mark) if mark]
+        marks = (mark.line for mark in (error.problem_mark, error.context_mark) if mark)
         line = 1 + next((line for line in marks if line < text.count("\n")), 0)  # not the end, where no bracket is shut
         reason = " ".join(filter(None, [error.context, error.problem]))
         raise _marked(name, line, f"found no valid YAML ({reason})") from None
@@ -142,6 +141,8 @@ def _load(path: Path, name: str) -> dict[str, Any]:
         raise _marked(name, 0, f"cannot be read ({error}), expected keys and values in YAML") from None
     if not isinstance(content, dict):
         raise _marked(name, 1, f"found {content!r}, expected keys and values in YAML")
+    if not all(isinstance(key, str) for key in content):
+        raise _marked(name, 0, f"found {reprlib.repr([*content])}, expected names as keys, or quotes around them")
     return content
 
 
