@@ -17,8 +17,8 @@ LETHAL = {
     "exit without a word": "its worker died twice (exit code 3)",
 }
 RAISING = {
-    "exit": "Harmful.ask: found SystemExit, which ends a program",
-    "generator exit": "Harmful.ask: found GeneratorExit, which ends a program",
+    "exit": "Harmful.ask: found SystemExit, which would end the program",
+    "generator exit": "Harmful.ask: found GeneratorExit, which would end the program",
     "interrupt": "KeyboardInterrupt",
     "speechless": "Speechless: (its message cannot be shown)",
 }
