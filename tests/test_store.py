@@ -173,15 +173,15 @@ def test_what_cannot_be_read_is_named_and_stays(store, monkeypatch, capsys, suff
     for repetition in range(3):
         store.write(RUN, repetition, columns(), {})
     before = {path.name for path in store.folder(RUN).iterdir()}
-    wrong, read = store.path(RUN, 1, suffix), Path.read_bytes
+    wrong = store.path(RUN, 1, suffix)
 
-    def fails(path: Path) -> bytes:
-        if path == wrong:
+    def fails(path: str, flags: int) -> int:
+        if Path(path) == wrong:
             raise OSError(code, os.strerror(code))
-        return read(path)
+        return os.open(path, flags)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "read_bytes", fails)
+        patch.setattr("runners.results.store._open_at_once", fails)
         for call in (lambda: store.sound(RUN, range(3)), lambda: store.read(RUN, 1), lambda: store.last_round(RUN, 1)):
             with pytest.raises(StoreError) as error:
                 call()
