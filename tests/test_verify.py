@@ -201,7 +201,8 @@ def test_what_has_changed_is_outdated_and_the_command_renews_it(folder, figure, 
     assert not verify.verify(["jobs=1"])
     out = capsys.readouterr().out
     assert "equal, 0 differ" not in out
-    assert "outdated: mine/small/paper: settings or data of 2 of 4 runs changed; to renew it: " in out
+    assert "outdated: mine/small/paper: settings or data of 2 of 4 runs changed (if only a name did" in out
+    assert "conf/renamed.yaml says which); to renew it: " in out
     assert out.endswith(f"{COMMAND}\n")
 
 

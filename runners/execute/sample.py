@@ -66,6 +66,7 @@ def outdated(folder: Path, runs: Sequence[CommittedRun]) -> str:
         words = f"{gone} runs are no longer part of it"
     elif changed:
         words = f"settings or data of {changed} of {len(runs)} runs changed"
+        words += " (if only a name did, conf/renamed.yaml says which)"
     elif any(not run.lacks_data for run in runs) and not any(run.committed for run in runs):
         words = "it needs other curves than are committed"
     else:
