@@ -93,6 +93,15 @@ def test_what_opens_files_otherwise_is_said(folder):
     assert line.startswith("env: Clicks seems to open files with read_csv: if one changes, finished repetitions")
 
 
+def test_reading_results_is_no_reading_of_data(folder):
+    """As a script does that compares a class of its own and loads what is committed."""
+    source = OWN.format(top="import bandit_bench as bb", start="pass", name="Clicks")
+    (folder / "own_loads.py").write_text(source + 'def other():\n    bb.load("cdt/figure2")\n')
+    assert not experiment("own_loads", "Clicks").data_notes()
+    (folder / "own_loads_data.py").write_text(source + 'def other():\n    np.load("rows.npy")\n')
+    assert "seems to open files with load" in experiment("own_loads_data", "Clicks").data_notes()[0]
+
+
 def test_what_an_author_declares_is_the_fingerprint(folder):
     source = OWN.format(top="", start="pass", name="Clicks").replace(
         "    def observe", '    @property\n    def fingerprint(self):\n        return "mine"\n\n    def observe'
