@@ -179,6 +179,10 @@ def _csv_names(file: Path) -> list[str]:
         header = content.readline().decode("utf-8-sig")
     if not header.strip():
         raise DataError(f"{file}: found {'no' if not header else 'an empty'} first line, expected names of columns")
+    if "\r" in header.rstrip("\r\n"):
+        raise DataError(
+            f"{file}: found lines that end in a carriage return only, expected line feeds: save it again with them"
+        )
     names = [name.strip() for name in next(csv.reader([header]))]
     other = next((mark for mark in ";\t|" if mark in names[0]), None)
     if len(names) == 1 and other:
