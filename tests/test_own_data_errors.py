@@ -58,7 +58,7 @@ CASES = {
     "empty": ({}, b"", "rows.csv: found no first line, expected names of columns"),
     "no rows": ({}, b"time,user_a,user_b,item,click,p\n", "rows.csv: found no rows, expected at least one"),
     "semicolons": ({}, as_csv(frame(9), sep=";"), "rows.csv, line 1: found semicolons between the columns"),
-    "carriage_returns": ({}, as_csv(frame(9)).replace(b"\n", b"\r"), "rows.csv: found lines that end in a carriage return"),
+    "carriage returns": ({}, as_csv(frame(9)).replace(b"\n", b"\r"), "rows.csv: found lines that end in a carriage"),
     "tabs": ({}, as_csv(frame(9), sep="\t"), "rows.csv, line 1: found tabs between the columns, expected commas"),
     "a column twice": ({}, line(1, b"time,user_a,user_a,item,click,p"), "line 1: found the column 'user_a' twice"),
     "a column without a name": ({}, line(1, b"time,user_a,,item,click,p"), "line 1: found a column without a name"),
