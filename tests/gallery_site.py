@@ -15,7 +15,7 @@ from bench.report.figure import read_figure
 from bench.report.page import draw
 from bench.report.provenance import Provenance
 from bench.report.results import Results
-from bench.report.saving import save
+from bench.report.saving import content
 from bench.report.tables import to_csv
 
 EVIL = "<script>alert('&')</script>\"'><x-evil onclick=alert(1)>${7*7}{{7*7}}"
@@ -166,7 +166,9 @@ def write(folder: Path, figure: dict[str, Any], *, surrogate: bool = False, data
     (folder / "manifest.json").write_text(json.dumps(manifest))
     (folder / "environment.json").write_text(json.dumps({"seconds_per_repetition": {"0" * 20: 20.0, "1" * 20: 20.0}}))
     if made.plot:
-        save(draw(made.plot), folder, figure["name"])
+        page = draw(made.plot)
+        for kind in ("png", "svg"):
+            (folder / f"{figure['name']}.{kind}").write_bytes(content(page, kind))
 
 
 def write_site(root: Path) -> None:

@@ -19,7 +19,8 @@ from bench.report.provenance import commands as commands_of
 from runners import reproduce
 from runners.config.compose import from_overrides
 from runners.config.figures import figure_names, load_figure
-from runners.execute.figure_run import WrittenFigure
+from runners.execute.figure_run import AskedFigure, WrittenFigure
+from runners.execute.write_figure import redraw
 from runners.results.store import Store
 
 FILES = {"figure2.png", "figure2.svg", "table.md", "manifest.json", "environment.json"}
@@ -197,16 +198,21 @@ def test_a_paper_is_all_its_figures_and_no_paper_all_figures(here, monkeypatch):
 
 
 @pytest.mark.parametrize("error", [ValueError("no such\nbackend"), StoreError("disk: found it full, expected room")])
-def test_a_figure_that_cannot_be_drawn_does_not_stop_the_others(here, monkeypatch, error):
+def test_a_figure_that_cannot_be_drawn_leaves_its_folder_as_it_is_and_does_not_stop_the_others(
+    commands, here, monkeypatch, error
+):
     """It is named at the end, in one line, and the exit code says so."""
 
-    def save(picture, folder, *_):
-        if folder.parent.name == "bounds":
-            raise error
+    def draw(*_):
+        raise error
 
-    monkeypatch.setattr("runners.execute.write_figure.save", save)
+    earlier = commands.results / "habo" / "bounds" / "smoke" / "manifest.json"
+    earlier.parent.mkdir(parents=True)
+    earlier.write_text("{}")
+    monkeypatch.setattr("runners.execute.write_figure.draw", draw)
     monkeypatch.setattr(reproduce, "figure_names", lambda _: ["habo/bounds", "habo/worked_examples"])
     answer = here("paper=habo", "scale=smoke")
+    assert [(path.name, path.read_text()) for path in earlier.parent.iterdir()] == [("manifest.json", "{}")]
     assert answer.code == 1
     assert "habo/worked_examples  0 repetitions" in answer.out
     assert "2 figures in" in answer.out
@@ -214,3 +220,19 @@ def test_a_figure_that_cannot_be_drawn_does_not_stop_the_others(here, monkeypatc
     assert line.startswith("error: habo/bounds/smoke could not be written: ")
     assert str(error).splitlines()[-1] in line
     assert isinstance(error, StoreError) or "(test_reproduce_command.py, line " in line
+
+
+def test_a_committed_figure_that_cannot_be_drawn_again_stays_as_it_is(reference_results, tmp_path, monkeypatch):
+    folder = tmp_path / "figure3"
+    shutil.copytree(reference_results / "habo" / "figure3" / "paper", folder)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    asked = AskedFigure(load_figure("habo/figure3"), "habo/figure3/paper", "paper", (), "", is_reference=True)
+    with monkeypatch.context() as patched:
+        patched.setattr("runners.execute.write_figure.draw", lambda _: 1 / 0)
+        written = redraw(asked, folder)
+    assert written.error.startswith("ZeroDivisionError: division by zero (test_reproduce_command.py, line ")
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    for name in ("figure3.svg", "table.csv"):
+        (folder / name).unlink()
+    assert not redraw(asked, folder).error
+    assert {path.name for path in folder.iterdir()} == before.keys()

@@ -11,11 +11,11 @@ from pathlib import Path
 from bench.report.figure import Figure
 from bench.report.page import draw
 from bench.report.plot import Plot
-from bench.report.saving import save
+from bench.report.saving import content
 from runners.config.figures import figure_names, load_figure
 from runners.results.derive import derive_committed, is_backed
 from runners.results.stamps import renew_digests
-from runners.results.store import results_folder
+from runners.results.store import results_folder, write_bytes
 
 
 def main(names: Sequence[str]) -> int:
@@ -24,7 +24,7 @@ def main(names: Sequence[str]) -> int:
         figure = load_figure(name)
         for folder in sorted((results_folder() / name).glob("paper*")):
             if (folder / "manifest.json").is_file() and (plot := plot_of(figure, folder)):
-                save(draw(plot), folder, figure.name, ["svg"])
+                write_bytes(folder / f"{figure.name}.svg", content(draw(plot), "svg"))
                 renew_digests(folder)
                 print(folder, flush=True)
     return 0

@@ -1,10 +1,8 @@
-"""Write figures: whole or not at all, and the same bytes for the same figure."""
+"""Figures as the content of files: the same bytes for the same figure."""
 
-import os
-import tempfile
+import io
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -50,30 +48,12 @@ def print_size(asked: str | None, formats: Sequence[str]) -> Size:
     return ""
 
 
-def save(
-    figure: Figure, folder: str | os.PathLike[str], name: str, kinds: Sequence[str] = ("png", "svg")
-) -> list[Path]:
-    """Write a figure as PNG (150 dots per inch), SVG (text as text) or PDF (embedded TrueType fonts); return the paths.
-
-    Each file is written under a temporary name in the same folder, which is made if need be, then renamed.
-    """
-    target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
-    paths = []
-    with applied():
+def content(figure: Figure, kind: str) -> bytes:
+    """Return a figure as PNG (150 dots per inch), SVG (text as text) or PDF (embedded TrueType fonts)."""
+    file = io.BytesIO()
+    with applied(), warnings.catch_warnings():
         mpl.rcParams["pdf.fonttype"] = 42  # TrueType: some journals refuse the default, Type 3
-        for kind in kinds:
-            path = target / f"{name}.{kind}"
-            handle, temporary = tempfile.mkstemp(dir=target, prefix=f".{name}-", suffix=f".{kind}")
-            try:
-                with os.fdopen(handle, "wb") as file, warnings.catch_warnings():
-                    # A character that the font lacks is a box in a PNG; SVG leaves it to the fonts of the reader
-                    warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
-                    figure.savefig(file, format=kind, dpi=_DPI, metadata=_METADATA[kind])
-                os.chmod(temporary, 0o644)
-                os.replace(temporary, path)
-            except BaseException:
-                Path(temporary).unlink(missing_ok=True)
-                raise
-            paths.append(path)
-    return paths
+        # A character that the font lacks is a box in a PNG; SVG leaves it to the fonts of the reader
+        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+        figure.savefig(file, format=kind, dpi=_DPI, metadata=_METADATA[kind])
+    return file.getvalue()

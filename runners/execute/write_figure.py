@@ -2,7 +2,7 @@
 
 import json
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from bench.report.provenance import Provenance, factored
 from bench.report.reading import READING
 from bench.report.render import notes
 from bench.report.results import Results
-from bench.report.saving import save
+from bench.report.saving import content
 from bench.report.tables import to_csv, to_markdown
 from runners.config.figures import LabelledRun, by_reading, other_than_published, without_reading
 from runners.execute.figure_run import AskedFigure, RunningFigure, WrittenFigure, all_failed
@@ -37,7 +37,8 @@ from runners.results.store import Store, read_json, write_bytes, write_manifest,
 def write(running: RunningFigure, store: Store) -> WrittenFigure:
     """Write all files of a figure, and return what can be said of it. Called in the workers.
 
-    An error becomes part of the figure, so that others go on. Where all repetitions failed nothing is written.
+    An error becomes part of the figure, so that others go on. Nothing is written where all repetitions failed, or a
+    table or picture cannot be made.
     """
     asked, folder = running.asked, running.composed.folder
     if running.failed and not any(running.done()):
@@ -46,8 +47,7 @@ def write(running: RunningFigure, store: Store) -> WrittenFigure:
     try:
         derived, repetitions = _write(running, store), sum(map(len, running.done()))
     except Exception as error:
-        text = one_line(error) if isinstance(error, BenchError) else _where(error)
-        return WrittenFigure(asked, folder, failures=failures, error=text)
+        return WrittenFigure(asked, folder, failures=failures, error=_words(error))
     claims = derived.claims
     line = _line(asked, claims, repetitions, new=running.new, failed=len(running.failed))
     return WrittenFigure(asked, folder, claims, line, failures)
@@ -58,10 +58,10 @@ def redraw(asked: AskedFigure, folder: Path, unconfirmed: int = 0) -> WrittenFig
     try:
         repetitions = sum(entry["repetitions"] for entry in read_json(folder / "manifest.json")["runs"])
         derived = derive_committed(asked.figure, folder)
-        _write_derived(asked, folder, derived)
+        _replace(folder, _files(asked, derived, has_repetitions=(folder / FILE).exists()))
         renew_digests(folder)
-    except BenchError as error:
-        return WrittenFigure(asked, folder, error=one_line(error), unconfirmed=unconfirmed)
+    except Exception as error:
+        return WrittenFigure(asked, folder, error=_words(error), unconfirmed=unconfirmed)
     claims = derived.claims
     line = _line(asked, claims, repetitions, unconfirmed=unconfirmed)
     return WrittenFigure(asked, folder, claims, line, unconfirmed=unconfirmed)
@@ -77,8 +77,10 @@ def _line(
     return f"{asked.name}  {', '.join(counts)}  {verdicts}".rstrip()
 
 
-def _where(error: Exception) -> str:
-    """Return an unexpected error with the place in the code."""
+def _words(error: Exception) -> str:
+    """Return an error in one line, one that is not expected with the place in the code."""
+    if isinstance(error, BenchError):
+        return one_line(error)
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {one_line(error)} ({Path(last.filename).name}, line {last.lineno})"
 
@@ -87,22 +89,20 @@ def _write(running: RunningFigure, store: Store) -> Derived:
     asked, folder = running.asked, running.composed.folder
     kept = running.read(store) if asked.figure.source == "runs" else []
     derived = _derived(running, kept, store)
-    if asked.is_reference and kept:
+    keeps = asked.is_reference and bool(kept)
+    files = _files(asked, derived, has_repetitions=keeps or (folder / FILE).exists())
+    manifest, made = _manifest(running, derived), _environment(running, kept, store)
+    if keeps:
         by_key: dict[str, dict[int, Any]] = {}
         for labelled, repetitions in zip(running.runs, kept, strict=True):
             by_key.setdefault(labelled.experiment.key, {}).update(repetitions.kept)
         write_repetitions(folder, thinning(asked.figure), by_key)
-    write_manifest(folder, _manifest(running, derived))
-    write_text(folder / "environment.json", json.dumps(_environment(running, kept, store), indent=1))
-    _write_derived(asked, folder, derived)
+    write_manifest(folder, manifest)
+    write_text(folder / "environment.json", json.dumps(made, indent=1))
+    _replace(folder, files)
     if asked.is_reference:
         write_stamps(folder, {labelled.experiment.key: labelled.experiment.stamp for labelled in running.runs})
     return derived
-
-
-def _write_derived(asked: AskedFigure, folder: Path, derived: Derived) -> None:
-    _write_tables(asked, folder, derived)
-    _write_pictures(asked, folder, derived)
 
 
 def _derived(running: RunningFigure, kept: Sequence[Repetitions], store: Store) -> Derived:
@@ -119,53 +119,66 @@ def _derived(running: RunningFigure, kept: Sequence[Repetitions], store: Store) 
     return derive(figure, kept, provenances)
 
 
-def _write_tables(asked: AskedFigure, folder: Path, derived: Derived) -> None:
-    """Write all tables, of what is committed each number once; those that only an earlier run had are removed."""
-    figure = asked.figure
-    has_repetitions = (folder / FILE).exists()
-    tables = derived.files() | ({} if has_repetitions else long_tables(derived.results))
+def _files(asked: AskedFigure, derived: Derived, *, has_repetitions: bool) -> dict[str, bytes | None]:
+    """Return tables and pictures by file name, None for what only an earlier run had.
+
+    Of what is committed each number once, and the picture only as SVG. ``has_repetitions``: whether the figure's
+    repetitions lie beside them.
+    """
+    figure, texts = asked.figure, {}
+    repeated = [f"{name}.md" for name in derived.tables]
+    files = dict.fromkeys(["readings.csv", "numbers.csv", "curves.csv", "finals.csv", SECONDS, *repeated])
+    files |= derived.files() | ({} if has_repetitions else long_tables(derived.results))
     if figure.readings or figure.published:  # of a paper, which comparisons know nothing of
         from runners.results.judged import judged_tables
 
-        tables |= judged_tables(derived)
-    for name, table in derived.tables.items():
-        text = to_markdown(table, figure.heading, notes(derived.results))
-        tables |= {} if asked.is_reference else {f"{name}.md": text.encode()}
-    repeated = {f"{name}.md" for name in derived.tables}
-    for name in {"readings.csv", "numbers.csv", "curves.csv", "finals.csv", *repeated} - tables.keys():
-        (folder / name).unlink(missing_ok=True)
-    for name, content in tables.items():
-        write_bytes(folder / name, content)
+        files |= judged_tables(derived)
+    if not asked.is_reference:
+        below = notes(derived.results)
+        texts = {f"{name}.md": to_markdown(table, figure.heading, below) for name, table in derived.tables.items()}
     if figure.draws_finals or not has_repetitions:
-        _write_seconds(derived, folder)
-    else:
-        (folder / SECONDS).unlink(missing_ok=True)
+        del files[SECONDS]  # without measured ones what lies there stays
+        texts |= _seconds(derived)
     if "tex" in asked.formats:
         from bench.report.latex import latex_tables
 
-        for name, text in latex_tables(derived.results, derived.tables, size=asked.size).items():
-            write_text(folder / f"{name}.tex", text)
+        pages = latex_tables(derived.results, derived.tables, size=asked.size)
+        texts |= {f"{name}.tex": text for name, text in pages.items()}
+    return files | {name: text.encode() for name, text in texts.items()} | _pictures(asked, derived)
 
 
-def _write_seconds(derived: Derived, folder: Path) -> None:
-    """Write the measured seconds of repetitions; of a figure about seconds under every reading, as claims use them."""
+def _seconds(derived: Derived) -> dict[str, str]:
+    """Return the measured seconds of repetitions; of a figure about seconds under every reading, as claims use them."""
     figure, finals = derived.results.figure, derived.results.finals
     if len(derived.by_reading) > 1 and is_measured(figure.column):
         under = {"" if not place else name: of.finals for place, (name, of) in enumerate(derived.by_reading.items())}
         finals = pd.concat(under, names=[READING]).reset_index(READING)
     measured = [name for name in finals if is_measured(str(name))]
-    if measured:
-        axes = list(finals.columns[: list(finals.columns).index("repetition") + 1])
-        write_text(folder / SECONDS, to_csv(finals[axes + measured]))
+    if not measured:
+        return {}
+    axes = list(finals.columns[: list(finals.columns).index("repetition") + 1])
+    return {SECONDS: to_csv(finals[axes + measured])}
 
 
-def _write_pictures(asked: AskedFigure, folder: Path, derived: Derived) -> None:
-    """Write the figure if it has a picture, of what is committed only an SVG."""
+def _pictures(asked: AskedFigure, derived: Derived) -> dict[str, bytes]:
+    """Return what the figure shows, if anything, in each format."""
     plot, name = derived.plot, asked.figure.name
-    if plot:
-        save(draw(plot), folder, name, ["svg"] if asked.is_reference else ["png", "svg"])
-    if plot and "pdf" in asked.formats:
-        save(draw(plot, asked.size), folder, name, ["pdf"])
+    if not plot:
+        return {}
+    page = draw(plot)
+    pictures = {f"{name}.{kind}": content(page, kind) for kind in (["svg"] if asked.is_reference else ["png", "svg"])}
+    if "pdf" in asked.formats:
+        pictures[f"{name}.pdf"] = content(draw(plot, asked.size), "pdf")
+    return pictures
+
+
+def _replace(folder: Path, files: Mapping[str, bytes | None]) -> None:
+    """Write files into a folder by name, and remove those that are None."""
+    for name, made in files.items():
+        if made is None:
+            (folder / name).unlink(missing_ok=True)
+        else:
+            write_bytes(folder / name, made)
 
 
 def _provenance(
