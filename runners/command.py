@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
@@ -67,7 +68,7 @@ def command(action: Callable[[], bool], *, keeps: bool = True) -> int:
 def _open_streams() -> None:
     """Where a standard stream was closed by whoever started this process, open it: a file must not get its number."""
     while (opened := os.open(os.devnull, os.O_RDWR)) <= 2:
-        pass
+        os.set_inheritable(opened, True)  # for workers, too
     os.close(opened)
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
@@ -197,7 +198,8 @@ class _Stop:
             return
         self._is_said = True
         show_cursor = "\x1b[?25h" if os.isatty(self._stderr) else ""
-        os.write(self._stderr, f"{show_cursor}{self._words}\n".encode())
+        with suppress(OSError):  # the terminal was closed
+            os.write(self._stderr, f"{show_cursor}{self._words}\n".encode())
 
     def _leave(self) -> None:
         """End this process at once."""

@@ -320,6 +320,49 @@ def test_without_standard_streams_or_room_for_the_output_a_command_keeps_what_it
     assert len(list(commands.results.glob("raw/*/rep-*.parquet"))) == 2
 
 
+def test_workers_have_standard_streams_where_they_were_closed(commands):
+    """Else the first file that a worker opens gets the number of one, and what is printed is written into it."""
+    seen = commands.cwd / "seen"
+    (commands.cwd / "started.py").write_text(
+        "import os\n"
+        "from runners.command import command\n"
+        "from runners.config.runner import Runner\n"
+        "from runners.execute.workers import spread\n"
+        "def is_open(number):\n"
+        "    return os.path.samestat(os.fstat(number), os.stat(os.devnull))\n"
+        "def main():\n"
+        "    found = list(spread(Runner(), 2)(is_open, [(number,) for number in range(3)]))\n"
+        f"    open({str(seen)!r}, 'w').write(str(found))\n"
+        "    return True\n"
+    )
+    line = shlex.join([sys.executable, "-c", "import started; raise SystemExit(started.command(started.main))"])
+    values = {**os.environ, **commands.environ, "PYTHONPATH": f"{ROOT}:{commands.cwd}"}
+    answer = subprocess.run(["bash", "-c", f"{line} <&- >&- 2>&-"], env=values, check=False)
+    assert answer.returncode == 0
+    assert seen.read_text() == "[True, True, True]"
+
+
+def test_a_closed_terminal_stops_a_command_though_nothing_can_be_said(commands):
+    """Its last words cannot be written to the terminal any more, which must not become another error."""
+    pty = pytest.importorskip("pty", reason="there are no terminals here")
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-m", "runners.run", *OWN, "jobs=2"]
+    take = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+    child = subprocess.Popen(
+        [sys.executable, "-c", take, *words],
+        cwd=commands.cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **commands.environ, "TROUBLE": "sleep 2 86400"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    until(lambda: len(parquet(commands.results)) == 5)  # all but the one that sleeps
+    os.close(ours)
+    assert child.wait(timeout=PATIENCE) == 130
+
+
 def test_a_current_folder_that_was_deleted_and_a_wrong_backend_of_matplotlib(monkeypatch, tmp_path, capsys):
     gone = tmp_path / "gone"
     gone.mkdir()
