@@ -224,7 +224,7 @@ def _check_column(column: str, columns: Iterable[Sequence[str]]) -> None:
 
 def _axis(key: str, values: Any) -> Axis:
     """Return the labels of a key's values, by default the values themselves, each with its override."""
-    if isinstance(values, str) or not isinstance(values, Mapping | Sequence):
+    if isinstance(values, str) or not isinstance(values, Iterable):
         raise ConfigError(f"sweep: found {key} = {values!r}, expected several values, such as [5, 25]")
     pairs = values.items() if isinstance(values, Mapping) else [(value, value) for value in values]
     axis: Axis = {}

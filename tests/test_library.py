@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pandas as pd
 import pytest
 from commands import ROOT, Commands
@@ -167,6 +168,7 @@ def test_the_largest_scale_is_loaded_and_parts_of_a_figure_last(results, monkeyp
             "env.dim: found two called '5', expected differ",
         ),
         (lambda: bb.compare(["tl", "cdt"], sweep={"env.dim": {1: 5, "1": 6}}), "env.dim: found two called '1'"),
+        (lambda: bb.compare(["tl", "cdt"], sweep={"env.dim": np.array([5, 5])}), "env.dim: found two called '5'"),
         (lambda: bb.compare(["tl", "cdt"], sweep={"env.dim": "5,25"}), "sweep: found env.dim = '5,25', expected sever"),
         *(
             (

@@ -33,8 +33,8 @@ def wait_for(reached, what):
         time.sleep(0.02)
 
 
-def serve(folder, port):
-    server = subprocess.Popen([sys.executable, folder / "server.py", folder / "state.json", str(port)])
+def serve(folder, port, state=None):
+    server = subprocess.Popen([sys.executable, folder / "server.py", state or folder / "state.json", str(port)])
 
     def listens():
         assert server.poll() is None, "the server ended"
@@ -158,6 +158,27 @@ def test_a_wrong_message_is_a_sentence_and_teaches_nothing(tmp_path):
         assert json.loads((tmp_path / "state.json").read_text())["state"]["_told"] == [0.5]
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/played", timeout=PATIENCE) as answer:
             assert json.loads(answer.read()) == {"of": 1, "asks": [['{"exploration": 0.1}', 1]]}
+    finally:
+        stop(server)
+
+
+def test_where_the_state_cannot_be_written_it_ends_without_an_answer(tmp_path):
+    """Else a repeated tell is refused as learnt before, though it is not on the disk."""
+    port = prepare(tmp_path)
+    state = tmp_path / "states" / "state.json"
+    state.parent.mkdir()
+    server = serve(tmp_path, port, state)
+    try:
+        ticket = post(port, "ask")["ticket"]
+        state.parent.rename(tmp_path / "gone")
+        assert answer_to(port, ticket, 0.5) == "none"
+        assert server.wait(PATIENCE) == 1
+    finally:
+        stop(server)
+    (tmp_path / "gone").rename(state.parent)
+    server = serve(tmp_path, port, state)
+    try:
+        assert answer_to(port, ticket, 0.5) == "200"
     finally:
         stop(server)
 

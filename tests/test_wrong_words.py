@@ -3,6 +3,10 @@
 import pytest
 from commands import assert_one_sentence
 
+from bench.envs.synthetic_linear import SyntheticLinear
+from bench.errors import ConfigError
+from runners.config.classes import construct
+
 ENVS = ("movielens", "switching_sine", "switching_triangle", "synthetic_linear", "synthetic_logistic")
 KEYS = ("algorithm", "env", "horizon", "jobs", "output", "paper", "repetitions", "runner", "scale", "seed", "tuner")
 Sentences = dict[str, tuple[str, ...]]
@@ -132,3 +136,16 @@ def test_what_is_wrong_is_said_in_one_sentence(commands, monkeypatch, capsys, co
     rest = [f"{key}={value}" for key, value in REST[command].items() if key not in line and "paper=" not in line]
     answer = commands.here(monkeypatch, capsys, command, *line.split(" "), *rest)
     assert_one_sentence(answer, *WRONG[command][line])
+
+
+class Own:
+    """A user's class without declared settings, which keeps a setting in another form."""
+
+    def __init__(self, is_wide=True):
+        self.is_wide = 2.0 if is_wide else 1.0
+
+
+def test_true_is_a_number_to_no_class_of_the_suite_and_what_a_users_own_class_makes_of_it_is_its_own_matter():
+    with pytest.raises(ConfigError, match=r"^env\.noise_std: found True, expected a number$"):
+        construct("env", SyntheticLinear, {"noise_std": True})
+    assert construct("env", Own, {"is_wide": True}).is_wide == 2.0

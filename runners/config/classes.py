@@ -120,9 +120,9 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
     common = {name: fields.pop(name) for name in of_kind}
     try:
         built = cls(**parts, **fields)
-        for name, value in fields.items():
-            if isinstance(value, bool) and not isinstance(getattr(built, name, value), bool):
-                raise ConfigError(f"{part}.{name}: found {value}, expected a number")  # it became 0 or 1
+        for name in fields.keys() & getattr(cls, "__pydantic_fields__", {}).keys():
+            if isinstance(fields[name], bool) and not isinstance(getattr(built, name), bool):
+                raise ConfigError(f"{part}.{name}: found {fields[name]}, expected a number")  # it became 0 or 1
         if common:
             built.feedback = cls.common(**common)  # type: ignore[attr-defined]
         return built
