@@ -169,7 +169,7 @@ def test_the_environment_says_what_matters_and_not_who_it_was():
 @pytest.mark.parametrize("code", [errno.EACCES, errno.EMFILE, errno.EIO])
 @pytest.mark.parametrize("suffix", [".parquet", ".json"])
 def test_what_cannot_be_read_is_named_and_stays(store, monkeypatch, capsys, suffix, code):
-    """It is not damaged: rights are mended, files are closed, and a disk may come back."""
+    """It is not damaged: rights are corrected, files are closed, and a disk may come back."""
     for repetition in range(3):
         store.write(RUN, repetition, columns(), {})
     before = {path.name for path in store.folder(RUN).iterdir()}
