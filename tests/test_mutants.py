@@ -33,6 +33,13 @@ def test_a_fault_is_noticed_if_the_tests_of_its_module_fail_and_it_is_taken_back
     assert (project / "bench" / "shapes.py").read_text() == MODULE
 
 
+def test_tests_that_fail_without_a_fault_are_no_judgement(project):
+    (project / "tests" / "test_shapes.py").write_text(CALLS.format("== 13"))
+    with pytest.raises(SystemExit, match=r"^error: found tests that fail without a fault, .*test_shapes\.py"):
+        mutants.judge(project, next(mutants.mutants(project, seed=0)))
+    assert (project / "bench" / "shapes.py").read_text() == MODULE
+
+
 def test_an_interrupted_call_goes_on_where_it_was(project, tmp_path_factory, monkeypatch, capsys):
     for words in (["init"], ["add", "."], ["-c", "user.name=x", "-c", "user.email=x@x", "commit", "-m", "x"]):
         subprocess.run(["git", *words], cwd=project, check=True, capture_output=True)

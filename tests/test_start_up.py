@@ -91,6 +91,5 @@ def test_branch_and_bound_is_not_compiled_on_a_line():
 
 def test_numerical_libraries_have_as_few_threads_as_the_tests_ask_for():
     """One unless the environment says otherwise: with more, each of many small matrices takes several times as long."""
-    assert {pool["num_threads"] for pool in threadpool_info() if pool["internal_api"] == "openblas"} == {
-        int(os.environ["OPENBLAS_NUM_THREADS"])
-    }
+    threads = {pool["num_threads"] for pool in threadpool_info() if pool["internal_api"] == "openblas"}
+    assert threads <= {int(os.environ["OPENBLAS_NUM_THREADS"])}  # NumPy may have another library
