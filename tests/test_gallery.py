@@ -430,6 +430,37 @@ def test_a_page_is_drawn_anew_when_what_it_shows_changed(tmp_path: Path) -> None
     assert page not in build(read(tmp_path, FIGURES_MADE))
 
 
+def test_a_page_is_drawn_anew_when_a_headline_on_it_is_judged_otherwise(tmp_path: Path) -> None:
+    """Which another figure decides: its own page has changed, and those that bear the headline."""
+    limits = FIGURES_MADE["habo/limits"]
+    figures = {
+        "habo/limits": limits,
+        "habo/others": limits | {"name": "others"},
+        "habo/more": limits | {"name": "more"},
+    }
+    given = {"claim": "c", "place": "abstract", "rests_on": {"one": "limits#b", "two": "others#b"}}
+    given |= {"verdict": "mixed", "finding": "In {one.holds} and {two.holds}"}
+
+    def made(finding: str = "In {one.holds} and {two.holds}") -> set[str]:
+        about = {"habo": {"headlines": read_headlines("habo", [given | {"finding": finding}])}}
+        pages = build(read(tmp_path, figures, about))
+        for name, text in pages.items():
+            write_text(tmp_path / name, text)
+        return {name.split("/")[1] for name in pages if name.count("/") == 2}
+
+    for name, figure in figures.items():
+        write(tmp_path / name / "paper", figure)
+    assert made() == {"limits", "others", "more"}
+    assert "In 1 and 1" in words_of(tmp_path / "habo/limits/index.html")
+    assert not made()
+    path = tmp_path / "habo/others/paper/claims.csv"
+    table = pd.read_csv(path)
+    table.assign(verdict="holds", holm="yes").to_csv(path, index=False)
+    assert made() == {"limits", "others"}
+    assert "In 1 and 2" in words_of(tmp_path / "habo/limits/index.html")
+    assert made("Where {one.holds} and {two.holds}") == {"limits", "others"}
+
+
 def test_a_run_that_readings_share_costs_as_much_as_its_largest_number_of_repetitions(reference_results: Path) -> None:
     folder = reference_results / "cdt" / "figure2" / "paper"
     runs = pd.DataFrame(json.loads((folder / "manifest.json").read_text())["runs"])

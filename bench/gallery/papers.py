@@ -1,21 +1,19 @@
 """Papers with their figures, and their results, as far as there are any."""
 
-import hashlib
 import json
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import matplotlib as mpl
 import pandas as pd
 
-import bench.report
 from bench.errors import one_line
 from bench.gallery.claims import slug
+from bench.gallery.freshness import checksum, is_fresh
 from bench.gallery.result import ResultView
 from bench.gallery.stored import PAGE, Derive
 from bench.report.claims.tallies import Tally, added_up
@@ -234,11 +232,17 @@ def comparisons(results: Path, *, in_gallery: bool) -> PaperPage:
 
 
 def _look_for_pages(page: PaperPage, results: Path, beside: Any) -> None:
-    """Find out which figures have a page that was made of what there is now; ``beside``: what it leads to."""
-    around = [page.name, page.title, beside]
+    """Find out which figures have a page that was made of what there is now; ``beside``: what it leads to.
+
+    A headline on it may have another verdict though only another figure has changed.
+    """
     for figure in page.made:
-        figure.inputs = _inputs([result.folder for result in figure.results], figure.config, around)
-        figure.is_fresh = _is_fresh(results / figure.folder / PAGE, figure.inputs)
+        decided = [
+            [row.headline.claim, row.verdict, row.by_reading, row.sentence] for row in page.decided_by(figure.name)
+        ]
+        around = [page.name, page.title, beside, decided]
+        figure.inputs = checksum([result.folder for result in figure.results], figure.config, around)
+        figure.is_fresh = is_fresh(results / figure.folder / PAGE, figure.inputs)
 
 
 def _figure(results: Path, name: str, config: Any, derive: Derive | None) -> FigurePage:
@@ -288,33 +292,3 @@ def _folders(folder: Path) -> list[Path]:
     if not folder.is_dir():
         return []
     return sorted(path for path in folder.iterdir() if path.is_dir() and not path.is_symlink() and path.name[0] != ".")
-
-
-def _inputs(folders: list[Path], config: Mapping[str, Any], around: Any) -> str:
-    """Return the checksum of a figure's results at all scales, its configuration, and the code that draws it."""
-    digest = hashlib.sha256(_code().encode())
-    digest.update(json.dumps([dict(config), around], sort_keys=True, default=str).encode())
-    for folder in folders:
-        for path in sorted(path for path in folder.iterdir() if path.is_file() and path.name[0] != "."):
-            if path.name != PAGE:
-                digest.update(f"\n{folder.name}/{path.name}\n".encode())
-                digest.update(path.read_bytes() if path.suffix in (".csv", ".json", ".parquet") else b"")
-    return digest.hexdigest()[:20]
-
-
-def _is_fresh(page: Path, inputs: str) -> bool:
-    try:
-        with page.open(encoding="utf-8") as file:
-            return f"<!-- {inputs} -->" in file.read(200)
-    except (OSError, ValueError):
-        return False
-
-
-@cache
-def _code() -> str:
-    """Return the checksum of all that makes pages: reports, the gallery with its templates, and matplotlib."""
-    digest = hashlib.sha256(mpl.__version__.encode())
-    for root in (Path(bench.report.__file__).parent, Path(__file__).parent):
-        for path in sorted(path for path in root.rglob("*") if path.suffix in (".py", ".j2", ".css", ".js")):
-            digest.update(f"\n{path.relative_to(root)}\n".encode() + path.read_bytes())
-    return digest.hexdigest()
