@@ -165,6 +165,8 @@ def check_words(words: Sequence[str], keys: Sequence[str]) -> None:
             is_name = re.match(r"[A-Za-z_][\w/,]*$|(choice|glob)\(", value) or (key in PARTS and CLASS.match(value))
             if word.startswith("~") or not equals or not is_name or value == "null":
                 raise unknown_choice(key, value if equals else word)
+        elif equals and not key:
+            raise ConfigError(f"{word}: found no valid override, expected key=value")
         elif equals and top not in (*keys, *({*groups()} - {*GROUPS, "figure"})):
             raise unknown_key({}, key, keys)
 

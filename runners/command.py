@@ -54,12 +54,12 @@ def command(action: Callable[[], bool], *, keeps: bool = True) -> int:
             return 130
         if isinstance(error, BrokenPipeError):
             return unread(keeps=keeps)
+        if isinstance(error, HydraException | OmegaConfBaseException | BenchError):
+            print("error:", one_line(one_sentence(error)), file=sys.stderr)
+            return 1
         if isinstance(error, OSError) and is_of_output(error):
             return unwritten(error, keeps=keeps)
-        if not isinstance(error, HydraException | OmegaConfBaseException | BenchError):
-            raise
-        print("error:", one_line(one_sentence(error)), file=sys.stderr)
-        return 1
+        raise
     finally:
         stop.end()
     return 0 if good else 1
@@ -215,7 +215,7 @@ def unread(*, keeps: bool = True) -> int:
 
 
 def is_of_output(error: OSError) -> bool:
-    """Tell whether an error is that nothing can be written to stdout, by writing an empty line."""
+    """Tell whether an error is that nothing can be written to stdout: an empty line cannot be written, either."""
     if error.filename is not None:
         return False
     try:

@@ -22,6 +22,8 @@ os.environ.pop("BENCH_CONF_DIR", None)  # the suite is tested, not a user's own 
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background, and then in every child
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):  # as on a terminal, also under nohup
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture

@@ -149,7 +149,7 @@ def test_a_figure_whose_data_is_missing_is_drawn_from_its_committed_repetitions(
 @pytest.fixture
 def manifest(here, small, monkeypatch):
     """The manifest of the small figure at a scale that cuts it short, without its pictures."""
-    monkeypatch.setattr("runners.execute.write_figure.save", lambda *_: None)
+    monkeypatch.setattr("runners.execute.write_figure.content", lambda *_: b"")
     answer = here("figure=cdt/table5", "scale=smoke")
     return json.loads((answer.results / "cdt" / "table5" / "smoke-surrogate" / "manifest.json").read_text())
 

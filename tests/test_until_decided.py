@@ -138,7 +138,7 @@ def test_figures_without_claims_on_runs_keep_their_number():
 def undrawn(tmp_path, monkeypatch):
     """A folder of results whose pictures are not drawn."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
-    monkeypatch.setattr("runners.execute.write_figure.save", lambda *_: None)
+    monkeypatch.setattr("runners.execute.write_figure.content", lambda *_: b"")
     return tmp_path
 
 
@@ -204,7 +204,7 @@ COMMAND = "compare"
 
 @pytest.fixture
 def compare(here, monkeypatch):
-    monkeypatch.setattr("runners.execute.write_figure.save", lambda *_: None)
+    monkeypatch.setattr("runners.execute.write_figure.content", lambda *_: b"")
     return lambda *words: here(*SMALL, "name=comparison", *words)
 
 
