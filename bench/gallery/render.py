@@ -46,7 +46,7 @@ def render(template: str, up: str = "", **words: Any) -> str:
 
 
 def build_comparisons(page: PaperPage, *, in_gallery: bool) -> dict[str, str]:
-    """Return the pages of only a user's comparisons: of those that have changed, and the one that lists them."""
+    """Return only the pages of a user's comparisons: those that have changed, and the one that lists them."""
     site = {} if in_gallery else {"SITE": {f"{COMPARE}/{PAGE}": page.title}}
     made = [figure for figure in page.made if not figure.is_fresh]
     pages = {f"{own.folder}/{PAGE}": render("figure", "../../", paper=page, figure=own, **site) for own in made}

@@ -55,9 +55,9 @@ class ChangepointBelief:
 
     A ``robust`` belief, whose constants are ours, counts an e beyond 4 sqrt(v s2) as an outlier: as if its noise had
     had the variance with which e is 4 standard deviations, which takes the place of v s2 in the update and, with 16
-    for e^2 / (v s2), in the weight. In s2 and the mean of all values a value counts as one that at most doubles s2 (16
-    times at first), and as one 4 standard deviations off. nu is at most 300, so that s2 follows noise that changes. At
-    first outliers count as 4 of 1.4826 median absolute deviations.
+    for e^2 / (v s2), in the weight. In s2 and the mean of all values a value counts as one that at most doubles s2
+    (quadruples it at first), and as one 4 standard deviations off. nu is at most 300, so that s2 follows noise that
+    changes. Before the belief is formed outliers count as 4 of 1.4826 median absolute deviations.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ class DynamicMeans(ABC):
 
     @abstractmethod
     def learn(self, arm: int, reward: float) -> None:
-        """End a round: ``arm`` was pulled and earned ``reward``, which is clipped so that sums cannot overflow."""
+        """End a round: ``arm`` was pulled and earned ``reward``."""
 
     def most_promising(self, log_term: float, factor: float) -> int:
         """Return the first arm with the largest R / n + ``factor`` sqrt(``log_term`` / n), infinite for n = 0."""

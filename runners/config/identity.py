@@ -54,10 +54,9 @@ def code_of(classes: Mapping[str, type]) -> Code:
     Modules are those of every class they inherit from, the loop, and whatever these import anywhere in their text,
     except the standard library and installed packages. They count as syntax trees without docstrings and without the
     messages of errors that are raised, so comments and layout don't; of a class that no file can be imported for (see
-    `by_value`) its own source counts. Packages
-    are those that these modules import, and those of `COMPUTING` that they require in turn.
-    Imports are found by reading, so one that is put together at run time is not noticed. Raises ConfigError when the
-    source of a class is not found, or is no longer that of the module in memory.
+    `by_value`) its own source counts. Packages are those that these modules import, and those of `COMPUTING` that they
+    require in turn. Imports are found by reading, so one that is put together at run time is not noticed. Raises
+    ConfigError when the source of a class is not found, or is no longer that of the module in memory.
     """
     held = {f"{cls.__module__}.{cls.__qualname__}": own for cls in classes.values() if (own := held_as(cls))}
     roots = frozenset((*ALWAYS, *_modules_of(classes)))

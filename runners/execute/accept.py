@@ -44,7 +44,7 @@ class _Confirmation:
 
 
 def accept(runs: Sequence[CommittedRun], *, jobs: int, seconds: float = math.inf, train: bool = False) -> bool:
-    """Play three repetitions of each run whose stamp is not today's; return whether all come out as committed.
+    """Run three repetitions again of each run whose stamp is not today's; return whether all come out as committed.
 
     The shortest are run first, for about ``seconds``; runs that ``train`` an encoder first only if asked for.
     Repetitions are equal bit for bit where the same kind of machine made the committed ones, else to a relative

@@ -13,7 +13,7 @@ _MARK = '<meta name="generator" content="bandit-tuning-bench">'
 
 
 def write_comparisons(folder: Path) -> Path:
-    """Write the pages of only a user's comparisons, and return the one that lists them."""
+    """Write only the pages of a user's comparisons, and return the one that lists them."""
     in_gallery = (folder / PAGE).exists()
     write_pages(folder, build_comparisons(comparisons(folder, in_gallery=in_gallery), in_gallery=in_gallery))
     return folder / COMPARE / PAGE
