@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from bandit_bench._comparison import COMPARISON, ComparisonResult
+from bandit_bench._comparison import ComparisonResult
 from bandit_bench._parts import Axis, Part, Parts, axis_of, is_direct, literal, runner_words, setting_words, words_of
 from bandit_bench._plan import METHOD, ComparisonPlan
 from bench.errors import ConfigError
@@ -102,7 +102,8 @@ def compare(
 
 def carry_out(plan: ComparisonPlan) -> ComparisonResult:
     """Carry out a plan. Raises BenchError where nothing can be run or written."""
-    from bench.report.figure import read_figure  # slow to import
+    from bench.gallery.stored import COMPARISON  # slow to import
+    from bench.report.figure import read_figure
     from runners.config.compose import from_overrides
     from runners.execute.figure_run import AskedFigure
     from runners.execute.reproduce_figure import reproduce_figure

@@ -1,7 +1,6 @@
 """What came of a comparison, or of a figure of a paper: tables, verdicts, and a picture that can be changed."""
 
 import json
-import shlex
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from html import escape
@@ -15,13 +14,10 @@ if TYPE_CHECKING:  # slow to import
     import matplotlib.figure
     import pandas as pd
 
+    from bench.gallery.stored import Stored
     from bench.report.figure import Figure
     from bench.report.page import Size
-    from bench.report.provenance import Manifest, Provenance
 
-COMPARISON = "comparison.json"
-"""The figure of a comparison, beside its results."""
-_SCALES = ("paper", "reduced", "quick", "smoke")
 _VERDICTS = ["claim", "text", "case", "estimate", "ci_low", "ci_high", "n", "verdict", "holm", "repetitions_needed",
              "note"]  # fmt: skip
 
@@ -30,7 +26,8 @@ class ComparisonResult:
     """The results in a folder: of `compare`, of `reproduce`, or committed ones (`load`).
 
     Tables are tidy: a column for each axis, numeric where its values are numbers. `is_complete`: whether nothing was
-    left out, and no repetition failed; `notes`: what to know when reading it.
+    left out, and no repetition failed; `notes`: what to know when reading it. Where a file is damaged, what is made of
+    it raises BenchError.
     """
 
     def __init__(self, folder: Path, figure: "Figure", *, is_complete: bool = True, notes: Sequence[str] = ()) -> None:
@@ -46,74 +43,49 @@ class ComparisonResult:
     @property
     def scale(self) -> str:
         """The scale of its runs, such as ``"paper"``; `folder` also tells a part, or sizes of your own."""
-        return self._manifest.scale
+        return self._stored.manifest.scale
 
     @property
     def command(self) -> str:
         """The command that makes it; of a class that no command can name, what it was compared with."""
-        return self._manifest.command
+        return self._stored.manifest.command
 
-    @cached_property
+    @property
     def table(self) -> "pd.DataFrame":
         """The figure's table; of a comparison: axes, ``n``, ``mean`` of the last round, and its interval."""
-        return self._csv("table.csv")
+        return self._stored.table("table")
 
-    @cached_property
+    @property
     def curves(self) -> "pd.DataFrame":
         """Mean curves: axes, ``column``, ``round``, ``mean``, ``std``, ``ci_low``, ``ci_high``, ``n``; or empty."""
-        return self._csv("curves.csv")
+        return self._stored.curves
 
-    @cached_property
+    @property
     def finals(self) -> "pd.DataFrame":
         """A row for each repetition: axes, ``repetition``, ``rounds``, the last value of every column of its trace."""
-        finals, seconds = self._csv("finals.csv"), self._csv("seconds.csv")
-        return finals.join(seconds[[name for name in seconds if name not in finals and name != "reading"]])
+        return self._stored.finals
 
     @cached_property
     def verdicts(self) -> "pd.DataFrame":
         """A row for each case of each claim: estimate, 95 % interval, verdict, and ``holm``: whether it remains."""
-        words = dict.fromkeys(("claim", "case", "holm", "note"), str)
-        return self._csv("claims.csv", words).reindex(columns=_VERDICTS).fillna(dict.fromkeys(words, ""))
+        words = ("claim", "case", "holm", "note")
+        table = self._stored.csv("claims.csv", *words)
+        return table.reindex(columns=_VERDICTS).fillna(dict.fromkeys(words, ""))
 
     @cached_property
     def settings(self) -> "pd.DataFrame":
         """Every setting of its runs with its values, its source (stated, code, assumed, scale) and the place."""
         import pandas as pd
 
-        rows = [setting.model_dump() for setting in self._manifest.settings]
+        rows = [setting.model_dump() for setting in self._stored.manifest.settings]
         return pd.DataFrame(rows, columns=["key", "values", "source", "where"])
 
     @cached_property
-    def _manifest(self) -> "Manifest":
-        from bench.report.provenance import Manifest  # slow to import
+    def _stored(self) -> "Stored":
+        from bench.gallery.stored import Stored  # slow to import
+        from runners.results.derive import committed_long_tables
 
-        return Manifest.model_validate_json((self.folder / "manifest.json").read_bytes())
-
-    @cached_property
-    def _provenance(self) -> "Provenance":
-        from bench.report.provenance import Provenance  # slow to import
-
-        return Provenance.of_manifest(self._manifest.model_dump(exclude_none=True))
-
-    @cached_property
-    def _derived(self) -> Mapping[str, bytes]:
-        """The tables of which committed results have no files."""
-        from runners.results.derive import committed_long_tables  # slow to import
-
-        return committed_long_tables(self._figure, self.folder)
-
-    def _csv(self, name: str, words: Mapping[str, type] | None = None) -> "pd.DataFrame":
-        """Return a table, numbers as numbers; empty where there is none."""
-        import pandas as pd
-
-        from bench.report.tables import from_csv  # slow to import
-
-        path = self.folder / name
-        if path.is_file():
-            return from_csv(path, dtype=words)
-        has_repetitions = (self.folder / "repetitions.parquet").is_file()
-        content = self._derived.get(name) if has_repetitions and name in ("curves.csv", "finals.csv") else None
-        return from_csv(BytesIO(content)) if content else pd.DataFrame()
+        return Stored(self.folder, self._figure, committed_long_tables, strict=True)
 
     def plot(
         self,
@@ -134,9 +106,7 @@ class ComparisonResult:
         """
         from bench.report.figure import read_figure  # slow to import
         from bench.report.page import draw
-        from bench.report.render import plot_of
         from bench.report.restyle import keep, recolour, rename
-        from bench.report.results import Results
 
         changes = {"y_scale": y_scale, "x_scale": x_scale, "title": title}
         given = {key: value for key, value in changes.items() if value is not None}
@@ -145,8 +115,7 @@ class ComparisonResult:
                 f"{unknown[0]}: found it for a figure of kind '{self._figure.kind}', which has no such key"
             )
         figure = read_figure({**self._figure.given(), **given}) if given else self._figure
-        tables = {name: self._csv(f"{name}.csv") for name in figure.table_titles()}
-        plot = plot_of(Results(figure, self.curves, self.finals, self._provenance), tables)
+        plot = self._stored.plot_as(figure)
         if plot is None:
             raise ConfigError(f"{self.title}: found no picture, which tables of this kind do not have")
         if colors is not None:
@@ -165,18 +134,18 @@ class ComparisonResult:
         from bench.report.results import Results
 
         tables = {"table": self.table}
-        results = Results(self._figure, self.curves, self.finals, self._provenance)
+        results = Results(self._figure, self.curves, self.finals, self._stored.provenance)
         return latex_tables(results, tables, size=size)["table"]
 
     def __repr__(self) -> str:
-        return f"<ComparisonResult: {self.title}, {self._provenance.words()}, in {self.folder}>"
+        return f"<ComparisonResult: {self.title}, {self._stored.provenance.words()}, in {self.folder}>"
 
     def _repr_html_(self) -> str:
         """Return the table and the verdicts for a notebook."""
         shown = self.verdicts[["text", "case", "verdict", "estimate", "ci_low", "ci_high", "n"]]
         verdicts = shown.to_html(index=False, float_format="{:.4g}".format, border=0) if len(shown) else ""
         table = self.table.to_html(index=False, float_format="{:.5g}".format, border=0)
-        rest = f"{escape(self._provenance.words())}; {escape(str(self.folder))}"
+        rest = f"{escape(self._stored.provenance.words())}; {escape(str(self.folder))}"
         return f"<h4>{escape(self.title)}</h4>{table}{verdicts}<p>{rest}</p>"
 
 
@@ -193,7 +162,8 @@ def load(name: str, *, scale: str | None = None) -> ComparisonResult:
     of the folder, by default at the largest there is, parts of a figure (``only``) last. Of two alike one's own counts.
     Raises ConfigError where there are none.
     """
-    from bench.report.figure import read_figure  # slow to import
+    from bench.gallery.stored import COMPARISON, SCALES  # slow to import
+    from bench.report.figure import read_figure
     from runners.config.figures import load_figure
     from runners.config.tree import CHECKOUT, one_of
     from runners.results.store import results_folder
@@ -208,18 +178,9 @@ def load(name: str, *, scale: str | None = None) -> ComparisonResult:
         raise ConfigError(f"found no comparison '{name}', {one_of(name.partition('/')[2], known)}")
     figure = load_figure(name)
     folders = [path.parent for root in roots for path in sorted((root / name).glob("*/manifest.json"))]
-    if chosen := [folder for folder in folders if scale in (None, folder.name)]:
-        return ComparisonResult(min(chosen, key=_order), figure)
-    if scale and (folders or scale not in _SCALES):
-        there = dict.fromkeys(folder.name for folder in folders) or _SCALES
+    if chosen := [ComparisonResult(folder, figure) for folder in folders if scale in (None, folder.name)]:
+        return min(chosen, key=lambda result: result._stored.order)
+    if scale and (folders or scale not in SCALES):
+        there = dict.fromkeys(folder.name for folder in folders) or SCALES
         raise ConfigError(f"found no results of {name} at scale {scale}, {one_of(scale, there)}")
     raise ConfigError(f"found no results of {name}, expected some: bandit_bench.reproduce('{name}') makes them")
-
-
-def _order(folder: Path) -> tuple[bool, int, bool, str]:
-    """Return what to sort by: whole figures first, the largest scale, real and synthetic data before stand-ins."""
-    size, *more = folder.name.split("-")
-    place = _SCALES.index(size) if size in _SCALES else len(_SCALES)
-    command = json.loads((folder / "manifest.json").read_bytes()).get("command", "")
-    is_part = any(word.startswith("only=") for word in shlex.split(command))
-    return is_part, place, bool({"surrogate", "altered"} & set(more)), folder.name

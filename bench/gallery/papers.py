@@ -15,7 +15,7 @@ from bench.errors import one_line
 from bench.gallery.claims import slug
 from bench.gallery.freshness import checksum, is_fresh
 from bench.gallery.result import ResultView
-from bench.gallery.stored import PAGE, Derive
+from bench.gallery.stored import COMPARISON, PAGE, Derive
 from bench.report.claims.tallies import Tally, added_up
 from bench.report.figure import read_figure
 from bench.report.reading import READING
@@ -258,7 +258,7 @@ def _figure(results: Path, name: str, config: Any, derive: Derive | None) -> Fig
 def _comparisons(results: Path) -> list[FigurePage]:
     figures = []
     for folder in _folders(results / COMPARE) if not (results / COMPARE).is_symlink() else []:
-        path, config = folder / "comparison.json", {}
+        path, config = folder / COMPARISON, {}
         if not path.is_file():
             continue
         try:

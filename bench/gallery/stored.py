@@ -1,6 +1,7 @@
 """What is on disk of one figure at one scale: pages, notebooks and overviews read it here."""
 
 import io
+import re
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from bench.data_kind import DataKind
-from bench.errors import BenchError
+from bench.errors import BenchError, DataError
 from bench.gallery.comparisons import comparisons
 from bench.report.claims.judgement import VERDICTS
 from bench.report.claims.tallies import ClaimSource, Tally, sources, tallies
@@ -32,6 +33,8 @@ from bench.report.typeset import duration, interval, number
 
 PARTS = ("env", "algorithm", "tuner")
 SCALES = ("paper", "reduced", "quick", "smoke")
+COMPARISON = "comparison.json"
+"""The figure of a comparison, beside its results."""
 PAGE = "index.html"
 """What a comparison's own page is called, which lies among its results."""
 DERIVED, REPETITIONS = ("finals.csv", "curves.csv"), "repetitions.parquet"
@@ -47,15 +50,18 @@ class Stored:
     """A folder of results, read as far as it goes; what is missing or damaged is said in `problems`.
 
     The folder is ``<paper>/<figure>/<scale>[-custom][-surrogate|-altered]``, of a comparison ``compare/<name>``;
-    ``derive`` makes the files `DERIVED` of a figure and a folder that has `REPETITIONS` in place of them.
+    ``derive`` makes the files `DERIVED` of a figure and a folder that has `REPETITIONS` in place of them. With
+    ``strict``, a file that is there and cannot be read is an error (DataError, StoreError), not a problem.
     """
 
-    def __init__(self, folder: Path, figure: Figure | None, derive: Derive | None = None) -> None:
+    def __init__(
+        self, folder: Path, figure: Figure | None, derive: Derive | None = None, *, strict: bool = False
+    ) -> None:
         self.scale = folder.name
         self.problems: list[str] = []
         self.folder = folder
         self.figure = figure
-        self._derive = derive
+        self._derive, self._strict = derive, strict
         names = (path.name for path in folder.iterdir() if path.is_file())
         self.files = sorted(name for name in names if name[0] != "." and name != PAGE)
         self.manifest = self._read("manifest.json", Manifest.model_validate_json) or Manifest()
@@ -77,10 +83,12 @@ class Stored:
         return titles
 
     @property
-    def order(self) -> tuple[int, bool, str]:
-        """What to sort by: the largest scale first, real and synthetic data before stand-ins."""
+    def order(self) -> tuple[bool, int, bool, str]:
+        """What to sort by: whole figures first, the largest scale, real and synthetic data before stand-ins."""
         size = self.scale.split("-")[0]
-        return (SCALES.index(size) if size in SCALES else len(SCALES), bool(self.caveat), self.scale)
+        place = SCALES.index(size) if size in SCALES else len(SCALES)
+        is_part = re.search(r"(^|\s)'?only=", self.manifest.command) is not None
+        return is_part, place, bool(self.caveat), self.scale
 
     @property
     def is_reference(self) -> bool:
@@ -164,20 +172,29 @@ class Stored:
 
     @cached_property
     def finals(self) -> pd.DataFrame:
-        return self.csv("finals.csv")
+        """The last values of every repetition, with measured seconds, if there are any."""
+        finals = self.csv("finals.csv")
+        seconds = self.csv("seconds.csv") if len(finals) and "seconds.csv" in self.files else pd.DataFrame()
+        # Its first rows are those of finals.csv.
+        return finals.join(seconds[[name for name in seconds if name not in finals and name != READING]])
+
+    @cached_property
+    def curves(self) -> pd.DataFrame:
+        return self.csv("curves.csv")
+
+    def plot_as(self, figure: Figure) -> Plot | None:
+        """Return what a figure, its own or one with another look, shows of the tables; None if they say it all."""
+        curves = self.curves if figure.curve_columns() else pd.DataFrame()
+        finals = self.finals if figure.draws_finals else pd.DataFrame()
+        return plot_of(Results(figure, curves, finals, self.provenance), self._tables)
 
     @cached_property
     def plot(self) -> Plot | None:
         """What the figure shows, from the tables; None if that cannot be said."""
         if self.figure is None or self.is_computed:
             return None
-        curves = self.csv("curves.csv") if self.figure.curve_columns() else pd.DataFrame()
-        finals = self.finals if self.figure.draws_finals else pd.DataFrame()
-        if len(finals) and "seconds.csv" in self.files:  # its first rows are those of finals.csv
-            seconds = self.csv("seconds.csv")
-            finals = finals.join(seconds[[name for name in seconds if name not in finals and name != READING]])
         try:
-            return plot_of(Results(self.figure, curves, finals, self.provenance), self._tables)
+            return self.plot_as(self.figure)
         except (BenchError, KeyError, TypeError, ValueError) as error:
             self.problems.append(f"no picture to point at: the tables don't fit the figure's settings ({error})")
             return None
@@ -232,10 +249,15 @@ class Stored:
         except FileNotFoundError:
             self.problems.append(f"{name} is missing")
         except BenchError as error:
+            if self._strict:
+                raise
             self.problems += [] if str(error) in self.problems else [str(error)]
         except Exception as error:  # what a damaged file makes of its reader
             reason = str(error).splitlines()[0] if str(error) else "empty"
-            self.problems.append(f"{name} cannot be read: {reason}; delete it and run the figure's command again")
+            problem = f"{name} cannot be read: {reason}; delete it and run the figure's command again"
+            if self._strict:
+                raise DataError(f"{self.folder}: {problem}") from None
+            self.problems.append(problem)
         return None
 
     @cached_property
