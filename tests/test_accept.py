@@ -145,10 +145,13 @@ def test_a_run_that_comes_out_the_same_is_confirmed_once(checkout, edit):
     assert "1 runs to confirm: 3 repetitions to play, about " in out
     assert "mine/small/paper: 1 of 1 runs confirmed\n1 runs confirmed by 3 repetitions, 0 not\n" in out
     confirmed = json.loads((checkout.result / stamps.FILE).read_text())["confirmed"]
-    assert (confirmed["repetitions"], confirmed["exact"]) == (3, True)
+    assert (confirmed["repetitions"], confirmed["exact"], confirmed["left"]) == (3, True, 0)
     assert checkout.files() == before  # one file alone is written
     assert "to be confirmed" not in checkout.verify()[1]
+    stamps.note_left(checkout.result, 2)  # as if it had been counted with other code
     assert "nothing to confirm" in checkout.confirm()[1]
+    assert json.loads((checkout.result / stamps.FILE).read_text())["confirmed"] == confirmed
+    assert not stamps.damage(checkout.result)
 
 
 def test_a_constant_moved_by_a_millionth_is_named_and_not_confirmed(checkout):

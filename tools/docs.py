@@ -225,6 +225,7 @@ def reference_part(folder: Path | None = None) -> str:
                 of_paper[key] = max(seconds, of_paper.get(key, 0.0))
             confirmed = read_json(result.folder / stamps.FILE).get("confirmed") or {}
             when = confirmed.get("day", "") if FILE in result.files else "cannot be"
+            when += f", {confirmed['left']} left" if confirmed.get("left") else ""
             hours = "" if result.seconds is None else f"{result.seconds / 3600.0:.2f}"
             rows.append(f"| {label} | {result.repetitions.partition(' rep')[0]} | {hours} | {result.commit} | {when} |")
     sums = {f"all of `{paper}`": sum(seconds.values()) for paper, seconds in spent.items()}

@@ -3,6 +3,7 @@
 import math
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +13,7 @@ from runners.config.runner import Runner
 from runners.execute.fanout import FanOut, Key
 from runners.execute.sample import TOLERANCE, compare_with_committed
 from runners.results.replay import CommittedRun
-from runners.results.stamps import confirmation, move_stamps
+from runners.results.stamps import confirmation, move_stamps, note_left
 from runners.results.store import Store, alone, results_folder
 
 ENOUGH = 3
@@ -49,7 +50,8 @@ def accept(runs: Sequence[CommittedRun], *, jobs: int, seconds: float = math.inf
     The shortest are run first, for about ``seconds``; runs that ``train`` an encoder first only if asked for.
     Repetitions are equal bit for bit where the same kind of machine made the committed ones, else to a relative
     `TOLERANCE`. A result's stamps move when all its runs are done, in one write. What is run is kept among the
-    raw runs, so an interrupted call goes on where it was. Raises ConfigError while another call is at work.
+    raw runs, so an interrupted call goes on where it was. Every result notes how many of its runs are left to confirm.
+    Raises ConfigError while another call is at work.
     """
     store = Store(results_folder())
     refusal = (
@@ -58,6 +60,9 @@ def accept(runs: Sequence[CommittedRun], *, jobs: int, seconds: float = math.inf
     )
     with alone(store.root / "raw" / ".confirm.lock", refusal):
         waiting = [_Confirmation(run, _obstacle(run, train)) for run in _distinct(runs) if not run.is_confirmed]
+        left = Counter(one.run.folder for one in waiting)
+        for folder in {run.folder for run in runs}:
+            note_left(folder, left[folder])
         if not waiting:
             print("nothing to confirm: today's code and packages made all runs, or have confirmed them")
             return True
@@ -173,7 +178,8 @@ def _write(of_folder: Sequence[_Confirmation]) -> None:
         moves = {one.run.key: (one.run.stamp, one.run.experiment.stamp) for one in equal}
         repetitions = sum(len(one.numbers) for one in equal)
         exact = all(one.run.same_machine for one in equal)
-        move_stamps(equal[0].run.folder, moves, confirmation(repetitions, exact=exact))
+        left = len(of_folder) - len(equal)
+        move_stamps(equal[0].run.folder, moves, confirmation(repetitions, exact=exact, left=left))
 
 
 def _report(by_folder: Mapping[Path, Sequence[_Confirmation]]) -> None:

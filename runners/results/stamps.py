@@ -65,8 +65,19 @@ def move_stamps(folder: Path, moves: Mapping[str, tuple[str, str]], confirmed: M
     _write(folder, read_json(folder / FILE) | {"confirmed": confirmed, "stamps": _by_stamp(stamps)})
 
 
-def confirmation(repetitions: int, *, exact: bool) -> dict[str, Any]:
-    """Return what is noted of repetitions that were played to confirm a result with today's code."""
+def note_left(folder: Path, left: int) -> None:
+    """Note how many runs of a result that was confirmed before are not confirmed; all else stays."""
+    noted = read_json(folder / FILE)
+    confirmed = noted.get("confirmed")
+    if isinstance(confirmed, dict) and confirmed.get("left") != left:
+        _write(folder, noted | {"confirmed": confirmed | {"left": left}})
+
+
+def confirmation(repetitions: int, *, exact: bool, left: int) -> dict[str, Any]:
+    """Return what is noted of repetitions that were played to confirm a result with today's code.
+
+    ``left``: how many of its runs are still to be confirmed after it.
+    """
     git = environment()["git"] or {}
     return {
         "day": datetime.now(UTC).date().isoformat(),
@@ -74,6 +85,7 @@ def confirmation(repetitions: int, *, exact: bool) -> dict[str, Any]:
         "dirty": git.get("dirty"),
         "repetitions": repetitions,
         "exact": exact,
+        "left": left,
         "machine": kind_of_machine(environment()),
     }
 
