@@ -89,11 +89,17 @@ def test_an_environment_chooses_what_fits_it(env):
     assert (explicit["algorithm"], explicit["task"]) == ("lints", "lower_bounds")
 
 
-def hydras(words):
-    """What Hydra composes of words, all at once, as ``--cfg job`` shows it, and the run that is made of it."""
+HYDRAS_OWN = ("env", "help", "hydra_help", "hydra_logging", "job_logging", "launcher", "output", "sweeper")
+
+
+def hydras(words, *, without=()):
+    """What Hydra composes of words, all at once, as ``--cfg job`` shows it, and the run that is made of it.
+
+    Groups that it is composed ``without`` are Hydra's own, about the job and not in it.
+    """
     register()
     with initialize_config_dir(CONF, version_base="1.3"):
-        cfg = compose("config", words, return_hydra_config=True)
+        cfg = compose("config", [*words, *(f"~hydra/{group}" for group in without)], return_hydra_config=True)
     made = run_of(
         {key: value for key, value in OmegaConf.to_container(cfg).items() if key != "hydra"},
         cfg.hydra.runtime.choices,
@@ -163,7 +169,7 @@ def test_every_combination_of_which_a_paper_says_something_is_run_as_it_is_shown
         every = [[f"paper={paper}", *(f"{part}={choice}" for part, choice in parts.items())] for parts in said]
         chosen = [words for words in every if is_in_part(words)]
         for words in chosen if chosen and plays(paper, env, algorithm) else []:
-            shown, run = hydras(words)
+            shown, run = hydras(words, without=HYDRAS_OWN)  # a quarter cheaper
             assert is_shown(shown, run), words
             assert settings_of(from_overrides(words)) == settings_of(run), words
 

@@ -35,7 +35,7 @@ def test_a_fault_is_noticed_if_the_tests_of_its_module_fail_and_it_is_taken_back
 
 def test_tests_that_fail_without_a_fault_are_no_judgement(project):
     (project / "tests" / "test_shapes.py").write_text(CALLS.format("== 13"))
-    with pytest.raises(SystemExit, match=r"^error: found tests that fail without a fault, .*test_shapes\.py"):
+    with pytest.raises(SystemExit, match=r"^error: found a test that fails without a fault, .*test_shapes\.py"):
         mutants.judge(project, next(mutants.mutants(project, seed=0)))
     assert (project / "bench" / "shapes.py").read_text() == MODULE
 
