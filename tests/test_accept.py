@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -347,6 +348,16 @@ def test_without_a_terminal_a_line_says_what_is_left(checkout, monkeypatch):
     monkeypatch.setattr(accept, "EVERY", 0.0)
     lines = [line for line in checkout.confirm()[1].splitlines() if line.startswith("left: ")]
     assert [line.split(" repetitions")[0] for line in lines] == ["left: 2", "left: 1"]
+
+
+def test_the_time_left_follows_committed_seconds_until_todays_pace_is_known(monkeypatch):
+    clock = iter([0.0, 100.0, 145.0, 145.0])  # made, told of 8 repetitions, then 45 s later
+    monkeypatch.setattr(accept, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    left = accept._TimeLeft(jobs=2)
+    left.expect(8, 30.0)
+    assert str(left) == "8 repetitions to play, about 2 min"  # 8 of 30 s, two at a time
+    left.advance(30.0)
+    assert str(left) == "7 repetitions to play, about 5 min"  # 7 of 45 s: one took 45 s
 
 
 @pytest.mark.parametrize("paper", registry.names("paper"))

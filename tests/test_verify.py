@@ -219,6 +219,21 @@ def test_the_sample_fits_the_time_and_follows_the_seed():
     assert draw([slow, run], 1.0, random.Random(0)) == [(run, 0)]
 
 
+def test_a_figure_with_few_repetitions_is_drawn_as_often_as_one_with_many():
+    values: dict[str, Any] = dict.fromkeys(replay.CommittedRun._fields)
+    few, many = (
+        replay.CommittedRun(**values)._replace(
+            result=f"a/{name}/paper",
+            experiment=type("E", (), {"run_id": name}),
+            committed=dict.fromkeys(range(number)),
+            seconds=2.0,
+        )
+        for name, number in (("few", 3), ("many", 60))
+    )
+    first = [draw([few, many], 2.0, random.Random(seed))[0][0].name for seed in range(400)]
+    assert abs(first.count("a/few") - 200) < 60  # six standard deviations of 400 tosses of a coin
+
+
 def test_runs_that_train_an_encoder_are_drawn_only_of_the_figure_that_is_named(folder, capsys, monkeypatch):
     monkeypatch.setattr(Algorithm, "trains_first", True)
     with pytest.raises(ConfigError, match="found no committed repetitions"):
