@@ -59,7 +59,10 @@ def test_only_repetitions_that_all_methods_have_count():
 
 def test_without_results_there_are_no_ranks():
     nothing = pd.DataFrame(columns=["task", "method", "repetition", "rounds", "regret"])
-    assert tables(FIGURE, nothing)["ranks"]["mean_rank"].isna().all()
+    ranks = tables(FIGURE, nothing)["ranks"]
+    assert len(ranks)
+    assert ranks[["mean_rank", "ci_low", "ci_high", "relative"]].isna().all(axis=None)
+    assert (ranks[["families", "tasks", "n"]] == 0).all(axis=None)
 
 
 def test_every_cell_says_its_number():
