@@ -104,8 +104,9 @@ def test_a_logarithmic_axis_around_zero_shows_numbers_of_both_signs():
     assert places[1] - places[0] < places[2] - places[1]  # a decade, and the linear part with a decade
 
 
-def test_a_profile_steps_where_a_task_comes_within_the_factor_and_nowhere_else():
-    factors = np.array([1.0, 1.0, *(1 + 5 * np.random.default_rng(5).random(8))])
+@pytest.mark.parametrize("lowest", [[1.0, 1.0], []], ids=["the best on two tasks", "on none"])
+def test_a_profile_steps_where_a_task_comes_within_the_factor_and_nowhere_else(lowest):
+    factors = np.array([*lowest, *(1 + 5 * np.random.default_rng(5).random(8))])
     means = {("F", f"t{i}", m): [mean] for i, x in enumerate(factors) for m, mean in (("best", 1.0), ("x", x))}
     table = finals_of(means, "family", "task", "method")
     axes = {axis: dict.fromkeys(table[axis], ()) for axis in ("family", "task", "method")}
