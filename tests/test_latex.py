@@ -117,6 +117,7 @@ def test_bold_needs_repetitions_that_allow_a_verdict_and_something_to_compare():
     few = {name: pd.Series([value, value + 0.1, value, value]) for name, value in (("a", 1.0), ("b", 9.0))}
     assert not_told_from_best(few, lowest=True) == set()
     assert not_told_from_best({"a": pd.Series(range(9))}, lowest=True) == set()
+    assert not_told_from_best({"a": pd.Series(range(9)), "b": pd.Series(range(9)) + 5.0}, lowest=True) == {"a"}
     (text,) = latex(FIGURE, finals(n=3)).values()
     assert "Bold:" not in text
     assert r"\textbf" not in text
@@ -129,6 +130,17 @@ def test_a_column_without_a_direction_has_nothing_in_bold_and_highest_rewards_ar
     (text,) = latex({**FIGURE, "column": "reward"}, data.rename(columns={"regret": "reward"})).values()
     assert "Bold: the highest mean" in text
     assert all(r"\textbf" not in line for line in text.splitlines() if line.startswith(r"50\%"))
+
+
+@pytest.mark.parametrize("scale", [0.0037, 0.37, 37.0])
+def test_intervals_have_two_digits_and_means_as_many_decimals(scale):
+    values = scale * np.random.default_rng(1).normal(10, 1, 8)
+    figure = {**FIGURE, "runs": [{"method": {name: [] for name in NAMES}}]}
+    (text,) = latex(figure, finals_of(dict.fromkeys(NAMES, values), "method")).values()
+    half = stats.t.ppf(0.975, 7) * values.std(ddof=1) / np.sqrt(8)
+    digits = np.format_float_positional(half, precision=2, fractional=False, trim="-")
+    mean = f"{values.mean():,.{len(digits.partition('.')[2])}f}"
+    assert text.count(rf"\textbf{{{mean}}} $\pm$ {digits} \\") == 3
 
 
 def test_missing_results_are_a_dash_and_surrogate_data_is_named():
