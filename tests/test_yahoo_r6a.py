@@ -273,6 +273,9 @@ def test_surrogate_is_always_the_same_and_like_the_original():
     np.testing.assert_allclose(log.features[:, 1:].sum(axis=1), 1, atol=1e-12)
     best = np.maximum.reduceat(log.clicks / log.shows, log.starts[:-1]).sum()
     assert 200 < best < 260  # published rewards are near 220
+    is_early = np.repeat(np.arange(len(log)) % STAMPS_PER_DAY < STAMPS_PER_DAY // 2, n_arms)
+    early, late = (log.clicks[rows].sum() / log.shows[rows].sum() for rows in (is_early, ~is_early))
+    assert early / late == pytest.approx(np.exp(2 * 0.15 * 2 / np.pi), rel=0.05)  # the mean of half a sine is 2 / pi
 
 
 def test_rounds_are_the_events_of_the_files(folder):
