@@ -83,7 +83,7 @@ def compare(
     common += setting_words(settings)
     until = most_repetitions(repetitions, max_repetitions)
     sizes = {"horizon": horizon, "repetitions": repetitions if until is None else None, "seed": seed}
-    return carry_out(
+    return compare_as_planned(
         ComparisonPlan(
             axes=axes,
             lines=(lines,) if isinstance(lines, str) else tuple(lines),
@@ -100,7 +100,7 @@ def compare(
     )
 
 
-def carry_out(plan: ComparisonPlan) -> ComparisonResult:
+def compare_as_planned(plan: ComparisonPlan) -> ComparisonResult:
     """Carry out a plan. Raises BenchError where nothing can be run or written."""
     from bench.gallery.stored import COMPARISON  # slow to import
     from bench.report.figure import read_figure

@@ -88,14 +88,14 @@ def reproduce(
         names, scale, chosen, horizon, repetitions, max_repetitions, seed, readings, surrogate, jobs=jobs,
         runner=from_overrides(runner_words(runner)).runner,
     )  # fmt: skip
-    made = carry_out(plan)
+    made = reproduce_as_planned(plan)
     for run in made.figures:
         if run.error:
             raise ConfigError(f"{run.name}: {run.error}")
     return {run.name: ComparisonResult(run.folder, run.asked.figure, is_complete=run.complete) for run in made.figures}
 
 
-def carry_out(plan: ReproductionPlan) -> MadeFigures:
+def reproduce_as_planned(plan: ReproductionPlan) -> MadeFigures:
     """Run what is missing of some figures, write them and the gallery."""
     from runners.config.headlines import load_headlines  # slow to import
     from runners.execute.reproduce_figure import reproduce_figures

@@ -138,7 +138,7 @@ def run(
 
 def run_composed(composed: "Composed") -> RunResult:
     """Run what is missing of a composed experiment."""
-    from runners.execute.fanout import check, run_all  # slow to import
+    from runners.execute.fanout import check_by_worker, run_all  # slow to import
     from runners.execute.workers import workers
     from runners.results.store import Store, results_folder
 
@@ -148,7 +148,7 @@ def run_composed(composed: "Composed") -> RunResult:
     jobs = 1 if n == 1 else composed.settings.jobs
     with workers(composed.runner, jobs) if is_missing else nullcontext():
         if is_missing:
-            check(composed.experiment, composed.runner)
+            check_by_worker(composed.experiment, composed.runner)
         start = time.perf_counter()
         results = run_all([composed.experiment], n, store, jobs=jobs, runner=composed.runner)
     return RunResult(composed, results[composed.experiment.run_id], time.perf_counter() - start)

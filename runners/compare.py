@@ -22,7 +22,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bandit_bench._compare import carry_out
+from bandit_bench._compare import compare_as_planned
 from bandit_bench._plan import METHOD
 from runners.command import plain_command
 from runners.comparison import asked
@@ -41,7 +41,7 @@ def main() -> int:
 def compare(words: list[str]) -> bool:
     """Run what is missing of every combination, draw a figure, print what differs; return whether nothing failed."""
     plan = asked(words)
-    comparison = carry_out(plan)
+    comparison = compare_as_planned(plan)
     finals, axes = comparison.finals, [*plan.panels, METHOD]
     accepted = finals.groupby(axes)["accepted"].mean().to_dict() if "accepted" in finals else {}
     print(_text(comparison.table, comparison.verdicts, list(plan.panels), accepted))

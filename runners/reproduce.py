@@ -20,11 +20,11 @@ _COMMITTED = CHECKOUT / "results" / "claims.md" if CHECKOUT else None
 
 def reproduce(cfg: DictConfig) -> bool:
     """Make the chosen figures; return whether no repetition failed and all figures were written."""
-    from bandit_bench._reproduce import carry_out  # slow to import
+    from bandit_bench._reproduce import reproduce_as_planned  # slow to import
     from bench.report.claims.tallies import added_up, spell_by_origin
 
     plan = _plan(cfg)
-    made, of_figures, of_pages, gallery, pages = carry_out(plan)
+    made, of_figures, of_pages, gallery, pages = reproduce_as_planned(plan)
     claims = spell_by_origin(added_up(run.tallies for run in made)) or "none"
     total = f"their claims, each counted once: {claims}; " if len(made) > 1 else ""  # of one its line says it
     count = f"{len(plan.names)} figure{'s' if len(plan.names) > 1 else ''}"

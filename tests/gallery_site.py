@@ -123,7 +123,7 @@ def made_up(figure: dict[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
     rng = np.random.default_rng(0)
     data = Results(read_figure(figure))
     curves, finals = [], []
-    for place, key in enumerate(data.keys):
+    for place, key in enumerate(data.experiments):
         labels = data.as_dict(key)
         rounds = int(labels.get("horizon") or LAST)
         ends = 50.0 + 20 * place + rng.normal(size=REPETITIONS)

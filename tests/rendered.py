@@ -39,7 +39,7 @@ def check(figure: Mapping[str, Any], finals: pd.DataFrame, curves: pd.DataFrame 
     """Return the verdicts; what they rest on is said by keys of `Provenance`, of surrogate data by True."""
     how |= {key: ("made_up",) for key in ("surrogate", "altered") if how.get(key)}
     known = figure_of(figure)
-    return claims.check(Results(known, curves, finals, Provenance(**how)))
+    return claims.verdicts_on(Results(known, curves, finals, Provenance(**how)))
 
 
 def still_open(figure: Mapping[str, Any], finals: pd.DataFrame, *, sequential: bool = True) -> Any:

@@ -22,7 +22,7 @@ from rendered import tables
 
 from bench.errors import BenchError, ConfigError
 from bench.papers.selection import Selection
-from bench.report.claims.check import check
+from bench.report.claims.check import verdicts_on
 from bench.report.results import Results
 from bench.space import HyperParameter
 from runners.config import compose as compose_module
@@ -327,7 +327,7 @@ def test_figure_claims_and_published_numbers_name_its_runs(name):
     figure = registry.figure(name)
     axes = list(dict.fromkeys(axis for block in figure.runs for axis in block))
     finals = pd.DataFrame(columns=[*axes, "repetition", "rounds", "regret", "random_regret"])
-    claims = check(Results(figure, finals=finals))
+    claims = verdicts_on(Results(figure, finals=finals))
     assert set(claims["verdict"]) <= {"open"}
     assert len(claims) >= len(figure.claims)
     if figure.source != "formula":

@@ -219,7 +219,7 @@ def test_calls_and_more_repetitions_can_be_added_while_answers_come(
         submit = pool.submit
         monkeypatch.setattr(pool, "submit", lambda call: handed.append(call.function) or submit(call))
         answers = list(fan.answers(feed()))
-    repetitions = [answer.key for answer in answers if isinstance(answer, Answer)]
+    repetitions = [answer.id for answer in answers if isinstance(answer, Answer)]
     assert sorted(repetitions) == [(experiment.run_id, i) for i in range(8)]
     assert len(answers) == 9
     assert handed.index(noted) <= 2  # before what was not begun

@@ -89,7 +89,7 @@ def test_unfolded_tables_have_a_row_for_each_label():
     }
     data = Results(read_figure(FIGURE), finals=table)
     assert data.axes == ("method", "quantity")
-    assert all(len(data.rows(key)) == 1 for key in data.keys)
+    assert all(len(data.rows(key)) == 1 for key in data.experiments)
 
     curves = pd.DataFrame({"method": "TL", "column": ["regret", "other", "random_regret"], "mean": [1.0, 2.0, 3.0]})
     table = unfold(read_figure(FIGURE), curves)

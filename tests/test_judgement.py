@@ -217,7 +217,7 @@ def test_a_side_is_random_where_its_interval_reaches_random_arms():
 
     def judged_random(regret, random):
         data = Results(figure_of({}), finals=random_table(regret, random))
-        return is_random(data, data.keys[0], fixed)
+        return is_random(data, data.experiments[0], fixed)
 
     hundred = np.full(20, 100.0)
     assert judged_random(100 + noise, hundred)

@@ -6,7 +6,7 @@ import pytest
 
 from bench.errors import BenchError
 from runners.config.classes import describe
-from runners.config.experiment import Experiment, check, run_repetition
+from runners.config.experiment import Experiment, check_experiment, run_repetition
 
 MODULE = """
 import os
@@ -64,7 +64,7 @@ def experiment(tmp_path, monkeypatch):
 )
 def test_a_wrong_class_of_ones_own_is_refused_in_one_sentence(experiment, target, settings, text):
     with pytest.raises(BenchError, match=text):
-        check(experiment(target, **settings))
+        check_experiment(experiment(target, **settings))
 
 
 def test_an_error_in_the_loop_says_what_was_played(experiment):

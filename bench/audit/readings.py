@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from bench.audit.agreement import Intervals, of_mean, of_std, rounding
-from bench.report.claims.check import check
+from bench.report.claims.check import verdicts_on
 from bench.report.figure import Figure
 from bench.report.labels import Selection, canonical, matches, selection
 from bench.report.reading import READING
@@ -39,7 +39,7 @@ def render_readings(results: Mapping[str, Results], size: int, first: pd.DataFra
         ((name, only),) = results.items()
         return Readings(pd.DataFrame(), numbers_table({name or AS_PRINTED: only}, size))
     verdicts = {
-        name: first if first is not None and name == next(iter(results)) else check(under)
+        name: first if first is not None and name == next(iter(results)) else verdicts_on(under)
         for name, under in results.items()
     }
     return Readings(claims_table(verdicts), numbers_table(results, size))
@@ -131,7 +131,7 @@ def _with_all_repetitions(results: Results, of_first: Results) -> Results:
     A reading may stop at fewer: the same runs must not say something else of a number because they are fewer.
     """
     figure, taken, kept = results.figure, [], results.finals
-    for key in results.keys:
+    for key in results.experiments:
         few, many = results.rows(key), of_first.rows(key)
         if len(few) and len(few) < len(many):
             same = many[many["repetition"].isin(few["repetition"])]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from bench.errors import ConfigError
-from bench.report.claims.check import check
+from bench.report.claims.check import verdicts_on
 from bench.report.claims.judgement import NO_EVIDENCE
 from bench.report.plot import INTERVAL, Look, Plot, look_of, mark, row_panel, wrapped
 from bench.report.results import Results
@@ -27,7 +27,7 @@ class Cases(Rows):
             raise ConfigError(f"{self.where}: kind 'cases' draws the cases of claims, there are none")
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        cases = check(results).to_dict("records")
+        cases = verdicts_on(results).to_dict("records")
         names = [wrapped(f"{case['claim']}: {case['case']}", _LETTERS) for case in cases]
         panel = row_panel("", self.x_label or cases[0]["unit"], names, 0.55)
         plot = Plot(self.heading, panels=[panel])

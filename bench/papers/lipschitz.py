@@ -53,7 +53,7 @@ class Lipschitz(Figure):
         what moves all values alike from block to block does not count.
         """
         parts = [pd.DataFrame(columns=[*results.axes, "probed", "blocks", "mean", "std"])]
-        for key in results.keys:
+        for key in results.experiments:
             curves = results.curve(key, f"{PROBE}*")
             if curves.empty or curves["round"].nunique() < 2:
                 continue

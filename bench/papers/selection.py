@@ -17,7 +17,7 @@ from scipy import special
 from bench.errors import ConfigError
 from bench.report.labels import canonical
 from bench.report.plot import Look, Mark, Panel, Plot, look_of
-from bench.report.results import Key, Results
+from bench.report.results import Labels, Results
 from bench.report.rows import Rows, in_row
 from bench.report.style import CHARCOAL
 from bench.report.tables import by_experiment
@@ -67,7 +67,7 @@ class Selection(Rows):
                 rows += self._rows(results, keys, values, methods.index(canonical(self.ranked_by)))
         return {"table": pd.DataFrame(rows, columns=[*results.axes, *_COLUMNS]).astype({"printed": float})}
 
-    def _rows(self, results: Results, keys: list[Key], values: Array, by: int) -> list[dict[str, Any]]:
+    def _rows(self, results: Results, keys: list[Labels], values: Array, by: int) -> list[dict[str, Any]]:
         beside = {} if results.is_surrogate else results.published_means()
         sets, true = resampled(values, number_run(self.size), _SETS, np.random.default_rng(0)), values.mean(axis=0)
         samples = {"": printed(sets, self.size, None, true), "chosen_": printed(sets, self.size, by, true)}
@@ -101,7 +101,7 @@ class Selection(Rows):
         if any(mark.part == "published" for mark in plot.marks()):
             plot.explain("published", _TICK)
         if rows:
-            ranked_key = next(key for key in results.keys if canonical(self.ranked_by) in key)
+            ranked_key = next(key for key in results.experiments if canonical(self.ranked_by) in key)
             ranked = results.series_name(ranked_key, results.panel_axes())
             plot.caption = [
                 f"Of {number_run(self.size)} repetitions all methods report the {self.size} with the ranks "

@@ -36,7 +36,7 @@ class Steepness(CaseClaim):
         )
 
     def question(self, case: Case) -> Question:
-        key = case.only(case.keys["measured"])
+        key = case.only(case.sides["measured"])
         columns = {
             float(name.removeprefix(PROBE)): name for name in map(str, case.results.rows(key)) if name.startswith(PROBE)
         }

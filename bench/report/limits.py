@@ -17,7 +17,7 @@ from bench.critical import fixed
 from bench.errors import ConfigError
 from bench.report.claims.quantities import RatioOfMeans
 from bench.report.labels import Selection, labels_of, said
-from bench.report.results import Key, Results
+from bench.report.results import Labels, Results
 from bench.report.tasks import BEST_FIXED, METHOD
 from bench.stats import Array
 
@@ -77,9 +77,9 @@ def is_limit(labels: Mapping[str, str]) -> bool:
 class OfPanel(NamedTuple):
     """The limits of a panel: the random configuration, all fixed ones, and the best of these."""
 
-    random: Key
-    candidates: list[Key]
-    best: Key
+    random: Labels
+    candidates: list[Labels]
+    best: Labels
     n: int
 
 
@@ -96,7 +96,7 @@ def limits_of(results: Results, chosen: Selection, column: str) -> OfPanel | Non
     return OfPanel(random[0], candidates, candidates[int(means.argmin())], len(values))
 
 
-def configuration(results: Results, key: Key) -> str:
+def configuration(results: Results, key: Labels) -> str:
     return results.as_dict(key)[METHOD].removeprefix(LIMIT)
 
 

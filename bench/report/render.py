@@ -5,7 +5,7 @@ from functools import cached_property
 
 import pandas as pd
 
-from bench.report.claims.check import check
+from bench.report.claims.check import verdicts_on
 from bench.report.plot import Plot
 from bench.report.restyle import recolour
 from bench.report.results import Results
@@ -25,7 +25,7 @@ class Rendering:
             self.tables = {
                 name: table.loc[:, ~table.columns.str.startswith("ratio_")] for name, table in self.tables.items()
             }
-        self.claims = check(results)
+        self.claims = verdicts_on(results)
 
     @cached_property
     def plot(self) -> Plot | None:

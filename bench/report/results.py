@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # it is made of results
 
 _PUBLISHED_KEYS = ("what", "value", "note", "cell")
 
-Key = tuple[str, ...]
+Labels = tuple[str, ...]
 """An experiment: its label on every axis, "" where it has none."""
 
 
@@ -69,9 +69,9 @@ class Results:
             for labels in itertools.product(*block.values())
         ]
         self.finals, self._curves = self._labelled(finals), curves
-        self._series: dict[tuple[Key, str], pd.Series[float]] = {}
-        self._selected: dict[tuple[tuple[str, tuple[str, ...]], ...], list[Key]] = {}  # claims ask the same again
-        self._rows: dict[Key, pd.DataFrame] = {(): self.finals} if len(finals) else {}
+        self._series: dict[tuple[Labels, str], pd.Series[float]] = {}
+        self._selected: dict[tuple[tuple[str, tuple[str, ...]], ...], list[Labels]] = {}  # claims ask the same again
+        self._rows: dict[Labels, pd.DataFrame] = {(): self.finals} if len(finals) else {}
         if self.axes and len(finals):
             groups: Any = self.finals.groupby(list(self.axes), sort=False)  # labels are tuples, of one axis, too
             self._rows = {tuple(labels): rows for labels, rows in groups}
@@ -81,7 +81,7 @@ class Results:
                 raise DataError(
                     f"figure '{self.name}': finals have repetition {twice.iloc[0]} of {self.text(key)} twice"
                 )
-        self.keys: list[Key] = list(dict.fromkeys(expected if self.is_declared else self._rows))
+        self.experiments: list[Labels] = list(dict.fromkeys(expected if self.is_declared else self._rows))
 
     def _labelled(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return a table whose labels are written as everywhere."""
@@ -98,28 +98,28 @@ class Results:
         if axis not in self.axes:
             return []
         position = self.axes.index(axis)
-        return list(dict.fromkeys(key[position] for key in self.keys if key[position]))
+        return list(dict.fromkeys(key[position] for key in self.experiments if key[position]))
 
-    def as_dict(self, key: Key) -> dict[str, str]:
+    def as_dict(self, key: Labels) -> dict[str, str]:
         return dict(zip(self.axes, key, strict=True))
 
-    def text(self, key: Key) -> str:
+    def text(self, key: Labels) -> str:
         return describe({axis: (label,) for axis, label in self.as_dict(key).items() if label})
 
-    def series_name(self, key: Key, without: Iterable[str]) -> str:
+    def series_name(self, key: Labels, without: Iterable[str]) -> str:
         """Return an experiment's name within a panel: its labels on all other axes than those in ``without``."""
         shown = {axis: label for axis, label in self.as_dict(key).items() if label and axis not in set(without)}
         return ", ".join(said(axis, label) for axis, label in shown.items())
 
-    def select(self, chosen: Selection) -> list[Key]:
+    def select(self, chosen: Selection) -> list[Labels]:
         question = tuple(chosen.items())
         if question not in self._selected:
-            self._selected[question] = [key for key in self.keys if matches(self.as_dict(key), chosen)]
+            self._selected[question] = [key for key in self.experiments if matches(self.as_dict(key), chosen)]
         return list(self._selected[question])
 
-    def undeclared(self, chosen: Selection) -> list[Key]:
+    def undeclared(self, chosen: Selection) -> list[Labels]:
         """Return the experiments found beyond those that the figure declares, which no claim or table speaks of."""
-        declared = set(self.keys)
+        declared = set(self.experiments)
         return [key for key in self._rows if key not in declared and matches(self.as_dict(key), chosen)]
 
     def groups(self, per: Iterable[str], selections: Iterable[Selection]) -> list[Selection]:
@@ -136,7 +136,7 @@ class Results:
         positions = [self.axes.index(axis) for axis in axes]
         selected = [{tuple(key[i] for i in positions) for key in self.select(chosen)} for chosen in selections]
         enough = all if self.is_declared else any
-        in_order = dict.fromkeys(tuple(key[i] for i in positions) for key in self.keys)
+        in_order = dict.fromkeys(tuple(key[i] for i in positions) for key in self.experiments)
         cases = [labels for labels in in_order if all(labels) and enough(labels in group for group in selected)]
         return [{axis: (label,) for axis, label in zip(axes, labels, strict=True)} for labels in cases]
 
@@ -185,10 +185,12 @@ class Results:
             entries.append(PublishedNumber(labels, str(what), float(value), str(entry.get("note", "")), cell))
         return entries
 
-    def published_means(self) -> dict[Key, PublishedNumber]:
+    def published_means(self) -> dict[Labels, PublishedNumber]:
         """Return the published mean of every experiment that has one."""
         means = [number for number in self.published_numbers() if number.what == "mean"]
-        return {key: mean for mean in means for key in self.keys if mean.labels.items() <= self.as_dict(key).items()}
+        return {
+            key: mean for mean in means for key in self.experiments if mean.labels.items() <= self.as_dict(key).items()
+        }
 
     # What there is of their results
 
@@ -196,11 +198,11 @@ class Results:
     def is_surrogate(self) -> bool:
         return bool(self.provenance.surrogate)
 
-    def rows(self, key: Key) -> pd.DataFrame:
+    def rows(self, key: Labels) -> pd.DataFrame:
         """Return the final values of an experiment, one row per repetition; empty if there are none."""
         return self._rows.get(key, self.finals.iloc[:0])
 
-    def series(self, key: Key, column: str) -> "pd.Series[float]":
+    def series(self, key: Labels, column: str) -> "pd.Series[float]":
         """Return the final values of an experiment by repetition, in order, those that it has; empty without any."""
         if (key, column) not in self._series:
             rows = self.rows(key) if column in self.finals else pd.DataFrame(columns=["repetition", column])
@@ -210,17 +212,17 @@ class Results:
             self._series[key, column] = pd.Series(values[kept], index=numbers[kept])
         return self._series[key, column]
 
-    def column(self, key: Key, column: str) -> Array:
+    def column(self, key: Labels, column: str) -> Array:
         """Return the final values of an experiment, one per repetition that has one; empty if there are none."""
         return np.asarray(self.series(key, column), dtype=np.float64)
 
-    def matched(self, keys: Iterable[Key], column: str) -> dict[Key, Array]:
+    def matched(self, keys: Iterable[Labels], column: str) -> dict[Labels, Array]:
         """Return, by experiment, the final values of the repetitions that all of them have."""
         series = {key: self.series(key, column) for key in keys}
         shared = reduce(np.intersect1d, [values.index.to_numpy() for values in series.values()])
         return {key: self.column(key, column)[values.index.searchsorted(shared)] for key, values in series.items()}
 
-    def complete(self, keys: Sequence[Key], column: str) -> Array:
+    def complete(self, keys: Sequence[Labels], column: str) -> Array:
         """Return the final values of the repetitions that all experiments have, shape (repetitions, experiments)."""
         matched = self.matched(keys, column) if keys else {}
         return np.array([matched[key] for key in keys]).T if keys else np.empty((0, 0))
@@ -229,7 +231,7 @@ class Results:
     def curves(self) -> pd.DataFrame:
         return self._labelled(self._curves)
 
-    def curve(self, key: Key, column: str) -> pd.DataFrame:
+    def curve(self, key: Labels, column: str) -> pd.DataFrame:
         """Return an experiment's mean curve of a column, or of all like ``probe_*``; empty if there is none."""
         if "column" not in self.curves.columns:
             return self.curves.iloc[:0]
@@ -238,15 +240,15 @@ class Results:
         return self.curves.iloc[sorted(itertools.chain(*places))].sort_values("round")
 
     @cached_property
-    def _places(self) -> dict[Key, dict[Any, list[int]]]:
+    def _places(self) -> dict[Labels, dict[Any, list[int]]]:
         """The rows of the mean curves by experiment and column."""
-        places: dict[Key, dict[Any, list[int]]] = {}
+        places: dict[Labels, dict[Any, list[int]]] = {}
         labels = zip(*(self.curves[axis] for axis in self.axes), strict=True) if self.axes else ()
         for at, (key, name) in enumerate(itertools.zip_longest(labels, self.curves["column"], fillvalue=())):
             places.setdefault(key, {}).setdefault(name, []).append(at)
         return places
 
-    def random_arms(self, keys: Sequence[Key]) -> float:
+    def random_arms(self, keys: Sequence[Labels]) -> float:
         """Return the mean final regret of uniformly random arms over some experiments, NaN if there is none."""
         values = np.concatenate([self.column(key, RANDOM_REGRET) for key in keys] or [np.empty(0)])
         return float(values.mean()) if len(values) else math.nan

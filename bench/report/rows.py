@@ -9,7 +9,7 @@ import numpy as np
 from bench.report.figure import Figure
 from bench.report.labels import panel_title
 from bench.report.plot import REFERENCE, Array, Axis, Look, Mark, Panel, Plot, mark, row_panel, wrapped
-from bench.report.results import Key, Results
+from bench.report.results import Labels, Results
 
 _LABEL_LETTERS, TITLE_LETTERS = 22, 44
 _TITLE_LINE, _AXIS_HEIGHT = 0.17, 0.62
@@ -33,7 +33,7 @@ class Rows(Figure):
         """What the legend calls the reference line; "" without one."""
         return "" if self.reference_line is None else self.reference_label or f"{self.reference_line:g}"
 
-    def panels_of_rows(self, results: Results, plot: Plot) -> Iterator[tuple[Panel, dict[str, tuple[int, Key]]]]:
+    def panels_of_rows(self, results: Results, plot: Plot) -> Iterator[tuple[Panel, dict[str, tuple[int, Labels]]]]:
         """Yield each panel, empty, and added to ``plot``, with row and experiment by name."""
         axes = results.panel_axes()
         panels = results.groups(axes, [{}])

@@ -9,7 +9,7 @@ import pandas as pd
 
 from bench.errors import ConfigError, DataError
 from bench.report.labels import canonical, describe, is_number, selection
-from bench.report.results import Key, Results
+from bench.report.results import Labels, Results
 from bench.stats import mean_interval, standard_deviation
 
 DIGITS = 10
@@ -30,7 +30,7 @@ def summary(results: Results, *, beside: bool = True) -> pd.DataFrame:
     figure = results.figure
     check_column(results)
     rows = {}
-    for key in results.keys:
+    for key in results.experiments:
         values, of_key = results.column(key, figure.column), results.rows(key)
         interval = mean_interval(values)
         has_rounds = len(of_key) and "rounds" in of_key
@@ -71,11 +71,11 @@ def put_beside(row: dict[str, Any], what: str, value: float, note: str) -> None:
         row["published_note"] = "; ".join(filter(None, [row.get("published_note", ""), note]))
 
 
-def experiments_of(table: pd.DataFrame, results: Results) -> list[Key]:
+def experiments_of(table: pd.DataFrame, results: Results) -> list[Labels]:
     return [tuple(canonical(row.get(axis)) for axis in results.axes) for row in table.to_dict("records")]
 
 
-def by_experiment(table: pd.DataFrame, results: Results) -> dict[Key, dict[Any, Any]]:
+def by_experiment(table: pd.DataFrame, results: Results) -> dict[Labels, dict[Any, Any]]:
     return dict(zip(experiments_of(table, results), table.to_dict("records"), strict=True))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bench.report.results import Key, Results
+from bench.report.results import Labels, Results
 from bench.stats import Array, mean_interval
 
 FAMILY, TASK, METHOD, FIXED = "family", "task", "method", "fixed"
@@ -31,10 +31,10 @@ class Tasks:
         self._duplicates, self._has_ranks = duplicates, has_ranks
         self.all_methods = results.labels(METHOD)
         self.families: dict[str, list[Place]] = {}
-        self.methods: dict[Place, dict[str, Key]] = {}
-        self._fixed: dict[Place, list[Key]] = {}
+        self.methods: dict[Place, dict[str, Labels]] = {}
+        self._fixed: dict[Place, list[Labels]] = {}
         self._relative: dict[Place, pd.DataFrame] = {}
-        for key in results.keys:
+        for key in results.experiments:
             labels = results.as_dict(key)
             family, method = labels.get(FAMILY) or labels[TASK], labels[METHOD]
             task = (family, labels[TASK])

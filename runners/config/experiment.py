@@ -202,7 +202,7 @@ def build(settings: dict[str, Any]) -> tuple[Task, Tuner]:
     return task, construct("tuner", classes["tuner"], settings["tuner"])
 
 
-def check(experiment: Experiment) -> None:
+def check_experiment(experiment: Experiment) -> None:
     """Find what a user can correct before anything is run or written: build the parts and start them once.
 
     Raises BenchError; any other error is left to the repetition, which records its traceback.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench.report.typeset import duration
 from runners.config.runner import Runner
-from runners.execute.fanout import FanOut, Key
+from runners.execute.fanout import FanOut, RepetitionId
 from runners.execute.sample import TOLERANCE, compare_with_committed
 from runners.results.replay import CommittedRun
 from runners.results.stamps import confirmation, move_stamps, note_left
@@ -115,7 +115,7 @@ def _run_again(
             by_run.setdefault(one.run.experiment.run_id, []).append(one)
     fan = FanOut(store, jobs=jobs, runner=Runner(), words="confirm")
     left = _TimeLeft(jobs)
-    asked_for: dict[Key, list[_Confirmation]] = {}
+    asked_for: dict[RepetitionId, list[_Confirmation]] = {}
     for run_id, of_run in by_run.items():
         numbers = set().union(*(one.waiting for one in of_run))
         done = store.sound(run_id, numbers)
@@ -133,10 +133,10 @@ def _run_again(
         asked_for |= {(run_id, number): [one for one in of_run if number in one.waiting] for number in lacking}
     print(f"{len(by_run)} runs to confirm: {left}", flush=True)
     for answer in fan.answers():
-        for one in asked_for[answer.key]:
-            one.take(answer.key[1], store, answer.error)
-        left.advance(asked_for[answer.key][0].run.seconds)
-        for folder in dict.fromkeys(one.run.folder for one in asked_for[answer.key]):
+        for one in asked_for[answer.id]:
+            one.take(answer.id[1], store, answer.error)
+        left.advance(asked_for[answer.id][0].run.seconds)
+        for folder in dict.fromkeys(one.run.folder for one in asked_for[answer.id]):
             if not any(one.waiting for one in by_folder[folder]):
                 _write(by_folder[folder])
 

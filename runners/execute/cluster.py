@@ -31,7 +31,7 @@ class _Dask(Workers):
         self._unfinished: set[Future[Any]] = set()
         self._address = client.scheduler.address
         self._jobs = jobs
-        self.check()
+        self.require_workers()
         self._executor = client.get_executor(pure=False)
 
     def submit(self, task: Call) -> "Future[Any]":
@@ -63,7 +63,7 @@ class _Dask(Workers):
     def look(self) -> None:
         """Do nothing: workers end by themselves, and the scheduler replaces those that do not respond."""
 
-    def check(self) -> None:
+    def require_workers(self) -> None:
         """Raise ConfigError if the scheduler or all workers are gone."""
         try:
             self._client.wait_for_workers(1, timeout=CONNECT_SECONDS)

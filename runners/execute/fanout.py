@@ -15,8 +15,7 @@ from runners.config.runner import Runner
 from runners.execute.limits import TimeOverError, one_thread
 from runners.execute.processes import Call, WorkerDiedError
 from runners.execute.progress import Progress
-from runners.execute.repetition import Answer, Key, failed, repeat, start
-from runners.execute.repetition import check as check_experiment
+from runners.execute.repetition import Answer, RepetitionId, check_correctable, failed, repeat, start
 from runners.execute.workers import workers
 from runners.results.store import Store
 
@@ -38,7 +37,7 @@ class FanOut:
         self._runner = runner or Runner()
         self._session = uuid.uuid4().hex
         self._queue: deque[Call] = deque()
-        self._asked: set[Key] = set()
+        self._asked: set[RepetitionId] = set()
         self._classes: set[Any] = set()
         self._waiting: dict[str, list[_Start] | None] = {}
         """By data that is being prepared, what is to be started when it is there; None: it is there."""
@@ -141,7 +140,7 @@ class _Start(Call):
     """An experiment is started once, which prepares its data, or checked; then its repetitions are run."""
 
     def __init__(self, experiment: Experiment, numbers: Sequence[int], *, check: bool) -> None:
-        super().__init__(check_experiment if check else start, (experiment,), apart=not experiment.is_suites)
+        super().__init__(check_correctable if check else start, (experiment,), apart=not experiment.is_suites)
         self.experiment, self.numbers, self.is_check = experiment, numbers, check
         self.data = None if experiment.fingerprint is None else repr(experiment.settings["env"])
 
@@ -177,7 +176,7 @@ def run_all(
     results = {run_id: Result(store.sound(run_id, range(repetitions))) for run_id in by_id}
     missing = [(by_id[run_id], set(range(repetitions)) - result.done) for run_id, result in results.items()]
     for answer in run_each(missing, store, jobs=jobs, runner=runner or Runner()):
-        run_id, repetition = answer.key
+        run_id, repetition = answer.id
         if answer.status == "failed":
             results[run_id].failed[repetition] = answer.error
         else:
@@ -197,7 +196,7 @@ def run_each(
     return fan.answers()
 
 
-def check(experiment: Experiment, runner: Runner) -> None:
+def check_by_worker(experiment: Experiment, runner: Runner) -> None:
     """Find what a user can correct before anything is run or written; a user's classes are tried by a worker.
 
     Raises BenchError; any other error is left to the repetitions, which record its traceback.

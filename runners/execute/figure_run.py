@@ -16,7 +16,7 @@ from bench.report.figure import Figure
 from bench.report.page import Size
 from bench.report.reading import READING
 from runners.config.figures import LabelledRun, expand
-from runners.execute.repetition import Key
+from runners.execute.repetition import RepetitionId
 from runners.results.aggregate import Repetitions, read
 from runners.results.capture import environment, kind_of_machine
 from runners.results.committed import CommittedRepetitions, labels_of
@@ -165,8 +165,8 @@ class RunningFigure:
     def __init__(self, composed: ComposedFigure) -> None:
         self.composed, self.asked = composed, composed.asked
         self.runs = composed.runs
-        self.waiting: set[Key] = set()
-        self.failed: dict[Key, str] = {}
+        self.waiting: set[RepetitionId] = set()
+        self.failed: dict[RepetitionId, str] = {}
         self.new = self.open_cases = 0
         if self.asked.most is not None:
             self.ask([min(STEP, self.asked.most)] * len(self.runs))
@@ -220,7 +220,7 @@ class RunningFigure:
         return sentences
 
 
-def all_failed(failed: dict[Key, str], store: Store) -> str:
+def all_failed(failed: dict[RepetitionId, str], store: Store) -> str:
     """Return what is said where there are no others: the error of a first one, and where its traceback is."""
     run_id, number = min(failed, key=lambda key: (key[1], key[0]))
     record = store.path(run_id, number, ".failed.json")

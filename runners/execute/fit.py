@@ -14,7 +14,7 @@ from runners.config.experiment import Experiment, build
 from runners.config.runner import Runner
 from runners.execute.limits import raise_if_stopped
 from runners.execute.processes import Call, WorkerDiedError
-from runners.execute.repetition import check
+from runners.execute.repetition import check_correctable
 from runners.execute.workers import workers
 
 
@@ -49,7 +49,7 @@ def fits(experiments: Iterable[Experiment], column: str, *, jobs: int, runner: R
 
 def _fit(experiment: Experiment, column: str) -> Fit:
     try:
-        check(experiment)
+        check_correctable(experiment)
     except BenchError as error:
         return Fit(one_line(error))
     try:

@@ -65,7 +65,7 @@ class Workers(ABC):
                 done, _ = wait(flying, _LOOK_SECONDS, FIRST_COMPLETED)
                 self.look()
                 if not done and time.monotonic() - heard > CONNECT_SECONDS:
-                    self.check()
+                    self.require_workers()
                     heard = time.monotonic()
                 elif done:
                     heard = time.monotonic()
@@ -96,7 +96,7 @@ class Workers(ABC):
         """Do what is due every second."""
 
     @abstractmethod
-    def check(self) -> None:
+    def require_workers(self) -> None:
         """Raise an error if there are no workers any more; called when nothing was heard of them for a while."""
 
 
@@ -162,7 +162,7 @@ class Processes(Workers):
             process.kill_overdue()
         self._feed()
 
-    def check(self) -> None:
+    def require_workers(self) -> None:
         """Do nothing: processes that die are replaced."""
 
     def stop(self) -> None:

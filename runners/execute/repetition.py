@@ -7,32 +7,31 @@ from typing import Literal, NamedTuple
 from bench.errors import BenchError, ConfigError, TaskError
 from bench.seeding import Seeds
 from runners.config.classes import describe
-from runners.config.experiment import Experiment, build, run_repetition
-from runners.config.experiment import check as check_experiment
+from runners.config.experiment import Experiment, build, check_experiment, run_repetition
 from runners.execute.limits import raise_if_stopped, time_limit
 from runners.results.capture import environment
 from runners.results.store import Store
 
-Key = tuple[str, int]
+RepetitionId = tuple[str, int]
 """A repetition: the name of its run, and its number."""
 
 
 class Answer(NamedTuple):
     """What became of a repetition: it is ``new``, ``done`` by another process, or ``failed`` with a line of error."""
 
-    key: Key
+    id: RepetitionId
     status: Literal["new", "done", "failed"]
     error: str = ""
 
 
 def repeat(experiment: Experiment, repetition: int, store: Store, limit: float | None, session: str) -> Answer:
     """Run one repetition, unless another process has done so, and keep its result or its failure."""
-    key = experiment.run_id, repetition
-    if store.has(*key):
-        return Answer(key, "done")
-    before = store.failure(*key)
+    named = experiment.run_id, repetition
+    if store.has(*named):
+        return Answer(named, "done")
+    before = store.failure(*named)
     if before.get("session") == session:  # recorded when its worker was ended
-        return Answer(key, "failed", before["error"])
+        return Answer(named, "failed", before["error"])
     start = time.perf_counter()
     try:
         _check_identity(experiment)
@@ -46,8 +45,8 @@ def repeat(experiment: Experiment, repetition: int, store: Store, limit: float |
         return failed(store, experiment, repetition, error)
     seconds = time.perf_counter() - start
     raise_if_stopped()
-    store.write(*key, columns, {"seconds": seconds, "costs": trace.costs, "environment": environment()})
-    return Answer(key, "new")
+    store.write(*named, columns, {"seconds": seconds, "costs": trace.costs, "environment": environment()})
+    return Answer(named, "new")
 
 
 def failed(
@@ -86,7 +85,7 @@ def start(experiment: Experiment) -> None:
         raise_if_stopped(error)
 
 
-def check(experiment: Experiment) -> None:
+def check_correctable(experiment: Experiment) -> None:
     """Raise what a user can correct; all else that fails here is left to the repetitions."""
     try:
         check_experiment(experiment)

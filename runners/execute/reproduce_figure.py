@@ -13,7 +13,7 @@ from runners.config.figures import by_reading, without_reading
 from runners.config.runner import Runner
 from runners.execute.fanout import FanOut
 from runners.execute.figure_run import AskedFigure, ComposedFigure, RunningFigure, WrittenFigure
-from runners.execute.repetition import Answer, Key
+from runners.execute.repetition import Answer, RepetitionId
 from runners.execute.timing import measure
 from runners.execute.write_figure import redraw, timed_part, write
 from runners.results.derive import results_of
@@ -89,7 +89,7 @@ class _Board:
         self._fan = fan
         self._store = store
         self._open: list[RunningFigure] = []
-        self._answers: dict[Key, Answer] = {}
+        self._answers: dict[RepetitionId, Answer] = {}
 
     @property
     def open_cases(self) -> int:
@@ -122,7 +122,7 @@ class _Board:
 
     def take(self, answer: Answer) -> None:
         """Note that a repetition is done or failed; figures that wait for nothing else are written."""
-        key = answer.key
+        key = answer.id
         self._answers[key] = answer
         waiting = [running for running in self._open if key in running.waiting]
         self.current = waiting[0].asked.name

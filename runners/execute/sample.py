@@ -89,7 +89,7 @@ def run_anew(drawn: Sequence[tuple[CommittedRun, int]], jobs: int) -> tuple[int,
     with tempfile.TemporaryDirectory() as scratch:
         store = Store(scratch)
         wanted = [(run.experiment, [number]) for run, number in drawn]
-        answers = {answer.key: answer for answer in run_each(wanted, store, jobs=jobs, runner=Runner(), words="verify")}
+        answers = {answer.id: answer for answer in run_each(wanted, store, jobs=jobs, runner=Runner(), words="verify")}
         equal, values, first = 0, 0, ""
         for run, number in drawn:
             error = answers[run.experiment.run_id, number].error

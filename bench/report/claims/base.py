@@ -13,7 +13,7 @@ from bench.errors import ConfigError
 from bench.report.claims.judgement import NO_INTERVAL, OPEN, Conditions, Finding, Question, Unmeasured
 from bench.report.claims.origin import Sourced
 from bench.report.labels import Selection, canonical, describe, selection
-from bench.report.results import Key, Results
+from bench.report.results import Labels, Results
 from bench.stats import Array
 
 
@@ -84,8 +84,8 @@ class CaseClaim(Claim):
         """Return why the results of a case are no evidence; empty if they are."""
         return ""
 
-    def experiments(self, case: "Case") -> list[Key]:
-        return [key for keys in case.keys.values() for key in keys]
+    def experiments(self, case: "Case") -> list[Labels]:
+        return [key for keys in case.sides.values() for key in keys]
 
     def validate_axes(self, results: Results, where: str) -> None:
         """Check axes and labels against the figure's; `ConfigError` names ``where``, the key, and the valid ones."""
@@ -141,14 +141,14 @@ class Case:
 
     def __init__(self, claim: CaseClaim, results: Results, labels: Selection) -> None:
         self.results, self.labels, self.name = results, labels, case_text(labels)
-        self.keys = {key: self.results.select({**labels, **chosen}) for key, chosen in claim.selections().items()}
+        self.sides = {key: self.results.select({**labels, **chosen}) for key, chosen in claim.selections().items()}
         self.notes: list[str] = []
         self._column, self._where = claim.column, f"figure '{self.results.name}', claim '{claim.id}'"
 
     def error(self, message: str) -> ConfigError:
         return ConfigError(f"{self._where}: {message}")
 
-    def only(self, keys: Sequence[Key], expected: str = "one") -> Key:
+    def only(self, keys: Sequence[Labels], expected: str = "one") -> Labels:
         """Return the only one of some experiments that 'measured' selects; an error if there are several."""
         if not keys:
             raise Unmeasured("no such runs")
@@ -159,7 +159,7 @@ class Case:
             )
         return keys[0]
 
-    def values(self, *sides: Sequence[Key], column: str = "") -> list[Array]:
+    def values(self, *sides: Sequence[Labels], column: str = "") -> list[Array]:
         """Return final values, one array (n, experiments) per side, repetitions matched across all experiments.
 
         How many repetitions are left out, because not all experiments have them, is noted. `Unmeasured` if a side is

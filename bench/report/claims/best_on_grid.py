@@ -69,7 +69,7 @@ class BestOnGrid(CaseClaim):
 
     def question(self, case: Case) -> Question:
         grids, sides = [], []
-        for keys in case.keys.values():
+        for keys in case.sides.values():
             if not keys:
                 raise Unmeasured("no such runs")
             by_label = {case.results.as_dict(key)[self.axis]: key for key in keys}

@@ -14,7 +14,7 @@ from bench.report.claims.base import Case, CaseClaim, Chosen
 from bench.report.claims.judgement import ERROR, Question, Unmeasured
 from bench.report.claims.quantities import Extreme, Mean, Quantity, RatioOfMeans
 from bench.report.labels import Selection, describe
-from bench.report.results import RANDOM_REGRET, Key
+from bench.report.results import RANDOM_REGRET, Labels
 from bench.stats import Array
 
 
@@ -64,13 +64,13 @@ class Bound(CaseClaim):
 
     def no_evidence(self, case: Case, rule: Rule) -> str:
         """Return why a case is no evidence: the bound is above any regret, or others that learn nothing satisfy it."""
-        tuner = case.keys["measured"]
+        tuner = case.sides["measured"]
         regret, candidates, constant = self._values(case)
         most = largest_regret(self.formula, _horizon(case, tuner))
         if constant >= most:
             return f"the bound, {constant:.4g} or more, is not below the largest regret possible, {most:.4g}"
         if self.against:
-            (idle,) = case.values(case.keys["against"])
+            (idle,) = case.values(case.sides["against"])
             if len(idle) > 1 and _is_below(_ratio(idle.mean(axis=1), None, constant), rule):
                 return f"{describe(self.against)} stays below the bound, too"
         rows = case.results.rows(tuner[0])
@@ -84,11 +84,11 @@ class Bound(CaseClaim):
 
     def _values(self, case: Case) -> tuple[Array, Array | None, float]:
         """Return the tuner's values (n,), the candidates' (n, candidates), and the constant of the bound."""
-        tuner = [case.only(case.keys["measured"])]
+        tuner = [case.only(case.sides["measured"])]
         if self.formula:
             (regret,) = case.values(tuner)
             return regret[:, 0], None, float(regret_bound(self.formula, [_horizon(case, tuner)])[-1])
-        runs, candidates = case.keys["over"], self.candidates or ()
+        runs, candidates = case.sides["over"], self.candidates or ()
         if len(runs) != math.prod(candidates):
             raise Unmeasured(f"'over' selects {len(runs)} runs, the candidates make {math.prod(candidates)}")
         regret, theirs = case.values(tuner, runs)
@@ -112,7 +112,7 @@ def largest_regret(formula: Mapping[str, Any], horizon: int) -> float:
     return horizon * float(max(formula.get("gaps") or [formula.get("gap", 1.0)]))
 
 
-def _horizon(case: Case, keys: Sequence[Key]) -> int:
+def _horizon(case: Case, keys: Sequence[Labels]) -> int:
     rounds = sorted({int(length) for key in keys for length in case.results.rows(key)["rounds"]})
     if len(rounds) != 1:
         raise Unmeasured(f"the runs differ in length, from {rounds[0]} to {rounds[-1]} rounds: the bound needs one T")

@@ -101,7 +101,7 @@ COLUMNS = ("claim", "text", "kind", "case", "estimate", "ci_low", "ci_high", "n"
            "relative_high", "expect", "verdict", "p", "holm", "repetitions_needed", "note")  # fmt: skip
 
 
-def check(results: Results) -> pd.DataFrame:
+def verdicts_on(results: Results) -> pd.DataFrame:
     """Return the verdict on every case of every claim of their figure, a row each with the columns `COLUMNS`.
 
     Cases that need missing experiments are open. Where the number of repetitions was decided on by looking at the
@@ -149,7 +149,7 @@ def _as_open(case: Finding) -> Finding:
 def still_open(results: Results) -> dict[tuple[str, str], Unfinished]:
     """Return, by claim and case, what open cases still need: which experiments, and about how many repetitions.
 
-    Cases that are no evidence are left out. Raises as `check` does.
+    Cases that are no evidence are left out. Raises as `verdicts_on` does.
     """
     setting = Conditions(rule(is_sequential=results.provenance.sequential))
     unfinished = {}

@@ -12,14 +12,14 @@ from bench.report.claims.base import Case, CaseClaim, Chosen
 from bench.report.claims.judgement import ERROR, MARGIN, MIN_REPETITIONS, Question, Unmeasured
 from bench.report.claims.quantities import Extreme, Mean, Quantity, RatioOfMeans, Unseen
 from bench.report.labels import Selection, describe
-from bench.report.results import RANDOM_REGRET, Key, Results
+from bench.report.results import RANDOM_REGRET, Labels, Results
 from bench.stats import Array
 
-FAR = 2.0
+FAR_OFF = 2.0
 """A repetition is far off where it differs from the median by more than this many medians."""
 A_FEW = 0.1
 """The largest share of repetitions that counts as a few."""
-LEAST = 10
+LEAST_FOR_A_FEW = 10
 """Number of repetitions from which on an experiment can have a few."""
 
 
@@ -30,11 +30,11 @@ def rare_deviations(experiments: Iterable[Array]) -> tuple[float, float]:
     """
     below = above = 0.0
     for values in experiments:
-        middle = float(np.median(values)) if len(values) >= LEAST else 0.0
+        middle = float(np.median(values)) if len(values) >= LEAST_FOR_A_FEW else 0.0
         if not middle:
             continue
         deviations = (values - middle) / abs(middle)
-        if 0.0 < np.mean(np.abs(deviations) > FAR) <= A_FEW:
+        if 0.0 < np.mean(np.abs(deviations) > FAR_OFF) <= A_FEW:
             below, above = max(below, -float(deviations.min())), max(above, float(deviations.max()))
     return below, above
 
@@ -88,7 +88,7 @@ class TwoSided(CaseClaim):
         """Return the final values of both sides, (n, experiments) each with the same repetitions."""
         if self.combine.left == self.combine.right == "mean":
             self._check_balance(case)
-        left, right = case.values(*case.keys.values())
+        left, right = case.values(*case.sides.values())
         return left, right
 
     def compared(
@@ -121,12 +121,12 @@ class TwoSided(CaseClaim):
 
     def _check_balance(self, case: Case) -> None:
         free = [i for i, axis in enumerate(case.results.axes) if axis not in (*self.per, *self.left, *self.right)]
-        left, right = (Counter(tuple(key[i] for i in free) for key in side) for side in case.keys.values())
+        left, right = (Counter(tuple(key[i] for i in free) for key in side) for side in case.sides.values())
         if set(left) != set(right) or any(len(set(count.values())) > 1 for count in (left, right)):
             raise Unmeasured("left and right differ in the runs they have along the other axes: no fair average")
 
 
-def is_random(results: Results, key: Key, rule: Rule) -> bool:
+def is_random(results: Results, key: Labels, rule: Rule) -> bool:
     """Return whether regret cannot be told from that of random arms, or above it, and not clearly below by itself."""
     rows = results.rows(key)
     if RANDOM_REGRET not in rows.columns:
@@ -228,7 +228,7 @@ class RelativeDifference(CaseClaim):
         left, right, reference = map(describe, self.selections().values())
         return f"mean paired difference of final {self.column} over that of {reference}, {left} - {right}"
 
-    def experiments(self, case: Case) -> list[Key]:
+    def experiments(self, case: Case) -> list[Labels]:
         return [key for sides in self._tasks(case).values() for side in sides for key in side]
 
     def question(self, case: Case) -> Question:
@@ -239,10 +239,10 @@ class RelativeDifference(CaseClaim):
         """Return why a case is no evidence: both sides are identical."""
         return IDENTICAL if np.array_equal(*self._means(case)) else ""
 
-    def _tasks(self, case: Case) -> dict[tuple[str, ...], list[list[Key]]]:
+    def _tasks(self, case: Case) -> dict[tuple[str, ...], list[list[Labels]]]:
         """Return the experiments of all three sides by the labels of `over`."""
-        tasks: dict[tuple[str, ...], list[list[Key]]] = {}
-        for number, keys in enumerate(case.keys.values()):
+        tasks: dict[tuple[str, ...], list[list[Labels]]] = {}
+        for number, keys in enumerate(case.sides.values()):
             for key in keys:
                 labels = case.results.as_dict(key)
                 tasks.setdefault(tuple(labels[axis] for axis in self.over), [[], [], []])[number].append(key)

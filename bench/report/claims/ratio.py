@@ -12,7 +12,7 @@ from bench.report.claims.judgement import MARGIN, Direction, Question, Unmeasure
 from bench.report.claims.quantities import Mean, Quantity, RatioOfMeans, Resampled, Shifted
 from bench.stats import Array, resampled
 
-LEAST = 20
+LEAST_FOR_SPREAD = 20
 """Repetitions for a verdict: with fewer, intervals of standard deviations cover less than they say."""
 
 
@@ -98,7 +98,7 @@ class Spread(TwoSided):
         if not (_deviations(left) > 0).all() or not (_deviations(right) > 0).all():
             raise Unmeasured("a standard deviation is 0: a ratio has no meaning")
         ratio = self.compared(left, right, _of_deviations, average=False)
-        return Question(ratio, self.expect, 1.0, Shifted(ratio, -1.0), self.tie, LEAST)
+        return Question(ratio, self.expect, 1.0, Shifted(ratio, -1.0), self.tie, LEAST_FOR_SPREAD)
 
 
 def _deviations(values: Array) -> Array:

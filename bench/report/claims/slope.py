@@ -14,7 +14,7 @@ from bench.stats import Array
 ROUND = "round"
 START = 0.1
 """Along rounds the fit starts at this share of the last one, past the start of the run."""
-LEAST = 20
+LEAST_FOR_SLOPE = 20
 """Repetitions for a verdict along an axis: with fewer, intervals of slopes cover less than they say."""
 
 
@@ -55,7 +55,7 @@ class Slope(CaseClaim):
 
     def _along_axis(self, case: Case) -> Question:
         by_label: dict[str, list[tuple[str, ...]]] = {}
-        for key in case.keys["measured"]:
+        for key in case.sides["measured"]:
             by_label.setdefault(case.results.as_dict(key)[self.axis], []).append(key)
         keys = [case.only(same, f"one per value of '{self.axis}'") for same in by_label.values()]
         if not all(is_number(label) and float(label) > 0 for label in by_label):
@@ -67,10 +67,10 @@ class Slope(CaseClaim):
         weights = slope_weights(np.log(places))
         self._check_positive(means)
         slope = Mean(np.log(means) @ weights + ((values - means) / means) @ weights)
-        return Question(slope, self.expect, self._allowed(case, places), least=LEAST)
+        return Question(slope, self.expect, self._allowed(case, places), least=LEAST_FOR_SLOPE)
 
     def _along_rounds(self, case: Case) -> Question:
-        key = case.only(case.keys["measured"], f"one per value of '{self.axis}'")
+        key = case.only(case.sides["measured"], f"one per value of '{self.axis}'")
         rows = case.results.curve(key, self.column)
         rows = rows[rows[ROUND] >= START * rows[ROUND].max()] if len(rows) else rows
         if len(rows) < 2:

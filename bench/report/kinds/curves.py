@@ -35,7 +35,7 @@ from bench.report.plot import (
     look_of,
     start_at_zero,
 )
-from bench.report.results import RANDOM_REGRET, Key, Results
+from bench.report.results import RANDOM_REGRET, Labels, Results
 from bench.report.style import BLACK, GREY, RANDOM_ARMS
 from bench.report.tasks import BEST_FIXED
 from bench.stats import MEAN_INTERVAL
@@ -141,7 +141,12 @@ class Curves(Figure):
         return plot
 
     def _put_lines(
-        self, plot: Plot, panel: Panel, results: Results, lines: Mapping[Key, pd.DataFrame], constants: dict[str, str]
+        self,
+        plot: Plot,
+        panel: Panel,
+        results: Results,
+        lines: Mapping[Labels, pd.DataFrame],
+        constants: dict[str, str],
     ) -> None:
         formulas = self._formulas(results)
         for place, (key, rows) in enumerate(lines.items()):
@@ -174,7 +179,7 @@ class Curves(Figure):
             n = [limits.n] * len(x)
             plot.put(panel, name, _LIMITS[name], x=x, y=y, part="limit", what=what, n=n)
 
-    def _name(self, results: Results, key: Key) -> str:
+    def _name(self, results: Results, key: Labels) -> str:
         return results.series_name(key, results.panel_axes()) or self.column
 
     def _constants(self, results: Results) -> dict[str, str]:
@@ -183,7 +188,7 @@ class Curves(Figure):
         A label that several of them share, such as "logging policy" of each method, is the name.
         """
         values: dict[str, set[float]] = {}
-        for key in results.keys:
+        for key in results.experiments:
             if len(rows := results.curve(key, self.column)):
                 numbers = np.round(rows[["mean", "ci_low", "ci_high"]].to_numpy(), 9).ravel()
                 values.setdefault(self._name(results, key), set()).update(numbers[~np.isnan(numbers)])
@@ -192,9 +197,9 @@ class Curves(Figure):
             return {}
         return {name: name.rpartition(", ")[2] for name in flat}
 
-    def _formulas(self, results: Results) -> dict[Key, Mapping[str, Any]]:
+    def _formulas(self, results: Results) -> dict[Labels, Mapping[str, Any]]:
         """Return the formula of every experiment that has a bound."""
-        formulas: dict[Key, Mapping[str, Any]] = {}
+        formulas: dict[Labels, Mapping[str, Any]] = {}
         for number, bound in enumerate(self.bounds, start=1):
             where, chosen = f"{self.where}, bound {number}", selection(bound.measured)
             results.check(chosen, where)
@@ -205,7 +210,7 @@ class Curves(Figure):
             formulas |= dict.fromkeys(results.select(chosen), bound.formula)
         return formulas
 
-    def _random(self, results: Results, keys: Iterable[Key]) -> "pd.Series[float] | None":
+    def _random(self, results: Results, keys: Iterable[Labels]) -> "pd.Series[float] | None":
         """Return the mean regret of random arms by round, over all experiments of a panel."""
         curves = [rows for key in keys if len(rows := results.curve(key, RANDOM_REGRET))]
         if not is_regret(self.column) or not curves:

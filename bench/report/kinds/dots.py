@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from bench.errors import ConfigError
 from bench.report.labels import describe, matches, selection
 from bench.report.plot import FAR, RANDOM, RANDOM_CAPTION, Look, Mark, Panel, Plot, Sample, Text, look_of
-from bench.report.results import Key, Results
+from bench.report.results import Labels, Results
 from bench.report.rows import Rows, in_row, repetitions
 from bench.report.style import CHARCOAL, RANDOM_ARMS
 from bench.report.tables import by_experiment
@@ -84,7 +84,7 @@ class Dots(Rows):
         self.fit(plot, _WIDTH[self.quantiles], _ROW[self.quantiles])
         return plot
 
-    def _plot_means(self, plot: Plot, results: Results, rows: Mapping[Key, Mapping[Any, Any]]) -> None:
+    def _plot_means(self, plot: Plot, results: Results, rows: Mapping[Labels, Mapping[Any, Any]]) -> None:
         printed = {} if results.is_surrogate else results.published_means()
         plot.explain("mean", Look(CHARCOAL, "none", "o", size=6.5))
         speaks_of_random = False
@@ -122,7 +122,7 @@ class Dots(Rows):
         plot.caption += [RANDOM_CAPTION] * speaks_of_random
 
     def _row(
-        self, panel: Panel, row: int, name: str, results: Results, key: Key, numbers: Mapping[Any, Any]
+        self, panel: Panel, row: int, name: str, results: Results, key: Labels, numbers: Mapping[Any, Any]
     ) -> Iterator[Mark]:
         """Yield mean with interval, single repetitions and whiskers of an experiment."""
         look, values = look_of(name), results.column(key, self.column)
@@ -140,7 +140,7 @@ class Dots(Rows):
                 means = [values.mean() for values in columns]
                 yield in_row(panel, row, name, means, whisker, part="whiskers", what=self.whiskers.label)
 
-    def _plot_quantiles(self, plot: Plot, results: Results, rows: Mapping[Key, Mapping[Any, Any]]) -> None:
+    def _plot_quantiles(self, plot: Plot, results: Results, rows: Mapping[Labels, Mapping[Any, Any]]) -> None:
         plot.explain(_ONE, Look(CHARCOAL, **_SMALL, size=3.4, alpha=0.6))
         plot.explain("quartiles and median", Sample(Look("#CCCCCC", edge=CHARCOAL), is_box=True))
         plot.explain("mean", Look(CHARCOAL, "none", "o", size=7.5))
@@ -162,7 +162,7 @@ class Dots(Rows):
                 f"{each} final values per row, one per repetition; their height within the row has no meaning."
             ]
 
-    def _better(self, results: Results) -> Key:
+    def _better(self, results: Results) -> Labels:
         keys = results.select(selection(self.better))
         if results.is_declared and len(keys) != 1:
             raise ConfigError(f"{self.where}, key 'better': fits {len(keys)} experiments, expected one")
@@ -175,7 +175,7 @@ class Dots(Rows):
         better = self._better(results)
         top = results.rows(better).set_index("repetition")
         finals = results.finals.assign(**{self.column: np.nan})
-        for key in results.keys:
+        for key in results.experiments:
             rows = results.rows(key)
             if key == better or rows.empty or top.empty:
                 continue
@@ -187,7 +187,7 @@ class Dots(Rows):
                 values = 100 * (ratio - 1 + (a - ratio * b) / b[finite].mean())
                 finals.loc[rows.index, self.column] = np.where(finite, values, np.nan)
         improved = Results(self, results.curves, finals, results.provenance)
-        improved.keys.remove(better)
+        improved.experiments.remove(better)
         return improved
 
 

@@ -16,7 +16,7 @@ from bench.report.claims.best_on_grid import best_value
 from bench.report.figure import Figure
 from bench.report.labels import Selection, is_number, matches, panel_title
 from bench.report.plot import RANDOM, RANDOM_CAPTION, Axis, Look, Mark, Panel, Plot, look_of, mark, start_at_zero
-from bench.report.results import Key, Results
+from bench.report.results import Labels, Results
 from bench.report.style import BLUE, CHARCOAL, GREY, RANDOM_ARMS, VERMILION
 from bench.report.tables import by_experiment, put_beside, summary, table_of
 from bench.stats import MEAN_INTERVAL, SEED, mean_interval, standard_deviation
@@ -120,7 +120,7 @@ class Grid(Figure):
                 rows.append(row)
         return table_of(rows, results.axes)
 
-    def _best(self, results: Results, keys: list[Key], axis: str) -> dict[str, Any]:
+    def _best(self, results: Results, keys: list[Labels], axis: str) -> dict[str, Any]:
         numbers = results.complete(keys, self.column)
         row: dict[str, Any] = {"n": 0} | dict.fromkeys(("best", "best_low", "best_high", "mean", "std"), math.nan)
         if len(numbers):
@@ -187,7 +187,7 @@ class Grid(Figure):
         plot.put(panel, name, look, x=moved, y=means, places=[float(place) for place in places], **numbers)
 
     def _put_beside(
-        self, plot: Plot, panel: Panel, chosen: Selection, results: Results, rows: Mapping[Key, Mapping[Any, Any]]
+        self, plot: Plot, panel: Panel, chosen: Selection, results: Results, rows: Mapping[Labels, Mapping[Any, Any]]
     ) -> None:
         """Add what stands beside the lines of a panel, and scale its axes."""
         lowest, tops = panel.every_number.min(), [panel.every_number.max()]
@@ -261,9 +261,9 @@ def _best_mark(line: Mark, best: str) -> Mark:
 
 def _lines(
     results: Results, chosen: Selection, axis: str, panels: Sequence[str]
-) -> dict[tuple[tuple[str, str], ...], list[Key]]:
+) -> dict[tuple[tuple[str, str], ...], list[Labels]]:
     """Return the experiments with a grid value by their labels on the other axes, in the grid's order."""
-    lines: dict[tuple[tuple[str, str], ...], list[Key]] = {}
+    lines: dict[tuple[tuple[str, str], ...], list[Labels]] = {}
     for key in results.select(chosen):
         labels = results.as_dict(key)
         if labels[axis]:
@@ -272,10 +272,10 @@ def _lines(
     return {line: sorted(keys, key=lambda key: _x(results, key, axis)) for line, keys in lines.items()}
 
 
-def _theory(results: Results, axis: str, panel: Selection) -> Key | None:
+def _theory(results: Results, axis: str, panel: Selection) -> Labels | None:
     """Return the theoretical setting of a panel: the experiment without a grid value that bears the label `Theory`."""
     return next((key for key in results.select(panel) if not results.as_dict(key).get(axis) and THEORY in key), None)
 
 
-def _x(results: Results, key: Key, axis: str) -> float:
+def _x(results: Results, key: Labels, axis: str) -> float:
     return float(results.as_dict(key)[axis])

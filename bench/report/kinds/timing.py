@@ -12,7 +12,7 @@ from bench.errors import ConfigError
 from bench.report.figure import Figure
 from bench.report.labels import describe, matches, panel_title, selection
 from bench.report.plot import GREY, Axis, Look, Mark, Plot, look_of, mark, row_panel, wrapped
-from bench.report.results import Key, Results
+from bench.report.results import Labels, Results
 from bench.report.style import CHARCOAL
 from bench.report.tables import check_column, experiments_of
 
@@ -46,7 +46,7 @@ class Timing(Figure):
         published = {} if results.is_surrogate else self._published(results)
         references = self._references(results)
         rows = []
-        for key in results.keys:
+        for key in results.experiments:
             values, reference = results.column(key, self.column), references.get(key, ())
             row: dict[str, Any] = results.as_dict(key) | {"n": len(values), "rounds": math.nan}
             row |= {"seconds": _median(values), "fastest": math.nan, "slowest": math.nan}
@@ -113,7 +113,7 @@ class Timing(Figure):
             )
         return caption
 
-    def _published(self, results: Results) -> dict[Key, tuple[float, str]]:
+    def _published(self, results: Results) -> dict[Labels, tuple[float, str]]:
         numbers = {}
         for labels, what, value, note, _ in results.published_numbers():
             keys = results.select({axis: (label,) for axis, label in labels.items()})
@@ -125,11 +125,11 @@ class Timing(Figure):
             numbers[keys[0]] = (value, note)
         return numbers
 
-    def _references(self, results: Results) -> dict[Key, Key]:
+    def _references(self, results: Results) -> dict[Labels, Labels]:
         """Return the reference of every experiment: the one of the same panel that the key `reference` selects."""
         where, chosen = f"{self.where}, key 'reference'", selection(self.reference)
         results.check(chosen, where)
-        references: dict[Key, Key] = {}
+        references: dict[Labels, Labels] = {}
         for panel in results.groups(results.panel_axes(), [{}]):
             keys = results.select(panel)
             fitting = [key for key in keys if matches(results.as_dict(key), chosen)]
