@@ -346,7 +346,7 @@ def test_readings_come_from_the_paper():
     figure = load_figure("cdt/table6")
     assert "CDT" not in figure.runs[0]["method"]
     names = [reading.name for reading in figure.readings]
-    assert (names[0], figure.readings[0].overrides) == ("as printed", [])
+    assert (names[0], figure.readings[0].overrides) == ("restored text", [])
     (film,) = next(reading for reading in figure.readings if reading.name == "120 films").overrides
     assert film.overrides == ["env.n_arms=120", "env.feature_scaling=round"]
     labels = {
@@ -375,7 +375,7 @@ def test_readings_come_from_the_paper():
             {"runs": [{"panel": ["LinUCB, simulatoin"]}]},
             "panel 'LinUCB, simulatoin', did you mean 'LinUCB, simulation'",
         ),
-        ({"runs": [{"method": ["CDT"]}], "readings": ["printde"]}, "reading 'printde', did you mean 'as printed'"),
+        ({"runs": [{"method": ["CDT"]}], "readings": ["restord text"]}, "reading 'restord text', did you mean 'restored text'"),
     ],
 )
 def test_a_label_or_reading_that_the_paper_does_not_have(monkeypatch, wrong, sentence):

@@ -114,6 +114,15 @@ def test_the_sentence_has_the_numbers_of_the_claims_it_names() -> None:
     assert found.sentence == "2 of 3, 1 open, 1 no evidence; 1.0 to 3.0, [0, 4], 10 to 30 %, n 20 to 22; 200.0 %"
 
 
+def test_a_sentence_can_name_the_cases_that_hold_and_those_that_fail() -> None:
+    table = cases("holds", "holds", "fails", "holds", "fails", "open").assign(
+        case=["A, x", "A, y", "B, x", "C", "D, x", "E, x"], holm=["yes", "yes", "yes", "yes", "no", ""]
+    )
+    row = headline(verdict="mixed", finding="with {a.held_in}, not with {a.failed_in}")
+    assert said(row, table) == ("mixed", "with A (x, y) and C, not with B (x)")
+    assert said(headline(finding="[{a.held_in}] [{a.failed_in}]"), cases("holds", "holds"))[1] == "[a and b] []"
+
+
 def test_a_sentence_is_not_shown_beside_another_verdict_than_its_own() -> None:
     row = headline(finding="it holds")
     assert said(row, cases("holds")) == ("holds", "it holds")
@@ -142,6 +151,8 @@ def test_a_verdict_that_another_reading_changes_depends_on_the_reading() -> None
     found = judged(row, first.__getitem__, other.__getitem__)
     assert (found.verdict, found.sentence) == (DEPENDS, "2 of 2 fail, as run 0")
     assert found.by_reading == "fails as printed, open as run"
+    three = found._replace(verdicts={"as printed": "fails", "as run": "open", "in part": "fails"})
+    assert three.by_reading == "fails as printed and in part, open as run"
     assert counted([found, found]) == {DEPENDS: 2}
     assert spelled({"holds": 1, "fails": 2, DEPENDS: 2}) == "1 holds, 2 fail, 2 depend on the reading"
     aside = headline(aside="against itself")

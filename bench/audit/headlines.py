@@ -24,8 +24,8 @@ RULE = (
     "difference. It is *mixed* if some hold and some fail, *no evidence* if no case can decide, and *open* otherwise. "
     "A tie counts as holding where the paper says no more or no less. A case whose verdict does not survive Holm's "
     "correction for many tests counts as open. Where the paper itself says most, usually or often, the headline holds "
-    "if more than half of the cases hold, whatever the others do, and fails if not more than half would hold even if "
-    "all open cases did. *Depends on the reading* means that the paper's words and its authors' code, or two readings "
+    "if more than half of the cases hold, whatever the others do, and fails if it could not hold even if all open "
+    "cases did. *Depends on the reading* means that the paper's words and its authors' code, or two readings "
     "of its words, give different verdicts; both are shown."
 )
 """How a headline is judged, in the words that every page takes from here; `judge` and `judged` do it."""
@@ -111,6 +111,7 @@ class Evidence(NamedTuple):
     count for the claim: a tie does for "no more" and "no less". ``least`` and ``most`` are the lowest and the highest
     estimate, ``low`` and ``high`` the outer ends of their intervals; ``percent_least`` and ``percent_most`` are
     of the comparison as a share of the right side, without its sign; ``n_least`` and ``n_most`` of repetitions.
+    ``held_in`` and ``failed_in`` name the cases that hold and fail: ``GLOC (simulation, MovieLens)``.
     """
 
     cases: int
@@ -128,9 +129,11 @@ class Evidence(NamedTuple):
     percent_most: float
     n_least: int
     n_most: int
+    held_in: str
+    failed_in: str
 
 
-_NOTHING = Evidence._make([0] * 7 + [np.nan] * 6 + [0, 0])
+_NOTHING = Evidence._make([0] * 7 + [np.nan] * 6 + [0, 0, "", ""])
 
 
 class Judged(NamedTuple):
@@ -156,8 +159,11 @@ class Judged(NamedTuple):
         if len(self.verdicts) < 2:
             return ""
         if self.verdict != DEPENDS:
-            return " and ".join(words for words, word in self.verdicts.items() if word != NOT_RUN)
-        return ", ".join(f"{word} {words}" for words, word in self.verdicts.items())
+            return _listed(words for words, word in self.verdicts.items() if word != NOT_RUN)
+        readings: dict[str, list[str]] = {}
+        for words, word in self.verdicts.items():
+            readings.setdefault(word, []).append(words)
+        return ", ".join(f"{word} {_listed(under)}" for word, under in readings.items())
 
     @property
     def figures(self) -> list[str]:
@@ -234,7 +240,22 @@ def evidence(table: pd.DataFrame) -> Evidence:
     percents = _ends(100.0 * shown["relative"].abs())
     repetitions = [int(n) if np.isfinite(n) else 0 for n in _ends(shown["n"])]
     counts = (len(says), len(table) - len(says), holds, fails, ties, still, holds + for_it)
-    return Evidence(*counts, *ends, *percents, *repetitions)
+    where = [_named(says["case"][remains == word]) for word in (HOLDS, FAILS)]
+    return Evidence(*counts, *ends, *percents, *repetitions, *where)
+
+
+def _named(cases: Iterable[str]) -> str:
+    """Return cases in words, those that begin with the same label together: ``LinUCB and GLOC (simulation)``."""
+    heads: dict[str, list[str]] = {}
+    for head, _, rest in (case.partition(", ") for case in cases):
+        heads.setdefault(head, []).extend([rest] if rest else [])
+    return _listed(head + (f" ({', '.join(rests)})" if rests else "") for head, rests in heads.items())
+
+
+def _listed(words: Iterable[str]) -> str:
+    """Return words as a sentence lists them: ``a, b and c``."""
+    *first, last = [*words] or [""]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _ends(column: "pd.Series[float]") -> tuple[float, float]:
