@@ -19,6 +19,7 @@ from omegaconf.errors import OmegaConfBaseException
 from bench.errors import BenchError, ConfigError, one_line
 from bench.packages import DISTRIBUTION
 from runners.config.classes import version
+from runners.config.folders import named_folder
 from runners.config.tree import unknown_choice, unknown_key, user_folder
 from runners.execute.limits import stopping
 from runners.results.store import results_folder
@@ -44,7 +45,7 @@ def command(action: Callable[[], bool], *, keeps: bool = True) -> int:
     stop = _Stop(keeps=keeps)
     try:
         sys.path.insert(0, _current_folder())  # a user's own classes, also where the command is not run with -m
-        user_folder()
+        _find_home()
         _find_scratch()
         good = action()
         sys.stdout.flush()
@@ -79,6 +80,15 @@ def _current_folder() -> str:
         return os.getcwd()
     except FileNotFoundError:
         raise ConfigError("the current folder was deleted, expected one that exists: change to another") from None
+
+
+def _find_home() -> None:
+    """Have libraries find a home where this user has none; refuse folders in that of a user who does not exist."""
+    if os.path.expanduser("~") == "~":
+        os.environ["HOME"] = os.path.abspath(os.sep)  # as container engines do
+    user_folder()
+    for variable in ("BENCH_DATA_DIR", "BENCH_RESULTS_DIR"):
+        named_folder(variable)
 
 
 def _find_scratch() -> None:

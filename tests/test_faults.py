@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pooch
 import psutil
 import pytest
 from commands import PATIENCE, ROOT, Commands
@@ -376,6 +377,36 @@ def test_a_current_folder_that_was_deleted_and_a_wrong_backend_of_matplotlib(mon
         == "error: the current folder was deleted, expected one that exists: change to another\n"
     )
     assert os.environ["MPLBACKEND"] == "agg"
+
+
+@pytest.mark.parametrize("variable", ["BENCH_CONF_DIR", "BENCH_DATA_DIR", "BENCH_RESULTS_DIR"])
+def test_a_folder_in_the_home_of_nobody_is_named(monkeypatch, capsys, variable):
+    monkeypatch.setattr(sys, "argv", ["run"])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setenv(variable, "~no such user/folder")
+    assert command(lambda: True) == 1
+    expected = f"error: {variable}: found '~no such user/folder', but that user has no home folder, expected a folder\n"
+    assert capsys.readouterr().err == expected
+
+
+def test_a_user_without_a_home_has_one_for_libraries(monkeypatch):
+    """As in a container that runs as any number of a user."""
+    pwd = pytest.importorskip("pwd", reason="users have no numbers here")
+
+    def unknown(number: int) -> None:
+        raise KeyError(f"getpwuid(): uid not found: {number}")
+
+    monkeypatch.setattr(sys, "argv", ["run"])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", "")  # put back
+    monkeypatch.delenv("HOME")
+    with pytest.raises(RuntimeError, match="home directory"):
+        pooch.os_cache("x")
+    found: list[Path] = []
+    assert command(lambda: found.append(Path(pooch.os_cache("x"))) is None) == 0
+    assert found == [Path("/.cache/x")]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")

@@ -113,3 +113,9 @@ def test_what_an_author_declares_is_the_fingerprint(folder):
 def test_a_class_that_ends_its_process_does_not_end_this_one(folder):
     (folder / "own_exits.py").write_text(OWN.format(top="import os", start="os._exit(3)", name="Clicks"))
     assert experiment("own_exits", "Clicks").fingerprint is None
+
+
+def test_a_setting_that_begins_with_a_tilde_is_a_word(folder):
+    """Which is no file, and no error for want of a user of that name."""
+    (folder / "own_word.py").write_text(OWN.format(top="", start="pass", name="Clicks"))
+    assert experiment("own_word", "Clicks", path="~no such user").fingerprint is None

@@ -4,6 +4,7 @@ import ast
 import inspect
 import json
 import linecache
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -74,7 +75,7 @@ def _paths(value: Any) -> Iterator[Path]:
         for item in value:
             yield from _paths(item)
     elif isinstance(value, str) and value and "\0" not in value and len(value) < 4096:
-        path = Path(value).expanduser()
+        path = Path(os.path.expanduser(value))  # which leaves ~nobody as it is
         if path.is_file():
             yield path
 

@@ -1,6 +1,5 @@
 """The configuration files: where they are, which groups there are, what can be chosen, and what a choice holds."""
 
-import os
 import re
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ import yaml
 from bench.component import defaults
 from bench.errors import ConfigError
 from runners.config.by_value import class_at
+from runners.config.folders import named_folder
 from runners.config.listed import listed
 from runners.config.yaml_text import line_of, load
 
@@ -40,11 +40,11 @@ class Open(dict[str, Any]):
 
 def user_folder() -> Path | None:
     """Return the folder of a user's own files: ``BENCH_CONF_DIR``, else ``conf`` in the current folder, if any."""
-    given = os.environ.get("BENCH_CONF_DIR")
-    folder = Path(given or "conf").expanduser()
+    named = named_folder("BENCH_CONF_DIR")
+    folder = named or Path("conf")
     if not folder.is_dir():
-        if given:
-            raise ConfigError(f"BENCH_CONF_DIR: found '{given}', expected a folder with files such as tuner/mine.yaml")
+        if named:
+            raise ConfigError(f"BENCH_CONF_DIR: found '{named}', expected a folder with files such as tuner/mine.yaml")
         return None
     return None if folder.samefile(CONFIGS) else folder.resolve()
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from bench.digest import digest
 from bench.errors import ConfigError, StoreError
+from runners.config.folders import named_folder
 from runners.config.tree import CHECKOUT
 
 if TYPE_CHECKING:  # slow to import
@@ -27,6 +28,7 @@ if TYPE_CHECKING:  # slow to import
 _DONE = re.compile(r"rep-(\d{5,9})\.parquet")
 _LEFTOVER_SECONDS = 600.0
 """Writing a file takes milliseconds: a temporary file of this age was left by a process that died."""
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class DamagedError(StoreError):
@@ -35,10 +37,10 @@ class DamagedError(StoreError):
 
 def results_folder() -> Path:
     """Return ``BENCH_RESULTS_DIR``, else ``results`` in the current folder, or in the checkout that this lies in."""
-    given = os.environ.get("BENCH_RESULTS_DIR")
+    if given := named_folder("BENCH_RESULTS_DIR"):
+        return given
     here = Path.cwd()
-    is_inside = CHECKOUT is not None and here.is_relative_to(CHECKOUT)
-    return Path(given).expanduser() if given else (CHECKOUT if CHECKOUT and is_inside else here) / "results"
+    return (CHECKOUT if CHECKOUT and here.is_relative_to(CHECKOUT) else here) / "results"
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -282,7 +284,8 @@ def _disk(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StoreError(f"{path}: could not be written ({error.strerror}), expected a folder with room") from None
+        kind = "with room" if error.errno in _NO_ROOM else "that can be written"
+        raise StoreError(f"{path}: could not be written ({error.strerror}), expected a folder {kind}") from None
 
 
 def _now() -> str:
