@@ -377,8 +377,9 @@ def test_every_data_set_is_described():
 def test_every_kind_of_claim_and_figure_is_described():
     verdicts, extend, results = (read(DOCS / name) for name in ("verdicts.md", "extend.md", "results.md"))
     for kind in (*CLAIM_KINDS, *Lipschitz.claim_kinds):
-        assert f"\n| `{kind}` |" in verdicts
-        assert re.search(rf"^\|[^|]*`{kind}`[^|]*\|", extend, re.MULTILINE)
+        assert f"\n| `{kind}` |" in verdicts, f"docs/verdicts.md, table of kinds: found no row of '{kind}'"
+        row = re.search(rf"^\|[^|]*`{kind}`[^|]*\|", extend, re.MULTILINE)
+        assert row, f"docs/extend.md, table of claims: found no row of '{kind}'"
     for kind in kinds():
         assert f"`{kind}`: " in extend
     for column in COLUMNS:

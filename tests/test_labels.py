@@ -46,6 +46,6 @@ def test_experiments_are_those_the_figure_declares() -> None:
     finals = pd.DataFrame({"method": ["TL", "old"], "repetition": 0, "rounds": 5, "regret": 1.0})
     runs = [{"method": {"TL": []}, "alpha": {"values": [0, 1], "override": "a={}"}}, {"method": {"OP": []}}]
     declared = Results(figure_of({"runs": runs}), finals=finals)
-    assert declared.keys == [("TL", "0"), ("TL", "1"), ("OP", "")]
+    assert declared.experiments == [("TL", "0"), ("TL", "1"), ("OP", "")]
     assert declared.labels("method") == ["TL", "OP"]
-    assert Results(figure_of({}), finals=finals).keys == [("TL",), ("old",)]
+    assert Results(figure_of({}), finals=finals).experiments == [("TL",), ("old",)]

@@ -45,6 +45,12 @@ def _expect(is_right: bool, found: str) -> None:
         raise NotConformingError(found)
 
 
+def _expect_finite_state(part: Any, drive: Callable[[Any, int, int], Any], rounds: int) -> None:
+    drive(part, 1, rounds)
+    places = list(not_finite(part, own=("bench.", type(part).__module__)))
+    _expect(not places, f"after {rounds:,} rounds {'; '.join(places[:3])}")
+
+
 def proposes_from_the_space(build: Build, rounds: int) -> None:
     """It proposes values of the search space, and the same ones from the same seed."""
     tuner = build()
@@ -78,10 +84,7 @@ def leaves_other_objects_alone(build: Build, rounds: int) -> None:
 
 def stays_finite(build: Build, rounds: int) -> None:
     """Rewards from -1e6 to 1e6 leave no NaN and no infinity in its state."""
-    tuner = build()
-    drive_tuner(tuner, 1, rounds)
-    places = list(not_finite(tuner, own=("bench.", type(tuner).__module__)))
-    _expect(not places, f"after {rounds:,} rounds {'; '.join(places[:3])}")
+    _expect_finite_state(build(), drive_tuner, rounds)
 
 
 def refuses_rewards_that_are_no_numbers(build: Build, rounds: int) -> None:
@@ -186,10 +189,7 @@ def repeats_itself(build: Build, rounds: int) -> None:
 
 def algorithm_stays_finite(build: Build, rounds: int) -> None:
     """Rewards from -1e6 to 1e6 leave no NaN and no infinity in its state."""
-    algorithm = build()
-    drive_algorithm(algorithm, 1, rounds)
-    places = list(not_finite(algorithm, own=("bench.", type(algorithm).__module__)))
-    _expect(not places, f"after {rounds:,} rounds {'; '.join(places[:3])}")
+    _expect_finite_state(build(), drive_algorithm, rounds)
 
 
 def environment_repeats_itself(build: Build, rounds: int) -> None:
