@@ -9,6 +9,7 @@ from bench.gallery.claims import claim_of, forest, needed_in_words, threshold_of
 from bench.gallery.docs import first_words, linked, words
 from bench.gallery.numbers import ratio_of
 from bench.gallery.papers import label
+from bench.gallery.result import ReadingsView
 
 
 def case(estimate: float, low: float, high: float, **more: Any) -> dict[str, Any]:
@@ -107,3 +108,12 @@ def test_the_first_sentence_and_links_of_texts() -> None:
     )
     assert first_words(text) == "Most experiments generate their data."
     assert linked("see docs/findings.md & <b>", "../") == 'see <a href="../findings.html">findings</a> &amp; &lt;b&gt;'
+
+
+def test_a_claim_that_readings_decide_otherwise_is_in_words_with_its_cases() -> None:
+    two, one = (
+        {"as run": ("holds", "yes"), "as printed": ("fails", "")},
+        {"as run": ("holds", ""), "as printed": ("holds", "yes")},
+    )
+    matrix = {("a", "CDT wins"): {"ucb": two, "ts": one}, ("b", ""): {"ucb": two}, ("c", "TL wins"): {"ucb": one}}
+    assert ReadingsView([], matrix, None, {}).rows() == [("CDT wins", {"ucb": two}, 1), ("b", {"ucb": two}, 0)]
