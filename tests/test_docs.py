@@ -319,7 +319,7 @@ def test_the_readme_is_short():
 def test_links_lead_somewhere(page):
     text = _BLOCK.sub("", read(page))
     defined = dict(re.findall(r"^\[(`[^`]+`)\]: (\S+)$", text, re.MULTILINE))
-    used = set(re.findall(r"(?<!^)\[(`\w+/\w+`)\](?!\()", text, re.MULTILINE))
+    used = set(re.findall(r"(?!^\[`[^`]+`\]: )\[(`\w+/\w+`)\](?!\()", text, re.MULTILINE))
     assert used == set(defined), "a name in brackets has no link, or a link no name"
     for target in [*re.findall(r"\]\(([^)\s]+)\)", text), *defined.values()]:
         if target.startswith("http"):
