@@ -375,7 +375,10 @@ def test_readings_come_from_the_paper():
             {"runs": [{"panel": ["LinUCB, simulatoin"]}]},
             "panel 'LinUCB, simulatoin', did you mean 'LinUCB, simulation'",
         ),
-        ({"runs": [{"method": ["CDT"]}], "readings": ["restord text"]}, "reading 'restord text', did you mean 'restored text'"),
+        (
+            {"runs": [{"method": ["CDT"]}], "readings": ["restord text"]},
+            "reading 'restord text', did you mean 'restored text'",
+        ),
     ],
 )
 def test_a_label_or_reading_that_the_paper_does_not_have(monkeypatch, wrong, sentence):
