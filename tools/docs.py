@@ -63,12 +63,12 @@ What Hydra composes is what is run: `--cfg job` shows it, with the paper's setti
 | `tuner=my_module.MyTuner` | a class in place of a choice |
 | `+experiment=my_short` | your preset `conf/experiment/my_short.yaml`, which opens with `# @package _global_` |
 | `--config-name my_run` | your configuration `conf/my_run.yaml`, which begins with `defaults: [config, _self_]` |
-| `--config-dir folder` | a folder of your own in place of `conf`, as `BENCH_CONF_DIR` names one |
+| `--config-dir folder` | your own folder in place of `conf`, as `BENCH_CONF_DIR` names one |
 | `eval "$(bandit-bench run -sc install=bash)"` | words of the command are completed in bash |
-| `hydra.sweeper.params`, `hydra.mode` | a sweep in a configuration of your own |
+| `hydra.sweeper.params`, `hydra.mode` | a sweep in your own configuration |
 
 In `conf/` of the current folder files of another project do no harm. Hydra's launchers, sweepers, folders of output and
-log files are not used, and refused in a sentence, also in files of your own: repetitions run in parallel with `jobs=4`
+log files are not used, and refused in a sentence, also in your own files: repetitions run in parallel with `jobs=4`
 or `runner=dask`.
 """
 _ABOUT = {
@@ -184,7 +184,7 @@ def headlines(folder: Path) -> dict[str, PaperPage]:
 
 def papers_part(folder: Path = RESULTS) -> str:
     """Return a row for each paper: what it proposes, and what came of its headlines."""
-    rows = ["| paper | proposes | its headlines in our runs |", "| --- | --- | --- |"]
+    rows = ["| paper | proposes | how its headlines fared in our runs |", "| --- | --- | --- |"]
     for page in headlines(folder).values():
         if page.headlines[0].place:
             tally = spelled(counted(page.judged))

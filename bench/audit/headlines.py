@@ -26,7 +26,7 @@ RULE = (
     "correction for many tests counts as open. Where the paper itself says most, usually or often, the headline holds "
     "if more than half of the cases hold, whatever the others do, and fails if it could not hold even if all open "
     "cases did. *Depends on the reading* means that the paper's words and its authors' code, or two readings "
-    "of its words, give different verdicts; both are shown."
+    "of its words, give different verdicts; all are shown."
 )
 """How a headline is judged, in the words that every page takes from here; `judge` and `judged` do it."""
 Claims = Callable[[str], pd.DataFrame]
