@@ -7,6 +7,7 @@ from test_prose import problem, tagged
 
 from tools.docs import with_made_part
 from tools.late import late_part, live_part
+from tools.robust import robust_part
 from tools.which_tuner import constants_part, which_tuner_page
 
 CLAIMS = [
@@ -169,3 +170,22 @@ def test_the_parts_on_late_rewards_name_the_four_that_lose_least_and_most(tmp_pa
     assert "a tenth of it 0 % (\u221210 to +10)" in part
     assert [problem(one, tmp_path) for one in tagged(part)] == [""] * 3
     assert "more regret than the old best played throughout with a horizon of a million <!--" in part
+
+
+def test_the_part_on_outliers_has_a_row_for_each_kind_of_noise(tmp_path):
+    assert "no results" in robust_part(tmp_path)
+    own = tmp_path / "tournament" / "robust" / "paper"
+    own.mkdir(parents=True)
+    (own / "claims.csv").write_text(
+        "claim,case,verdict,holm,relative,relative_low,relative_high\n"
+        '"Changepoint GP, robust",one off,holds,yes,-0.5,-0.6,-0.4\n'
+        '"Changepoint GP, robust",none,open,,0.004,-0.1,0.2\n'
+        '"TV-GP-UCB, estimated",one off,fails,no,0.3,0.1,0.5\n'
+        '"TV-GP-UCB, estimated",none,open,,,,\n'
+    )
+    assert robust_part(tmp_path).splitlines() == [
+        "| rewards | with `robust` | TV-GP-UCB, estimated |",
+        "| --- | ---: | ---: |",
+        "| one off | \u221250 % (\u221260 to \u221240) | +30 % (+10 to +50)† |",
+        "| none | 0 % (\u221210 to +20) |  |",
+    ]

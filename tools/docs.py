@@ -30,6 +30,7 @@ from runners.results.committed import FILE
 from runners.results.pages import read as read_papers
 from runners.results.store import read_json, results_folder, write_text
 from tools.late import late_part, live_part
+from tools.robust import robust_part
 from tools.which_tuner import constants_part, which_tuner_page
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "configure.md"
@@ -266,6 +267,7 @@ def made_parts() -> list[tuple[Path, str, Callable[[], str]]]:
     return [
         (GP_PAGE, "", lambda: without_tags(constants_part())),
         (GP_PAGE, "live", lambda: without_tags(live_part())),
+        (GP_PAGE, "robust", robust_part),
         (SERVICE_PAGE, "late", late_part),
         (REPRODUCE_PAGE, "", reference_part),
         (README, "papers", papers_part),

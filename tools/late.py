@@ -36,10 +36,10 @@ def late_part(results: Path | None = None) -> str:
         return "`figure=tournament/late`, of which there are no results yet."
     costs = sorted(_shares(figure, _REWARDS).items(), key=lambda item: item[1]["delay 100"][0])
     ends = [
-        ", ".join(f"{method} ({_percent(row['delay 100'])})" for method, row in rows)
+        ", ".join(f"{method} ({percent(row['delay 100'])})" for method, row in rows)
         for rows in (costs[:_FEW], costs[: -_FEW - 1 : -1])
     ]
-    lines = [f"| {method} | {' | '.join(_percent(row[rewards]) for rewards in _REWARDS)} |" for method, row in costs]
+    lines = [f"| {method} | {' | '.join(percent(row[rewards]) for rewards in _REWARDS)} |" for method, row in costs]
     return "\n".join(
         [
             f"![Regret of each tuner by how rewards reach it]({figure.link('late.svg')})",
@@ -64,11 +64,11 @@ def live_part(results: Path | None = None) -> str:
     parts = []
     if late:
         own = _shares(late, _REWARDS)[_GP]
-        listed = "; ".join(f"{rewards} {_percent(own[rewards])}" for rewards in _REWARDS)
+        listed = "; ".join(f"{rewards} {percent(own[rewards])}" for rewards in _REWARDS)
         parts.append(f"**Late rewards.** Regret added to that where each reward is told at once: {listed}.")
     if horizon:
         own = _shares(horizon, _TOLD)[_GP]
-        listed = "; ".join(f"{told} {_percent(own[told])}" for told in _TOLD)
+        listed = "; ".join(f"{told} {percent(own[told])}" for told in _TOLD)
         parts.append(f"**A wrong horizon.** Regret added to that where it is told the horizon: {listed}.")
     if new:
         rows = new.claims[new.claims["claim"].isin(_VARIANTS)]
@@ -83,17 +83,20 @@ def live_part(results: Path | None = None) -> str:
 def _shares(figure: ReferenceFigure, conditions: tuple[str, ...]) -> dict[str, dict[str, Share]]:
     """Return by method and condition the regret added."""
     claims = figure.claims.to_dict("records")
-    shares = {str(row["claim"]): (_number(row, 0), _number(row, 1), _number(row, 2)) for row in claims}
+    shares = {str(row["claim"]): share_of(row) for row in claims}
     first = f"{conditions[0]}, "
     methods = [claim.removeprefix(first) for claim in shares if claim.startswith(first)]
     return {method: {name: shares[f"{name}, {method}"] for name in conditions} for method in methods}
 
 
-def _number(row: Mapping[Any, Any], place: int) -> float:
-    return float(row[_RELATIVE[place]] or "nan")
+def share_of(row: Mapping[Any, Any]) -> Share:
+    """Return a claim's relative difference and the ends of its interval; NaN where there is none."""
+    value, low, high = (float(row[key] or "nan") for key in _RELATIVE)
+    return value, low, high
 
 
-def _percent(share: Share) -> str:
+def percent(share: Share) -> str:
+    """Return a share in per cent with its interval, both with signs."""
     value, *ends = (_signed(number) for number in share)
     return f"{value} % ({ends[0]} to {ends[1]})" if all(ends) else f"{value} %"
 
