@@ -59,6 +59,37 @@ def test_estimating_by_hand():
     assert coefficients == pytest.approx([1.0, math.sqrt(3) * (10 - errors)], abs=1e-12)
 
 
+AUTHORS = {
+    D3RB: (
+        "0011223012012012302020202020202020202020200001000010000100001300000000000000003000000000000000000002"
+        "00002000020000200002000020000000000000000000000000",
+        [0.5, 2.0, 2.0, 4.0],
+    ),
+    ED2RB: (
+        "0011223012301201202020202023021102020202020200120000000010000020003000000220200000000000100000000000"
+        "00201000000000030000000000000001000200000000000000",
+        [0.5, 1.5462174884, 1.1025986063, 2.6185030539],
+    ),
+}
+"""Choices and last coefficients of BalancingHyperparamDoublingDataDriven, pacchiano/modelselection at 233f26a.
+
+It was run once, changed as docs/peers.md says: sums divided by n, the logarithm of `D3RB`, bounds of arms played alone.
+"""
+
+
+@pytest.mark.parametrize("tuner", [D3RB, ED2RB])
+def test_choices_of_the_authors_class_with_the_bounds_as_stated(tuner):
+    own, counts, asked = started(tuner(least=0.5, delta=0.1, width=0.3), 4), [0] * 4, ""
+    for _ in range(150):
+        arm = own.ask()["arm"]
+        asked += str(arm)
+        counts[arm] += 1
+        own.tell([0.9, 0.2, 0.5, -1.0][arm] + 0.5 * math.sin(1.7 * counts[arm] * (arm + 1)))
+    choices, coefficients = AUTHORS[tuner]
+    assert asked == choices
+    np.testing.assert_allclose(own.coefficients, coefficients, rtol=1e-9)
+
+
 @pytest.mark.parametrize("tuner", [D3RB, ED2RB])
 def test_plain_reading_of_the_paper(tuner):
     """Four arms with noise: the asks of a reading with lists, which keeps every reward."""

@@ -237,6 +237,22 @@ def test_corral_raises_the_rate_where_a_chance_falls(settings, rate):
     assert chances[1] > 0.9
 
 
+def test_corral_has_the_chances_of_the_authors_class_as_the_paper_has_it(monkeypatch):
+    """Those of CorralHyperparam in pacchiano/modelselection at 233f26a after 150 rounds, eta 0.2, T = 600.
+
+    It was run once, with two changes: its next step starts from the mixture p', not from p, and rho is an integer.
+    """
+    tuner = started(Corral(eta=0.2), 4, 600)
+    for t in range(150):
+        arm = (t * t + t // 4) % 4
+        monkeypatch.setattr("bench.tuners.corral.draw", lambda chances, rng, arm=arm: arm)
+        assert tuner.ask()["arm"] == arm
+        tuner.tell(0.95 if arm == 2 else 0.4 + 0.3 * math.sin(t))
+    found = tuner.probabilities()["configuration"]
+    np.testing.assert_allclose(found, [0.002269, 0.001684, 0.993088, 0.002959], atol=2e-6)
+    np.testing.assert_allclose(tuner._rates, [0.510948, 0.510948, 0.2, 0.437004], atol=2e-6)
+
+
 # EXP4 by agreement
 
 
