@@ -156,10 +156,13 @@ BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
         ("a: " + "[" * 100000 + "]" * 100000, "levels"),
         ("a: &a {b: *a}\n", "found an alias inside the value it refers to"),
         ("a: 1\nb: 2\na: 3\n", "found duplicate key a"),
+        ("a: 1\nb: 0500\n", "found 0500, which is 320 in YAML, expected a number without leading zeros or colons"),
+        ("a: [1:30]\n", "found 1:30, which is 90 in YAML"),
+        ("a: -1:30.5\n", "found -1:30.5, which is -90.5 in YAML"),
     ],
-    ids=["bomb", "keys", "deep", "recursion", "twice"],
+    ids=["bomb", "keys", "deep", "recursion", "twice", "octal", "sexagesimal", "sexagesimal float"],
 )
-def test_yaml_that_never_ends_is_one_sentence(own, here, tmp_path, text, reason):
+def test_yaml_that_never_ends_or_misleads_is_one_sentence(own, here, tmp_path, text, reason):
     next(tmp_path.rglob("wide.yaml")).write_text(text)
     assert_one_sentence(here(*own, "tuner=wide"), "tuner/wide.yaml:", "found no valid YAML", reason)
 

@@ -35,7 +35,7 @@ from runners.results.aggregate import Kept
 from runners.results.capture import kind_of_machine
 from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
 from runners.results.derive import thinning
-from runners.results.stamps import read_stamps, write_stamps
+from runners.results.stamps import damage, read_stamps, write_stamps
 
 SAMPLED = 6  # of the figures with committed repetitions
 COMMAND = "python -m runners.reproduce figure=mine/small scale=paper"
@@ -314,6 +314,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda folder: (folder.parent / "x.csv").write_text("a"),
         "x.csv: found a file that belongs to",
     ),
+    "stray below": (lambda folder: write(folder / "old" / "table.csv"), "old/table.csv: found a file that does not"),
     "twice": (lambda folder: rewrite(folder, None), f"{FILE}: found content that differs"),
     "no digests": (lambda folder: (folder / "stamp.json").unlink(), "stamp.json: found no digests in it"),
     "another stamp": (lambda folder: forge(folder / "stamp.json"), "stamp.json: found content that differs"),
@@ -323,6 +324,11 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "torn digests": (lambda folder: (folder / "stamp.json").write_text('{"fi'), "stamp.json: found no digests in it"),
 }
+
+
+def write(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_text("a")
 
 
 def edit(path: Path, before: str, after: str) -> None:
@@ -374,6 +380,77 @@ def test_one_damaged_file_is_named_and_the_other_results_are_verified(folder, mo
     complaints = [line for line in out.splitlines() if line.startswith(("damaged", "differs", "outdated"))]
     assert not [line for line in complaints if "mine/other/" in line]
     assert " repetition" in out.partition("run anew")[0]
+
+
+HARMS: dict[str, Callable[[bytes, bytes], bytes | None]] = {
+    "gone": lambda content, other: None,
+    "empty": lambda content, other: b"",
+    "one byte": lambda content, other: content[:40] + bytes([content[40] ^ 1]) + content[41:],
+    "torn": lambda content, other: content[:-2],
+    "more": lambda content, other: content + content[-2:],
+    "exchanged": lambda content, other: other,
+}
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_every_file_of_a_result_is_watched(folder, harm):
+    whole = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+    kinds = {".json", ".csv", ".svg", ".parquet"}
+    assert {Path(name).suffix for name in whole} == kinds
+    names = sorted(whole)
+    for name, following in zip(names, [*names[1:], names[0]], strict=True):
+        harmed = HARMS[harm](whole[name], whole[following])
+        assert harmed != whole[name]
+        if harmed is None:
+            (folder / name).unlink()
+        else:
+            (folder / name).write_bytes(harmed)
+        problems = damage(folder)
+        assert len(problems) == 1, (name, problems)
+        assert problems[0].startswith(f"{folder / name}: found "), name
+        (folder / name).write_bytes(whole[name])
+    assert damage(folder) == []
+
+
+@pytest.mark.parametrize("file", [MANIFEST, ENVIRONMENT, "stamp.json"])
+def test_every_key_of_a_result_is_watched(folder, file):
+    """Changed or removed, at the top, in a run, or in what is noted of a file."""
+    text = (folder / file).read_text()
+    whole = json.loads(text)
+    places = [[key] for key in whole]
+    places += [[key, *inner] for key, value in whole.items() for inner in inside(value)]
+    for place in places:
+        for new in ("x", None):
+            changed = json.loads(text)
+            at = changed
+            for key in place[:-1]:
+                at = at[key]
+            if new is None:
+                del at[place[-1]]
+            else:
+                at[place[-1]] = new
+            (folder / file).write_text(json.dumps(changed, indent=1))
+            assert str(folder / file) in [line.partition(": found ")[0] for line in damage(folder)], place
+    (folder / file).write_text(text)
+    assert damage(folder) == []
+
+
+def inside(value: Any) -> list[list[Any]]:
+    """Return the keys of a mapping, and those of the first of several."""
+    if isinstance(value, dict):
+        return [[key] for key in value]
+    return [[0, *inner] for inner in inside(value[0])] if isinstance(value, list) and value else []
+
+
+def test_files_beside_results_are_named(folder, capsys):
+    """In the folder of all results, of a paper or of a figure; pages and what is hidden may lie there."""
+    root = folder.parents[2]
+    strays = [root / "old.csv", root / "mine" / "notes.txt", root / "mine" / "small" / "table.csv"]
+    for path in [*strays, root / "index.html", root / "mine" / "index.html", root / ".hidden"]:
+        path.write_text("a")
+    assert not verify.verify(["jobs=1", "seconds=1"])
+    named = [line for line in capsys.readouterr().out.splitlines() if line.startswith("damaged")]
+    assert set(named) == {f"damaged: {path}: found a file that belongs to no result" for path in strays}
 
 
 def test_every_committed_result_is_of_a_clean_commit(reference_results):

@@ -21,8 +21,19 @@ class _Loader(yaml.CSafeLoader):
             keys.add(str(key.value))
         return dict(super().construct_mapping(node, deep))
 
+    def construct_number(self, node: Any) -> Any:
+        """Refuse what people do not read as YAML 1.1 does: 0500 is 320 there, and 1:30 is 90."""
+        construct = self.construct_yaml_int if node.tag.endswith("int") else self.construct_yaml_float
+        number = construct(node)
+        if re.match(r"[-+]?0[\d_]+$|.*:", node.value):
+            reason = f"found {node.value}, which is {number} in YAML, expected a number without leading zeros or colons"
+            raise ConstructorError(None, None, f"{reason}, or quotes around it", node.start_mark)
+        return number
+
 
 _Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"[-+]?[\d_]+(\.[\d_]*)?e[-+]?\d+$", re.I), None)
+for _kind in ("int", "float"):
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _Loader.construct_number)
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda _, node: node.value)
 
 

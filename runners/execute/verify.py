@@ -3,7 +3,7 @@
 import math
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from runners.results.capture import environment
 from runners.results.committed import SECONDS
 from runners.results.golden import Rederived, compare_committed, compare_overviews
 from runners.results.replay import CommittedRun, committed_runs
-from runners.results.stamps import damage, packages_then
+from runners.results.stamps import belongs, damage, packages_then
 from runners.results.store import results_folder
 
 
@@ -127,9 +127,18 @@ def _derive(names: Sequence[str], jobs: int, *, overviews: bool) -> tuple[list[s
             where = folder.relative_to(root).as_posix()
             tables = {Path(file).name for file in derived if file.rpartition("/")[0] == where}
             problems += damage(folder, apart_from=tables)
-        strays = [path for path in (root / name).iterdir() if path.is_file() and path.suffix not in (".html", ".svg")]
-        problems += [f"{path}: found a file that belongs to no result" for path in strays]
+    places = {root / name for name in names}
+    if overviews and not compared[-1].problems:
+        places |= {root, *(place.parent for place in places)}
+    problems += [f"{path}: found a file that belongs to no result" for path in _strays(root, places, derived)]
     return problems, not differences
+
+
+def _strays(root: Path, places: Iterable[Path], derived: Collection[str]) -> list[Path]:
+    """Return the files that lie beside results and are neither overviews, pages nor their pictures."""
+    files = [path for place in sorted(places) for path in sorted(place.iterdir()) if path.is_file()]
+    known = [root / name for name in derived]
+    return [path for path in files if belongs(path.name) and path.suffix != ".svg" and path not in known]
 
 
 def _sample(

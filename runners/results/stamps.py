@@ -91,9 +91,12 @@ def confirmation(repetitions: int, *, exact: bool, left: int) -> dict[str, Any]:
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """Return digests of the files of a result by name, without those that git ignores and what is being written."""
-    files = [path for path in sorted(folder.iterdir()) if path.is_file() and belongs(path.name)]
-    return {path.name: digest(path.read_bytes(), 20) for path in files}
+    """Return digests of the files of a result by name, without those that git ignores and what is being written.
+
+    Also of files in folders below it, which no result has.
+    """
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and belongs(path.name)]
+    return {path.relative_to(folder).as_posix(): digest(path.read_bytes(), 20) for path in files}
 
 
 def damage(folder: Path, apart_from: Collection[str] = ()) -> list[str]:
