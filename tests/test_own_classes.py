@@ -36,6 +36,7 @@ class NoTell(Tuner):
 @pytest.fixture
 def experiment(tmp_path, monkeypatch):
     (tmp_path / "own_tuners.py").write_text(MODULE)
+    (tmp_path / "lacking.py").write_text("import not_there.at_all\n")
     monkeypatch.syspath_prepend(str(tmp_path))
 
     def build(target, **settings):
@@ -60,6 +61,7 @@ def experiment(tmp_path, monkeypatch):
         ("own_tuners.Right", {"size": 1}, r"^tuner.size: found a setting that Right does not take, expected"),
         ("own_tuners.NoTell", {}, r"^tuner: the class NoTell does not define _tell"),
         ("elsewhere.X", {}, r"^tuner._target_: found 'elsewhere.X', whose module is neither .* set PYTHONPATH to it$"),
+        ("lacking.X", {}, r"found 'lacking.X', which imports 'not_there', a module that is neither .* of not_there"),
     ],
 )
 def test_a_wrong_class_of_ones_own_is_refused_in_one_sentence(experiment, target, settings, text):
