@@ -61,25 +61,26 @@ def test_squared_errors_are_those_of_generalised_least_squares():
     assert kalman.squared_errors == pytest.approx(errors @ np.linalg.solve(among, errors), rel=1e-9)
 
 
+@pytest.mark.parametrize("n", [2, 60])
 @pytest.mark.parametrize("noise_variance", [0.7, None])
-def test_the_likelihood_is_the_restricted_one_of_all_rewards(noise_variance):
+def test_the_likelihood_is_the_restricted_one_of_all_rewards(n, noise_variance):
     """Differences of filters, against the density of the rewards without their level: n - 1 contrasts."""
     rng = np.random.default_rng(6)
-    indices, rewards = rng.integers(20, size=60), 5 + rng.standard_normal(60)
-    contrasts = np.linalg.qr(np.column_stack([np.ones(60), np.eye(60)[:, :59]]))[0][:, 1:]
-    times, found, expected = np.arange(60), [], []
+    indices, rewards = rng.integers(20, size=n), 5 + rng.standard_normal(n)
+    contrasts = np.linalg.qr(np.column_stack([np.ones(n), np.eye(n)[:, : n - 1]]))[0][:, 1:]
+    times, found, expected = np.arange(n), [], []
     for signal, eps in [(3.0, 0.02), (0.3, 0.0), (30.0, 0.1)]:
         prior = signal * correlations_of(LINE)[:20, :20]
         kalman = KalmanFilter(prior, eps)
         for index, reward in zip(indices, rewards, strict=True):
             kalman.observe(index, reward)
         found.append(kalman.log_likelihood(noise_variance))
-        among = prior[np.ix_(indices, indices)] * (1 - eps) ** (np.abs(times[:, None] - times) / 2) + np.eye(60)
+        among = prior[np.ix_(indices, indices)] * (1 - eps) ** (np.abs(times[:, None] - times) / 2) + np.eye(n)
         covariance, values = contrasts.T @ among @ contrasts, contrasts.T @ rewards
         square = values @ np.linalg.solve(covariance, values)
-        variance = square / 59 if noise_variance is None else noise_variance
-        expected.append(-0.5 * (np.linalg.slogdet(covariance)[1] + 59 * math.log(variance) + square / variance))
-    np.testing.assert_allclose(np.diff(found), np.diff(expected), rtol=1e-9)
+        variance = square / (n - 1) if noise_variance is None else noise_variance
+        expected.append(-0.5 * (np.linalg.slogdet(covariance)[1] + (n - 1) * math.log(variance) + square / variance))
+    np.testing.assert_allclose(np.diff(found), np.diff(expected), rtol=1e-9, atol=1e-12)
 
 
 def follow(tuner, rounds, reward, check, space=LINE):

@@ -322,6 +322,7 @@ DAMAGED = [
     (changed("state._step", 7), "found a checksum that is not that of the other keys"),
     (changed("state._step", {"planet": 1}), "state._step: found .*, expected plain data of a saved state"),
     (changed("state._step", {"again": 10**6}), "state._step: found .*, expected a 'again', as it was saved"),
+    (changed("state._step", {"again": -1}), "state._step: found -1, expected a whole number"),
     (changed("state._step", {"object": "os:system", "attributes": {}}), "_step: found .*, expected an 'object'"),
     (changed("state._step", -1, sign=True), "found the points .*, expected numbers from 0 to"),
     (changed("state._chosen", 99, sign=True), "found the points .*, expected numbers from 0 to"),
