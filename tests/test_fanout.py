@@ -244,47 +244,45 @@ def test_what_a_check_or_a_call_raises_ends_it_all(tmp_path, jobs):
         list(fan.answers())
 
 
-DATA = '''"""An environment that prepares data, which must not be done twice at once."""
+SLOW = '''"""A part whose first start takes long, and must not be made twice at once."""
 
 import os
 import time
 
-from bench.envs.synthetic_linear import SyntheticLinear
+from {module} import {base}
 
 
-class Slow(SyntheticLinear):
+class Slow({base}):
     fingerprint = "abc"
 
-    def __init__(self, **fields):
-        super().__init__(dim=3, n_arms=5)
-
     def start(self, *arguments):
-        file = os.environ["MINE_DATA"]
+        file = os.environ["MINE_SLOW"]
         if not os.path.exists(file):
             with open(file + ".log", "a") as log:
-                log.write("prepared ")
+                log.write("started ")
             time.sleep(0.5)
             open(file, "w").close()
         return super().start(*arguments)
 '''
 
 
-@pytest.mark.parametrize("check", [False, True])
-def test_data_is_prepared_by_one_worker_before_any_other_starts(tmp_path, monkeypatch, check):
+@pytest.mark.parametrize(("part", "check"), [("env", False), ("env", True), ("tuner", True)])
+def test_data_is_prepared_and_a_class_checked_by_one_worker_before_any_other_starts(tmp_path, monkeypatch, part, check):
+    """Data would be fetched twice, kernels compiled twice."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "mine_data.py").write_text(DATA)
-    monkeypatch.setenv("MINE_DATA", str(tmp_path / "data"))
-    env = {"_target_": "mine_data.Slow"}
-    several = [Experiment(settings(env=env, seed=seed)) for seed in range(3)]
-    store = Store(tmp_path / "results")
-    fan = FanOut(store, jobs=2)
-    for one in several:
-        fan.add(one, range(2), check=check)
+    given = settings(tuner={"_target_": "bench.tuners.tl.TL"})[part]
+    module, _, base = given["_target_"].rpartition(".")
+    (tmp_path / "mine_slow.py").write_text(SLOW.format(module=module, base=base))
+    monkeypatch.setenv("MINE_SLOW", str(tmp_path / "slow"))
+    slow = {part: {**given, "_target_": "mine_slow.Slow"}}
+    fan = FanOut(Store(tmp_path / "results"), jobs=2)
+    for seed in range(3):
+        fan.add(Experiment(settings(**slow, seed=seed)), range(2), check=check)
     answers = [(answer.status, answer.error) for answer in fan.answers()]
-    sys.modules.pop("mine_data", None)
+    sys.modules.pop("mine_slow", None)
     assert answers == [("new", "")] * 6
-    assert (tmp_path / "data.log").read_text() == "prepared "
+    assert (tmp_path / "slow.log").read_text() == "started "
 
 
 def test_progress_is_shown_only_where_it_is_wanted(tmp_path, experiment, capsys):

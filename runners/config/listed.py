@@ -19,10 +19,15 @@ def listed(group: str) -> dict[str, str]:
     found: dict[str, str] = {}
     if group not in _KINDS:  # all installed packages would be opened
         return found
-    for point in importlib.metadata.entry_points(group=f"bandit_bench.{_KINDS[group]}"):
+    for point in _points().select(group=f"bandit_bench.{_KINDS[group]}"):
         target = point.value.replace(":", ".")
         if found.setdefault(point.name, target) != target:
             raise ConfigError(
                 f"{group}: found '{point.name}' twice in installed packages: {found[point.name]}, {target}"
             )
     return found
+
+
+@cache
+def _points() -> importlib.metadata.EntryPoints:
+    return importlib.metadata.entry_points()  # opens all installed packages

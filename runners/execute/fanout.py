@@ -39,28 +39,21 @@ class FanOut:
         self._queue: deque[Call] = deque()
         self._asked: set[RepetitionId] = set()
         self._classes: set[Any] = set()
-        self._waiting: dict[str, list[_Start] | None] = {}
-        """By data that is being prepared, what is to be started when it is there; None: it is there."""
+        self._waiting: dict[Any, list[_Start] | None] = {}
+        """By data that is being prepared, or a class that is first started, what waits for it; None: that is done."""
 
     def add(self, experiment: Experiment, repetitions: Iterable[int], *, check: bool = False) -> None:
         """Ask for repetitions that were not asked for before; one worker prepares data before others start on it.
 
         With ``check`` its parts are started once before, to find what a user can correct: `answers` then raises it.
+        One worker does so for each class before others do, so that they do not all compile the same.
         """
         numbers = [number for number in repetitions if (experiment.run_id, number) not in self._asked]
         if not numbers:
             return
         self._asked |= {(experiment.run_id, number) for number in numbers}
         self.progress.expect(experiment.settings["horizon"], len(numbers))
-        start = _Start(experiment, numbers, check=check)
-        data = start.data if self._jobs > 1 else None
-        if data is None or self._waiting.get(data, ()) is None:
-            self._begin(start)
-        elif data in self._waiting:
-            self._waiting[data].append(start)  # type: ignore[union-attr]
-        else:
-            self._waiting[data] = []
-            self._queue.append(start)
+        self._prepare(_Start(experiment, numbers, check=check))
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Ask for a call, which comes before all repetitions that are not begun; what it raises, `answers` raises."""
@@ -91,10 +84,10 @@ class FanOut:
                 self._store.prepare(task.experiment.run_id, task.experiment.description)
                 for lost in self._repetitions(task):
                     yield self._lost(lost, error)
-            if task.data is not None:
-                for start in self._waiting.get(task.data) or ():
-                    self._begin(start)
-                self._waiting[task.data] = None
+            for key in task.prepares:
+                waiting, self._waiting[key] = self._waiting[key] or [], None
+                for start in waiting:
+                    self._prepare(start)
         elif isinstance(task, _Repetition):
             try:
                 answer = future.result()
@@ -105,9 +98,16 @@ class FanOut:
         else:
             yield future.result()
 
-    def _begin(self, start: "_Start") -> None:
-        """Queue a check, or repetitions that need none; nothing has to be prepared for them."""
-        if start.is_check:
+    def _prepare(self, start: "_Start") -> None:
+        """Queue a start that prepares something, a check, or repetitions that need neither; or let it wait."""
+        keys = start.needs if self._jobs > 1 else ()
+        for key in keys:
+            if (waiting := self._waiting.get(key)) is not None:
+                waiting.append(start)
+                return
+        start.prepares = [key for key in keys if key not in self._waiting]
+        self._waiting.update({key: [] for key in start.prepares})
+        if start.prepares or start.is_check:
             self._queue.append(start)
         else:
             self._queue_repetitions(start)
@@ -142,7 +142,11 @@ class _Start(Call):
     def __init__(self, experiment: Experiment, numbers: Sequence[int], *, check: bool) -> None:
         super().__init__(check_correctable if check else start, (experiment,), apart=not experiment.is_suites)
         self.experiment, self.numbers, self.is_check = experiment, numbers, check
-        self.data = None if experiment.fingerprint is None else repr(experiment.settings["env"])
+        self.needs: list[Any] = [] if experiment.fingerprint is None else [repr(experiment.settings["env"])]
+        """Its data, and for a check its classes: what one worker has to have prepared or compiled."""
+        self.needs += [cls for part, cls in experiment.classes.items() if check and part in ("algorithm", "tuner")]
+        self.prepares: list[Any] = []
+        """What of it this start prepares."""
 
 
 class _Repetition(Call):
