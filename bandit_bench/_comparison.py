@@ -165,7 +165,8 @@ def load(name: str, *, scale: str | None = None) -> ComparisonResult:
     from bench.gallery.stored import COMPARISON, SCALES  # slow to import
     from bench.report.figure import read_figure
     from runners.config.figures import load_figure
-    from runners.config.tree import CHECKOUT, one_of
+    from runners.config.nearest import one_of
+    from runners.config.tree import CHECKOUT
     from runners.results.store import results_folder
 
     roots = dict.fromkeys([results_folder(), *([CHECKOUT / "results"] if CHECKOUT else [])])

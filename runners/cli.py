@@ -3,7 +3,6 @@
 import argparse
 import itertools
 import os
-import re
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -19,18 +18,15 @@ from bench.errors import BenchError, ConfigError, one_line
 from runners.command import command, is_of_output, one_sentence, unread, unwritten
 from runners.config.groups import register
 from runners.config.tree import (
-    CLASS,
     CONF,
     GROUPS,
-    PARTS,
     choices,
     groups,
     path_of,
     read,
     refuse_hydra,
-    unknown_choice,
-    unknown_key,
 )
+from runners.config.words import check_words
 
 register()
 
@@ -152,23 +148,6 @@ def check_commas(words: Sequence[str]) -> None:
         key, equals, value = word.partition("=")
         if equals and value.endswith(","):
             raise ConfigError(f"{key}: found a space after the comma in '{word}', expected none: {word}{following}")
-
-
-def check_words(words: Sequence[str], keys: Sequence[str]) -> None:
-    """Refuse what Hydra cannot take: an unknown key, a group that is deleted or set to something that is not a name."""
-    for word in words:
-        key, equals, value = word.lstrip("~+").partition("=")
-        top = re.split("[.@/]", key)[0]
-        if top == "hydra":
-            continue
-        if key in (*GROUPS, "figure"):
-            is_name = re.match(r"[A-Za-z_][\w/,]*$|(choice|glob)\(", value) or (key in PARTS and CLASS.match(value))
-            if word.startswith("~") or not equals or not is_name or value == "null":
-                raise unknown_choice(key, value if equals else word)
-        elif equals and not key:
-            raise ConfigError(f"{word}: found no valid override, expected key=value")
-        elif equals and top not in (*keys, *({*groups()} - {*GROUPS, "figure"})):
-            raise unknown_key({}, key, keys)
 
 
 def _check_sweep(name: str, words: Sequence[str], *, several: bool) -> None:

@@ -8,14 +8,14 @@ from typing import Any
 from hydra.core.override_parser.types import Override, ValueType
 
 from bandit_bench._parts import Axis, put
-from bandit_bench._plan import ComparisonPlan
+from bandit_bench._plan import LOOK, ComparisonPlan
 from bench.errors import ConfigError
-from runners.cli import check_commas, check_words
+from runners.cli import check_commas
 from runners.config.compose import KEYS, parse, text_of
 from runners.config.tree import GROUPS, PARTS
+from runners.config.words import check_words
 
-_OPTIONS = {"name": "", "column": "regret", "lines": "tuner", "format": "", "size": "", "strict": "false"}
-_LOOK = ("x_scale", "y_scale", "colors", "rounds")
+_OPTIONS = {"name": "", "column": "", "lines": "tuner", "format": "", "size": "", "strict": "false"}
 _SIZES = ("horizon", "repetitions", "seed")
 _MACHINE = ("jobs", "runner")
 _LABEL = r"(?:([^\W\d][^=,()'\"\[\]{}]*)=)?"
@@ -94,9 +94,9 @@ def _look(words: list[str]) -> tuple[dict[str, Any], list[str]]:
             if not all(name.strip() and color.strip() for name, _, color in pairs):
                 raise ConfigError(f"colors: found '{text}', expected a colour by label: colors=TL:black,CDT:#d55e00")
             look[key] = {name.strip(): color.strip() for name, _, color in pairs}
-        elif key in _LOOK:
+        elif key in LOOK:
             look[key] = text
-    return look, [word for word in words if word.partition("=")[0] not in _LOOK]
+    return look, [word for word in words if word.partition("=")[0] not in LOOK]
 
 
 def _parse(word: str) -> Override:

@@ -13,10 +13,18 @@ Sentences = dict[str, tuple[str, ...]]
 RUN: Sentences = {
     # no such choice
     "env=foo": ("env: found 'foo'", *ENVS),
+    "env=drift": ("env: found 'drift', did you mean 'drifting_linear'?",),
+    "env=people.csv": ("env: found the file 'people.csv', expected env=classification env.path=people.csv",),
+    "env=data/people.csv": ("env: found the file 'data/people.csv', expected env=classification",),
+    "tuner=MyTuner": ("tuner: found 'MyTuner', did you mean 'my_module.MyTuner'?",),
+    "tuner=CDT": ("tuner: found 'CDT', did you mean 'cdt'?",),
     "~env": ("env",),
     "output=xml": ("output: found 'xml'", "'text' or 'json'"),
     # no such key
     "tunre=cdt": ("tunre: found an unknown key, did you mean 'tuner'?", *KEYS),
+    "path=log.csv env=log": ("path: found an unknown key, did you mean 'env.path'? expected one of: env.path, ",),
+    "radius_scale=2 tuner=cdt": ("radius_scale: found an unknown key, did you mean 'tuner.radius_scale'?",),
+    "dim=3 env=nope": ("dim: found an unknown key",),
     "+horizn=3": ("horizn: found an unknown key", *KEYS),
     "env=movielens env.foo=3": ("env.foo: found an unknown key", "n_users"),
     "+env.foo=3": ("env: found the unknown key 'foo'", "dim", "n_arms", "noise_std"),
@@ -40,7 +48,10 @@ RUN: Sentences = {
         "tuner._target_: found 'math.sqrt'",
         "found 'math.sqrt', which is a function, expected a class that derives from",
     ),
-    "env._target_=bench.tuners.tl.TL": ("env._target_: found 'bench.tuners.tl.TL'", "bench.envs.base.Environment"),
+    "env._target_=bench.tuners.tl.TL": (
+        "env._target_: found 'bench.tuners.tl.TL'",
+        "derives from bandit_bench.Environment",
+    ),
     "tuner=custom tuner._target_=broken.X": ("tuner._target_: found 'broken.X'", "ImportError: first line"),
     "tuner=custom tuner._target_=my_module.Missing": ("my_module has no class Missing",),
     "tuner=my_module.Checked +tuner.my_setting=many": ("tuner.my_setting: found 'many', expected ",),

@@ -25,7 +25,7 @@ from bench.packages import how_to_install
 from bench.tasks.base import Task
 from bench.tuners.base import Tuner
 from runners.config import by_value
-from runners.config.tree import one_of
+from runners.config.nearest import file_of_data, one_of
 from runners.config.trial import how_it_ends
 
 BASES: dict[str, type] = {"env": Environment, "algorithm": Algorithm, "tuner": Tuner, "task": Task}
@@ -49,6 +49,8 @@ def import_class(part: str, settings: Any) -> type:
     try:
         module = _import(module_name)
     except ModuleNotFoundError as error:
+        if part == "env" and (data := file_of_data(target)):
+            raise ConfigError(data) from None
         name = error.name or module_name
         is_itself = f"{module_name}.".startswith(f"{name}.")
         needed = "whose module" if is_itself else f"which imports '{name}', a module that"
@@ -62,21 +64,17 @@ def import_class(part: str, settings: Any) -> type:
             f"{key}: found '{target}', whose module cannot be imported: {describe(error)}, expected an importable class"
         ) from error
     cls, base = getattr(module, class_name, None), BASES[part]
+    expected = f"expected a class that derives from {by_value.INTERFACE}.{base.__name__}"
     if cls is not None and not isinstance(cls, type):
         kind = "a function" if inspect.isroutine(cls) else f"no class but {reprlib.repr(cls)}"
-        raise ConfigError(
-            f"{key}: found '{target}', which is {kind}, expected a class that derives from "
-            f"{base.__module__}.{base.__name__}"
-        )
+        raise ConfigError(f"{key}: found '{target}', which is {kind}, {expected}")
     if cls is None:
         names = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module_name]
         raise ConfigError(
             f"{key}: found '{target}', but {module_name} has no class {class_name}, {one_of(class_name, names)}"
         )
     if not issubclass(cls, base):
-        raise ConfigError(
-            f"{key}: found '{target}', expected a class that derives from {base.__module__}.{base.__name__}"
-        )
+        raise ConfigError(f"{key}: found '{target}', {expected}")
     return cls
 
 
@@ -107,11 +105,11 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
     Raises ConfigError, naming the key, if the class refuses a setting or defines not all it should.
     """
     fields = {str(name): copy.deepcopy(value) for name, value in settings.items() if name != "_target_"}
-    if not {"__dataclass_fields__", "__init__"} & vars(cls).keys():
-        for name in fields.keys() & vars(cls).get("__annotations__", {}).keys():
+    for name in not_settings(cls):
+        if name in fields:
             raise ConfigError(
                 f"{part}.{name}: found a setting of {cls.__name__}, a class without @component, expected @component "
-                f"(from bench.component import component) in the line above `class {cls.__name__}`"
+                f"(from {by_value.INTERFACE} import component) in the line above `class {cls.__name__}`"
             )
     if missing := ", ".join(sorted(getattr(cls, "__abstractmethods__", ()))):
         raise ConfigError(f"{part}: the class {cls.__name__} does not define {missing}")
@@ -139,6 +137,14 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
         if is_suites(cls):
             raise
         raise ConfigError(f"{part}: {cls.__name__} cannot be built: {describe(error)}, expected a component") from error
+
+
+def not_settings(cls: type) -> list[str]:
+    """Return what a class seems to mean as settings, which only @component makes of them."""
+    own = vars(cls)
+    if {"__dataclass_fields__", "__init__"} & own.keys():
+        return []
+    return [name for name, kind in own.get("__annotations__", {}).items() if "ClassVar" not in str(kind)]
 
 
 OPTIONAL = ("obp", "optuna", "scikit-learn", "scikit-optimize", "torch")
@@ -173,7 +179,7 @@ def require(*runs: Mapping[str, type]) -> None:
 _NOT_THE_USERS = tuple(
     str(path)
     for path in (
-        Path(__file__).parents[2] / "bench",
+        *(Path(__file__).parents[2] / name for name in ("bench", by_value.INTERFACE)),
         Path(__file__).parents[1],
         *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
     )

@@ -14,13 +14,13 @@ from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
-from hydra.errors import MissingConfigException, OverrideParseException
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from bench.component import component
-from bench.errors import ConfigError
+from bench.errors import ConfigError, message
 from runners.config.classes import import_class
 from runners.config.experiment import Experiment
 from runners.config.groups import register, settings_alone
@@ -40,6 +40,7 @@ from runners.config.tree import (
     unknown_key,
     user_folder,
 )
+from runners.config.words import check_words
 
 
 @component
@@ -91,6 +92,7 @@ def from_overrides(overrides: Sequence[str], figure: Mapping[str, Any] | None = 
     Hydra composes the choices, once for each combination; values are then set as Hydra sets them.
     """
     parsed = [parse(override) for override in overrides]
+    check_words(overrides, KEYS)
     for word in [word for word in parsed if word.is_sweep_override()]:
         raise _several(word, parsed)
     values = [
@@ -178,6 +180,9 @@ def _hydra(folder: Path | None, words: Sequence[str]) -> tuple[dict[str, Any], d
         except MissingConfigException as error:
             group, _, choice = str(error.missing_cfg_file).partition("/")
             raise unknown_choice(group, choice) from None
+        except HydraException as error:
+            reason = message(error).partition("\n")[0]
+            raise ConfigError(f"{' '.join(words)}: found {reason}, expected group=choice and key=value") from None
     choices = {group: str(config.hydra.runtime.choices[group]) for group in GROUPS}
     settings: Any = OmegaConf.to_container(config)
     return {key: value for key, value in settings.items() if key != "hydra"}, choices

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from bench.algorithms.contextual import ContextualAlgorithm
-from bench.configuration_check import ConfigurationCheck
 from bench.data_kind import DataKind
 from bench.digest import digest
 from bench.envs.base import Environment
@@ -19,6 +18,7 @@ from bench.space import HyperParameter
 from bench.tasks.base import Task
 from bench.trace import Trace
 from bench.tuners.base import Tuner
+from bench.tuners.fault import check_proposals, cure
 from runners.config import by_value
 from runners.config.classes import BASES, construct, describe, import_class, is_suites, require
 from runners.config.identity import Code, code_of
@@ -27,6 +27,9 @@ from runners.config.tree import plain
 from runners.config.trial import how_it_ends
 
 T = TypeVar("T")
+
+_ASKS = 20
+"""How often a user's tuner is asked before it is run."""
 
 _NEEDS = {
     "change_points": "an environment with known changes, such as env=switching_sine",
@@ -222,10 +225,10 @@ def check_experiment(experiment: Experiment) -> None:
                 )
         tuner.random_rounds(problem)
         tuner.start(problem, seeds.child("tuner"))
-        fault = ConfigurationCheck(tuner.searched(problem.space), tuner.leaves_space).fault(tuner.ask())
-        if fault:
-            raise TunerError(f"round 1: {type(tuner).__name__}: {fault}")
+        check_proposals(tuner, problem.space, 1 if is_suites(type(tuner)) else min(_ASKS, problem.horizon))
     except SpaceError as error:
+        if not is_suites(type(tuner)):
+            raise TunerError(f"{type(tuner).__name__}: {error}{cure(problem.space)}") from None
         if error.name and not settings["algorithm"]:
             where = f"{type(tuner).__name__} does not fit {settings['env']['_target_']}"
             raise ConfigError(f"tuner: {where}: {error}") from None

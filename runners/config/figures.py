@@ -13,8 +13,9 @@ from bench.report.reading import READING, Reading
 from bench.tasks.feedback import Feedback
 from runners.config.compose import Run, from_overrides
 from runners.config.filled import filled
+from runners.config.nearest import one_of
 from runners.config.papers import leaves
-from runners.config.tree import PARTS, choices, class_defaults, one_of, path_of, placed, suite_choices, unknown_choice
+from runners.config.tree import PARTS, choices, class_defaults, path_of, placed, suite_choices, unknown_choice
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd

@@ -7,8 +7,9 @@ from typing import Any
 
 from bench.errors import ConfigError
 from bench.report.labels import labels_of
+from runners.config.nearest import one_of
 from runners.config.papers import load_paper, published
-from runners.config.tree import expect, merge, one_of, read
+from runners.config.tree import expect, merge, read
 
 
 def filled(name: str) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from bench.audit.headlines import Headline, read_headlines
 from bench.errors import ConfigError
 from runners.config.figures import figure_names
 from runners.config.filled import filled
-from runners.config.tree import expect, one_of, path_of, placed, read
+from runners.config.nearest import one_of
+from runners.config.tree import expect, path_of, placed, read
 
 
 def load_headlines(paper: str) -> list[Headline]:

@@ -2,10 +2,9 @@
 
 import re
 import reprlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from bench.errors import ConfigError
 from runners.config.by_value import class_at
 from runners.config.folders import named_folder
 from runners.config.listed import listed
+from runners.config.nearest import classes_here, file_of_data, one_of
 from runners.config.yaml_text import line_of, load
 
 PARTS = ("env", "algorithm", "tuner", "task")
@@ -256,14 +256,6 @@ def groups() -> list[str]:
     return sorted({*GROUPS, "figure", *own})
 
 
-def one_of(found: str, valid: Iterable[str]) -> str:
-    """Say what is expected in place of what was found, the nearest first."""
-    names = list(valid)
-    nearest = get_close_matches(found, names, 1)
-    hint = f"did you mean '{nearest[0]}'? " if nearest else ""
-    return f"{hint}expected one of: {', '.join(names) or '(none)'}"
-
-
 _OF_HYDRA = ("hydra.mode", "hydra.sweeper.params", "hydra/help", "hydra.help")
 """What of Hydra's own settings has an effect here."""
 
@@ -281,10 +273,13 @@ def refuse_hydra(key: str) -> None:
 def unknown_choice(group: str, found: str) -> ConfigError:
     """Say which choices a group has in place of one that does not exist."""
     refuse_hydra(f"{group}/{found}".rpartition("/")[0])
+    if group == "env" and (data := file_of_data(found)):
+        return ConfigError(data, at=[found, group])
+    own = classes_here(found) if group in PARTS else []
     others = ", or a class of your own as module.Class" if group in PARTS else ""
     if group in ("paper", "figure") and not user_folder():
         others = ", or one of your own in the folder conf or BENCH_CONF_DIR"
-    return ConfigError(f"{group}: found '{found}', {one_of(found, choices(group))}{others}", at=[found, group])
+    return ConfigError(f"{group}: found '{found}', {one_of(found, [*own, *choices(group)])}{others}", at=[found, group])
 
 
 def unknown_key(settings: Mapping[str, Any], key: str, valid: Sequence[str]) -> ConfigError:

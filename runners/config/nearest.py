@@ -1,0 +1,44 @@
+"""What is expected in place of a word that is none of those that are known."""
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+
+_OF_DATA = (".csv", ".gz", ".json", ".parquet", ".pkl", ".tsv", ".txt", ".xlsx")
+
+
+def one_of(found: str, valid: Iterable[str]) -> str:
+    """Say what is expected in place of what was found, the nearest first: the last part of a name, alike, or longer."""
+    names = list(valid)
+    lower, word = {name.lower(): name for name in names}, found.lower()
+    nearest = [name for name in lower if word and re.search(rf"[./]{re.escape(word)}$", name)]
+    nearest += get_close_matches(word, lower, 1)
+    nearest += [name for name in lower if len(word) > 2 and name.startswith(word)]
+    hint = f"did you mean '{lower[nearest[0]]}'? " if nearest else ""
+    return f"{hint}expected one of: {', '.join(names) or '(none)'}"
+
+
+def classes_here(name: str) -> list[str]:
+    """Return the dotted paths of the classes of this name in the files of the current folder."""
+    if not name.isidentifier():
+        return []
+    line = re.compile(rf"^class {name}\b", re.MULTILINE)
+    return [f"{path.stem}.{name}" for path in sorted(Path().glob("*.py")) if line.search(_text(path))]
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return ""
+
+
+def file_of_data(name: str) -> str:
+    """Say how a file of data becomes an environment; "" where a name is none."""
+    if not name.lower().endswith(_OF_DATA) and not ("/" in name and Path(name).is_file()):
+        return ""
+    return (
+        f"env: found the file '{name}', expected env=classification env.path={name} env.target=<column of the class> "
+        f"for labelled data, or env=log env.path={name} for a log"
+    )
