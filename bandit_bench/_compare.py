@@ -1,5 +1,6 @@
 """Comparisons: run what is missing of every combination, draw a figure, and judge what differs."""
 
+import inspect
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,8 +9,9 @@ from typing import Any, Literal
 
 from bandit_bench._comparison import ComparisonResult
 from bandit_bench._parts import Axis, Part, Parts, axis_of, is_direct, literal, runner_words, setting_words, words_of
-from bandit_bench._plan import METHOD, ComparisonPlan
+from bandit_bench._plan import LOOK, METHOD, ComparisonPlan
 from bench.errors import ConfigError
+from runners.config.nearest import one_of
 
 
 def compare(
@@ -26,7 +28,7 @@ def compare(
     settings: Mapping[str, Any] | None = None,
     sweep: Mapping[str, Sequence[Any] | Mapping[str, Any]] | None = None,
     lines: str | Sequence[str] = "tuner",
-    column: str = "regret",
+    column: str | None = None,
     name: str = "",
     jobs: int = 1,
     runner: str | Mapping[str, Any] | None = None,
@@ -56,8 +58,8 @@ def compare(
     lines
         What makes the lines: ``"tuner"``, ``"algorithm"``, another key of several values, or several of these.
     column
-        The column of the trace that is compared; of regret and seconds less is better, of others more. In a log, where
-        there is no regret, the default is the mean reward per accepted round, and sums are refused.
+        The column of the trace that is compared, by default regret, or the mean reward per accepted round of a log,
+        which has no regret and where sums are refused. Of regret and seconds less is better, of others more.
     name
         The last part of the folder; by default made of what is compared.
     jobs, runner
@@ -72,6 +74,7 @@ def compare(
     """
     from runners.results.until_decided import most_repetitions  # slow to import
 
+    _check_look(look)
     axes = {"tuner": axis_of("tuner", tuners), "env": axis_of("env", env)}
     if algorithm is not None:
         axes["algorithm"] = axis_of("algorithm", algorithm)
@@ -91,7 +94,7 @@ def compare(
             sizes=[f"{key}={value}" for key, value in sizes.items() if value is not None],
             machine=[f"jobs={jobs}", *runner_words(runner)],
             paper=paper,
-            column=column,
+            column=column or "",
             name=name,
             until_decided=until,
             strict=strict,
@@ -155,18 +158,23 @@ def compare_as_planned(plan: ComparisonPlan) -> ComparisonResult:
 
 
 def _compared(column: str, experiment: Any) -> str:
-    """Return the column that is compared: where there is no regret, that of the environment in its place."""
-    instead: str = getattr(experiment.classes["env"], "compared", column)
-    return instead if column == "regret" else column
+    """Return the column that is compared: the one asked for, else that of the environment, else regret."""
+    by_default: str = getattr(experiment.classes["env"], "compared", "regret")
+    return column or by_default
 
 
-def _refuse_sums(column: str, experiments: Iterable[Any]) -> None:
-    """Refuse a column that adds up over rounds where runs differ in their numbers of rounds (ConfigError)."""
+def _refuse_in_logs(column: str, experiments: Iterable[Any]) -> None:
+    """Refuse regret in a log, and what adds up over rounds, whose number differs from run to run (ConfigError)."""
     for cls in {experiment.classes["env"] for experiment in experiments}:
         if getattr(cls, "rejects", False) and column in cls.sums:
             raise ConfigError(
                 f"column: found '{column}', the sum over accepted rounds, and the number of these rounds differs from "
                 f"run to run in {cls.__name__}, expected a mean, such as {cls.compared}"
+            )
+        if column == "regret" and getattr(cls, "rejects", False):
+            raise ConfigError(
+                f"column: found 'regret', which {cls.__name__} does not know, as a log does not say what other actions "
+                f"would have earned, expected another, such as column={cls.compared}, or none"
             )
 
 
@@ -184,7 +192,7 @@ def _that_fit(plan: ComparisonPlan, figure: Any, jobs: int, runner: Any) -> tupl
 
     runs = expand(figure, plan.scale, list(plan.sizes), readings=False)
     store, methods = Store(results_folder()), plan.methods
-    _refuse_sums(plan.column, [run.experiment for run in runs])
+    _refuse_in_logs(plan.column, [run.experiment for run in runs])
     for run in runs if plan.until_decided is None else ():
         run.experiment.check_repetitions(run.settings.repetitions)
     new = [run for run in runs if not set(range(run.settings.repetitions)) <= store.done(run.experiment.run_id)]
@@ -221,6 +229,15 @@ def _check_column(column: str, columns: Iterable[Sequence[str]]) -> None:
     if known and all(known) and not any(column in names for names in known):
         names = dict.fromkeys(name for names in known for name in names if name != "round")
         raise ConfigError(f"column: found '{column}', expected one of: {', '.join(names)}")
+
+
+def _check_look(look: Mapping[str, Any]) -> None:
+    """Refuse an argument that `compare` does not have (ConfigError)."""
+    for key in look.keys() - {*LOOK}:
+        names = [name for name, kind in inspect.signature(compare).parameters.items() if kind.kind != kind.VAR_KEYWORD]
+        where = {"size": "plot(size=...) and to_latex(size=...)", "format": "plot().savefig('name.pdf') or to_latex()"}
+        cure = f"expected it of the result: {where[key]}" if key in where else one_of(key, [*names, *LOOK])
+        raise ConfigError(f"{key}: found an argument that compare does not have, {cure}")
 
 
 def _axis(key: str, values: Any) -> Axis:

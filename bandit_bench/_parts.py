@@ -4,6 +4,7 @@ A part is a name (``"cdt"``), a class, an object made of one, or one of these wi
 """
 
 import re
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, TypeAlias
@@ -25,7 +26,8 @@ Parts: TypeAlias = Any
 Axis = dict[str, list[str]]
 """Labels, each with its words."""
 
-_BARE = re.compile(r"[A-Za-z_][\w./-]*")
+_BARE = re.compile(r"[A-Za-z_][\w./*?@%-]*", re.ASCII)
+_QUOTED = re.compile(r"""(['"])((?:(?!\1)[^\\]|\\.)*)\1""")
 _RESERVED = {"true", "false", "null", "inf", "nan"}
 
 
@@ -72,8 +74,13 @@ def label_of(group: str, name: str, settings: Mapping[str, str]) -> str:
     """Return what a part is called where no label is given."""
     label = _shown_as(group, name)
     if settings:
-        label += f" ({', '.join(f'{key} = {value}' for key, value in settings.items())})"
+        label += f" ({', '.join(f'{key} = {without_quotes(value)}' for key, value in settings.items())})"
     return label
+
+
+def without_quotes(word: str) -> str:
+    """Return a word of the command line as a reader has it: ``env.path=a b.csv`` for ``env.path='a b.csv'``."""
+    return _QUOTED.sub(lambda match: match[2].replace(rf"\{match[1]}", match[1]), word)
 
 
 def literal(value: Any) -> str:
@@ -93,7 +100,10 @@ def literal(value: Any) -> str:
         return f"[{','.join(map(literal, value))}]"
     if isinstance(value, Mapping):
         return f"{{{','.join(f'{key}:{literal(item)}' for key, item in value.items())}}}"
-    raise ConfigError(f"found {value!r}, expected plain data (numbers, strings, lists, dicts)")
+    found, cure = reprlib.repr(value), ""
+    if hasattr(value, "to_csv"):  # of pandas, or the like
+        found, cure = f"a {type(value).__name__}", ", such as the name of a file: data.to_csv('data.csv', index=False)"
+    raise ConfigError(f"found {found}, expected plain data (numbers, strings, lists, dicts){cure}")
 
 
 def setting_words(settings: Mapping[str, Any] | None) -> list[str]:
@@ -152,8 +162,8 @@ def _read(group: str, part: Part) -> tuple[str, dict[str, Any]]:
         part = type(part)
     if not (isinstance(part, type) and issubclass(part, base)):
         raise ConfigError(
-            f"{group}: found {part!r}, expected a name, a class that derives from {base.__name__}, an object of one, "
-            "or one of these with settings: ('cdt', {'radius_scale': 0.5})"
+            f"{group}: found {reprlib.repr(part)}, expected a name, a class that derives from {base.__name__}, an "
+            "object of one, or one of these with settings: ('cdt', {'radius_scale': 0.5})"
         )
     return _choice_of(group, part) or hold(part), dict(settings)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bandit_bench._parts import Axis, label_of
+from bandit_bench._parts import Axis, label_of, without_quotes
 from bench.columns import column_of
 from bench.digest import digest
 from bench.errors import ConfigError
@@ -18,6 +18,8 @@ from runners.config.tree import PARTS
 if TYPE_CHECKING:
     from bench.report.page import Size
 
+LOOK = ("x_scale", "y_scale", "colors", "rounds")
+"""Keys of a figure of curves that say how it is drawn."""
 METHOD = "method"
 """The axis whose labels are lines."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
@@ -42,7 +44,7 @@ class ComparisonPlan:
     machine: Sequence[str] = ()
     paper: str = "none"
     scale: str = "paper"
-    column: str = "regret"
+    column: str = ""
     name: str = ""
     until_decided: int | None = None
     strict: bool = False
@@ -111,14 +113,14 @@ class ComparisonPlan:
         """Return the figure: curves, and a claim for the first line against each of the others."""
         methods = methods or self.methods
         _, better, label = column_of(self.column)
-        better = better or "more"
+        better, word = better or "more", "regret" if self.column == "regret" else label
         panels, shared = self.panels, self.shared
         first, *others = methods
-        where = f" ({', '.join(shared)})" if shared else ""
+        where = f" ({', '.join(map(without_quotes, shared))})" if shared else ""
         claims = [
             {
                 "id": other,
-                "text": f"{first} ends with {better} {self.column} than {other}",
+                "text": f"{first} ends with {better} {word} than {other}",
                 "kind": "paired_difference",
                 "left": {METHOD: first},
                 "right": {METHOD: other},
@@ -134,7 +136,7 @@ class ComparisonPlan:
         return {
             "name": self.title,
             "paper": self.paper,
-            "title": f"{label.capitalize()} by {' and '.join(self.lines)}{where}",
+            "title": f"{label[:1].upper()}{label[1:]} by {' and '.join(self.lines)}{where}",
             "kind": "curves",
             "column": self.column,
             "x_label": "round",

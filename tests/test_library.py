@@ -184,6 +184,26 @@ def test_the_largest_scale_is_loaded_and_parts_of_a_figure_last(results, monkeyp
             for label in (" ", "a\nb", "\x1b[31mred", "\udc80", "x" * 201)
         ),
         (lambda: bb.compare(["tl", "cdt"], lines="planet"), "lines: found 'planet', expected some of what is compared"),
+        (
+            lambda: bb.compare(["tl", "cdt"], repetition=3),
+            "repetition: found an argument that compare does not have, did "
+            "you mean 'repetitions'[?] expected one of: tuners, env, ",
+        ),
+        (
+            lambda: bb.compare(["tl", "cdt"], size="text"),
+            "size: found an argument that compare does not have, expected it of the result: plot",
+        ),
+        (
+            lambda: bb.compare(["tl", "cdt"], env="log", settings={"path": "x.csv"}),
+            "path: found an unknown key, did you mean 'env.path'",
+        ),
+        (
+            lambda: bb.compare(["tl", "cdt"], env=("log", {"path": pd.DataFrame({"a": range(30)})})),
+            "path: found a DataFrame, expected plain data .*, such as the name of a file: data.to_csv",
+        ),
+        (lambda: bb.run(settings={"tuner": None}), "tuner: found 'null', expected one of"),
+        (lambda: bb.run(settings={"env@x": "log"}), "env@x=log: found "),
+        (lambda: bb.run(settings={"hydra.run.dir": "x"}), "hydra.run.dir: found a setting of Hydra without effect"),
         (lambda: bb.load("compare/none"), "found no comparison 'compare/none', expected one of"),
     ],
 )
@@ -240,6 +260,7 @@ def test_what_a_tuner_can_is_found_out_by_trying():
     assert (tl.candidates, tl.interval, tl.words) == (True, False, True)
     assert (cdt.candidates, cdt.interval, cdt.words) == (False, True, False)
     assert isinstance(tl, Capabilities)
+    assert tl.several != cdt.several or (tl.several, cdt.several) == (TL.multiple, CDT.multiple)
 
 
 def test_a_state_that_cannot_be_saved_or_leads_elsewhere_is_none():

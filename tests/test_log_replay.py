@@ -251,7 +251,6 @@ def test_there_are_as_many_repetitions_as_parts_and_a_hint_of_more_rows(tmp_path
 
 def test_means_are_compared_and_sums_refused(tmp_path, monkeypatch, capsys):
     """Through the command: the column, the accepted rounds beside it, what is said before, and the refusal."""
-
     frame(4_000).to_csv(tmp_path / "rows.csv", index=False)
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / "results"))
     words = ["tuner=tl,theory", "env=log", f"env.path={tmp_path / 'rows.csv'}", "env.n_parts=2", "repetitions=2"]
@@ -260,6 +259,10 @@ def test_means_are_compared_and_sums_refused(tmp_path, monkeypatch, capsys):
     out = capsys.readouterr().out
     assert out.count("log: 4,000 rows, 4 actions") == 1
     assert out.count(" accepted rounds\n") == 2
-    assert "TL ends with more mean_reward than Theory" in out
+    assert "TL ends with more mean reward per round than Theory" in out
+    with pytest.raises(
+        ConfigError, match=r"column: found 'regret', which LogReplay does not know, .*column=mean_reward"
+    ):
+        compare.compare([*words, "column=regret"])
     with pytest.raises(ConfigError, match="column: found 'reward', the sum over accepted rounds"):
         compare.compare([*words, "column=reward"])

@@ -35,7 +35,17 @@ def test_mathematics_is_set_as_such(words, expected):
 
 @pytest.mark.parametrize(
     "words",
-    ["Titanic, the rows tuned on", "CDT (code)", "TL-Combined", "UCB1", "LinTS, MovieLens", "t-test", "GLR-klUCB"],
+    [
+        "Titanic, the rows tuned on",
+        "CDT (code)",
+        "TL-Combined",
+        "UCB1",
+        "LinTS, MovieLens",
+        "t-test",
+        "GLR-klUCB",
+        "(env=log, env.path=my_bare_log.csv, env.context=x*, env.n_arms=100000)",
+        "my_old_logs/my_log.parquet, R2.csv",
+    ],
 )
 def test_names_stay_as_they_are(words):
     assert typeset(words) == words

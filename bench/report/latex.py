@@ -117,7 +117,8 @@ def _means(table: pd.DataFrame, results: Results, at_once: int) -> tuple[list[pd
         filled = {_words(title): [cells.get(name, "") for name in methods] for title, cells in block.items()}
         blocks.append(pd.DataFrame({"": [_words(name) for name in methods], **filled}))
     counts = [int(n) for n in table["n"] if n > 0]
-    says = [f"Mean {measure} ± half-width of its 95 % interval (Student's t)"]
+    what = f"{measure[0].upper()}{measure[1:]}, averaged over repetitions," if _is_mean(measure) else f"Mean {measure}"
+    says = [f"{what} ± half-width of its 95 % interval (Student's t)"]
     if sorted(set(counts)) != sorted(results.provenance.repetitions):
         says.append(f"Results of {number_of_repetitions(counts or [0], sequential=sequential)}")
     if has_bold:
@@ -128,6 +129,10 @@ def _means(table: pd.DataFrame, results: Results, at_once: int) -> tuple[list[pd
             "contains 0)"
         )
     return blocks, says
+
+
+def _is_mean(measure: str) -> bool:
+    return measure.lower().startswith(("mean ", "average "))
 
 
 def _lowest_is_best(figure: Figure) -> bool | None:

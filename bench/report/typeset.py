@@ -95,6 +95,10 @@ _NAMES = {
 }  # fmt: skip
 """What keys are called that are not English words."""
 _NAME = re.compile(rf"\b({'|'.join(_NAMES)})\b")
+_AS_WRITTEN = re.compile(
+    r"\b[A-Za-z_][\w.]*=(?:\[[^\]]*\]|[^\s,;()]+)|[~\w./-]*\w\.(?:csv|gz|json|npz|parquet|pkl|py|tsv|txt|yaml)\b"
+)
+"""Words of a command line, and names of files."""
 _LONG_NUMBER = re.compile(r"(?<![\w.])\d{5,}\b")
 _SIGNS = {
     r"\Gamma": "Γ", r"\alpha": "α", r"\beta": "β", r"\gamma": "γ", r"\delta": "δ", r"\kappa": "κ", r"\lambda": "λ",
@@ -123,9 +127,18 @@ def typeset(words: str, plain: Callable[[str], str] | None = None) -> str:
     r"""Return words as people write them, with mathematics between dollars, which LaTeX and matplotlib set alike.
 
     ``movielens, radius_scale = 10000`` gives ``MovieLens, radius scale = 10,000`` and ``beta0 = 3`` ``$\beta_0$ = 3``;
-    ``plain`` is applied to what is not mathematics; default: dollars stay dollars in matplotlib.
+    ``env.path=my_log.csv`` and ``my_log.csv`` stay. ``plain`` is applied to what is not mathematics; default: dollars
+    stay dollars in matplotlib.
     """
     plain = plain or (lambda text: text.replace("$", r"\$"))
+    parts, end = [], 0
+    for written in _AS_WRITTEN.finditer(words):
+        parts += [_typeset(words[end : written.start()], plain), plain(written[0])]
+        end = written.end()
+    return "".join([*parts, _typeset(words[end:], plain)])
+
+
+def _typeset(words: str, plain: Callable[[str], str]) -> str:
     words = _LONG_NUMBER.sub(lambda number: f"{int(number[0]):,}", _NAME.sub(lambda key: _NAMES[key[0]], words))
     words = _KEY.sub(" ", words)
     parts, end = [], 0

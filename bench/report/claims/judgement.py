@@ -140,7 +140,8 @@ class Question:
         if setting.parts is not None and needed > setting.parts:
             if n >= least:
                 more = f"{float(f'{needed / setting.parts:.2g}'):,g}"
-                notes.append(f"about {more} times as many rows, in {needed:,.0f} parts, would decide it")
+                rest = f"first run all {setting.parts} parts of the log; then " if n < setting.parts else ""
+                notes.append(f"{rest}about {more} times as many rows, in {needed:,.0f} parts, would decide it")
             needed = math.nan
         return Finding(
             case,
