@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bandit_bench._parts import Part, is_direct, words_of
 from bench.errors import BenchError, ConfigError
 from runners.config.by_value import held_as, packed, unpack
-from runners.config.classes import construct, describe, import_class
+from runners.config.classes import construct, describe, import_class, not_settings
 from runners.config.compose import from_overrides
 
 if TYPE_CHECKING:  # slow to import
@@ -50,7 +50,10 @@ def check(part: Part, *, rounds: int = 20_000) -> CheckedClass:
     else:
         same = "" if here == there else f"another process gave a different result, {REMEDY}"
     results.append(Checked("Another process gives the same result with the same seed.", same))
-    return CheckedClass(results, can if isinstance(can, list) else [f"what it can do could not be determined: {can}"])
+    notes = can if isinstance(can, list) else [f"what it can do could not be determined: {can}"]
+    if names := not_settings(cls):
+        notes.append(f"{', '.join(names)}: no settings, as {cls.__name__} has no @component (of bandit_bench) above it")
+    return CheckedClass(results, notes)
 
 
 def _apart(calls: Sequence["Call"]) -> list[Any]:

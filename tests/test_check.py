@@ -17,6 +17,7 @@ import bandit_bench as bb
 from bandit_bench._reproduce import part_of
 from bench.algorithms.linucb import LinUCB
 from bench.configuration_check import ConfigurationCheck
+from bench.conformance.capabilities import capabilities
 from bench.conformance.checks import CHECKS, NotConformingError
 from bench.envs.synthetic_linear import SyntheticLinear
 from runners.config.figures import expand
@@ -255,6 +256,34 @@ def test_a_number_outside_the_space_is_shown_with_all_its_digits():
         assert f"found x = {shown}, expected" in str(check.fault({"x": value}))
 
 
+class OfOne(Good):
+    """Of the two hyper-parameters it sets the first alone, and does not say so."""
+
+    def _ask(self) -> bb.Configuration:
+        return {"exploration_rate": 0.1}
+
+
+class OfOneAsItSays(OfOne):
+    multiple = False
+
+
+class ValuesOfItsOwn(Good):
+    def _ask(self) -> bb.Configuration:
+        return {"exploration_rate": 7.0, "ridge": 1.0}
+
+
+def test_what_it_proposes_wrongly_comes_with_its_cure_and_is_nothing_that_it_can():
+    proposes, *_ = CHECKS["tuner"]
+    with pytest.raises(NotConformingError, match=r"found no value for 'ridge', .*; .* in its class: multiple = False$"):
+        proposes(OfOne, 100)
+    proposes(OfOneAsItSays, 100)
+    assert capabilities(Good()).several
+    assert not capabilities(OfOne()).several
+    assert not capabilities(OfOneAsItSays()).several
+    with pytest.raises(NotConformingError, match=r"product\(\) .*from_unit\(point\) .* leaves_space = True$"):
+        proposes(ValuesOfItsOwn, 100)
+
+
 MINE = """
 import os
 import bandit_bench as bb
@@ -279,6 +308,11 @@ class OtherEachTime(Mine):
         self._rng.random(1 + os.getpid() % 9973)
 
 
+class Undecorated(bb.Tuner):
+    noise: float = 0.0
+    _start, _ask, _tell = Mine._start, Mine._ask, Mine._tell
+
+
 class Exits(Mine):
     def _tell(self, reward: float, outcome: object) -> None:
         os._exit(3)
@@ -287,7 +321,12 @@ class Exits(Mine):
 
 @pytest.mark.parametrize(
     ("name", "failed"),
-    [("Mine(noise=0.5)", ""), ("OtherEachTime", "Another process"), ("Exits", "Rewards from -1e6 to 1e6")],
+    [
+        ("Mine(noise=0.5)", ""),
+        ("Undecorated", ""),
+        ("OtherEachTime", "Another process"),
+        ("Exits", "Rewards from -1e6 to 1e6"),
+    ],
 )
 def test_the_command_prints_what_each_check_tests_and_what_the_tuner_can(name, failed, tmp_path):
     commands = Commands(tmp_path)
@@ -309,6 +348,8 @@ def test_the_command_prints_what_each_check_tests_and_what_the_tuner_can(name, f
     )
     assert any(line.startswith(found_out) for line in lines)
     assert not failed or "Traceback" not in answer.err
+    no_setting = "noise: no settings, as Undecorated has no @component (of bandit_bench) above it"
+    assert (no_setting in lines) == (name == "Undecorated")
 
 
 @pytest.fixture(scope="module")

@@ -4,10 +4,11 @@ import copy
 import json
 from dataclasses import dataclass
 
-from bench.conformance.drive import outcomes, problem
+from bench.conformance.drive import SPACE, outcomes, problem
 from bench.seeding import Seeds
 from bench.space import HyperParameter, Space
 from bench.tuners.base import Tuner
+from bench.tuners.fault import fault_of
 
 
 @dataclass(frozen=True)
@@ -37,17 +38,17 @@ def capabilities(tuner: Tuner) -> Capabilities:
         candidates=_takes(tuner, HyperParameter("x", candidates=(0.5, 1.0, 2.0))),
         interval=_takes(tuner, HyperParameter("x", low=0.1, high=5.0)),
         words=_takes(tuner, HyperParameter("x", candidates=("a", "b", "c"))),
-        several=tuner.multiple,
+        several=tuner.multiple and _takes(tuner, *SPACE.parameters),
         late=tuner.remembers is not None,
         history=tuner.learns_history,
         state=_goes_on(tuner, other),
     )
 
 
-def _takes(tuner: Tuner, parameter: HyperParameter) -> bool:
+def _takes(tuner: Tuner, *parameters: HyperParameter) -> bool:
     try:
-        tuner.start(problem(100, Space((parameter,))), Seeds(1))
-        return parameter.allows(tuner.ask()[parameter.name], tuner.leaves_space)
+        tuner.start(problem(100, Space(parameters)), Seeds(1))
+        return fault_of(tuner, Space(parameters), tuner.ask()) is None
     except Exception:  # of a class of a user's own
         return False
 

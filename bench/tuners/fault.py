@@ -1,0 +1,41 @@
+"""What is wrong with what a tuner proposes, and how a tuner of one's own is corrected."""
+
+from bench.configuration_check import ConfigurationCheck
+from bench.errors import TunerError
+from bench.space import Configuration, Space
+from bench.tuners.base import Tuner
+
+
+def fault_of(tuner: Tuner, space: Space, configuration: Configuration) -> str | None:
+    """Return what is wrong with what a tuner proposes in ``space``, and the cure; None where nothing is."""
+    searched = tuner.searched(space)
+    fault = ConfigurationCheck(searched, tuner.leaves_space).fault(configuration)
+    names = [*map(str, configuration)] if isinstance(configuration, dict) else []
+    if fault and len(names) == 1 < len(searched.names):
+        return f"{fault}; a tuner of one hyper-parameter says so in its class: multiple = False"
+    if fault and names == [*searched.names]:
+        return f"{fault}{cure(searched)}; a class that may leave it says leaves_space = True"
+    return fault
+
+
+def cure(space: Space) -> str:
+    """Say where a tuner finds values of a space; "" where there is no one way."""
+    ways = [
+        "problem.space.product() has the candidates" * all(p.candidates for p in space.parameters),
+        "problem.space.from_unit(point) is in the interval" * all(p.continuous for p in space.parameters),
+    ]
+    return f"; {', and '.join(filter(None, ways))}" if any(ways) else ""
+
+
+def check_proposals(tuner: Tuner, space: Space, asks: int) -> None:
+    """Raise TunerError where one of a tuner's first proposals cannot be played; it was started."""
+    proposed = tuner.ask()
+    for place in range(asks):
+        try:
+            if place:
+                tuner.tell(float(place % 2))
+                proposed = tuner.ask()
+        except Exception:  # which the repetitions record, if it comes from rewards that are earned, too
+            return
+        if fault := fault_of(tuner, space, proposed):
+            raise TunerError(f"round {place + 1}: {type(tuner).__name__}: {fault}")
