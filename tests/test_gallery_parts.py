@@ -107,6 +107,11 @@ def test_the_first_sentence_and_links_of_texts() -> None:
         "# Data\n<!-- claim: a/b#1 -->\nMost *experiments* [generate](x.md) their data. The others do not.\n\nMore.\n"
     )
     assert first_words(text) == "Most experiments generate their data."
+    assert first_words("# A\n\nSee:\n\n- one\n\nThe rest: [b](b.md).\n\nIn `p/*/f/` lie *all* of `q/*`. No.") == (
+        "In p/*/f/ lie all of q/*."
+    )
+    assert first_words("# A\n\n*Numbers:* regret of `x`: less is better.\n") == "Regret of x: less is better."
+    assert first_words("# A\n\n- Medians of 5 runs.\n- More.\n") == "Medians of 5 runs."
     assert linked("see docs/findings.md & <b>", "../") == 'see <a href="../findings.html">findings</a> &amp; &lt;b&gt;'
 
 

@@ -22,11 +22,20 @@ def title_of(text: str) -> str:
 
 
 def first_words(text: str) -> str:
-    """Return the first sentence of a Markdown text, without marks."""
+    """Return the first sentence of a Markdown text that stands by itself, without marks.
+
+    One that only leads to a list or a link, after a colon, does not.
+    """
     prose = re.sub(r"<!--.*?-->|^```.*?^```|^[#|!][^\n]*$", "", text, flags=re.DOTALL | re.MULTILINE)
-    paragraph = " ".join(prose.strip().split("\n\n")[0].split())
-    sentence = re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*]", lambda match: match[1] or "", paragraph)
-    return re.split(r"(?<=[.:])\s", sentence)[0]
+    paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", prose)]
+    paragraphs.sort(key=lambda paragraph: paragraph[:2] in ("- ", "* "))  # lists last
+    for paragraph in paragraphs:
+        sentence = re.split(r"(?<=\.)\s", paragraph.removeprefix("- "))[0]
+        if sentence and not re.search(r":(\*?$| \[)", sentence):
+            words = re.sub(r"^\*?\w+:\*? |\[([^\]]*)\]\([^)]*\)", r"\1", sentence)
+            words = re.sub(r"`([^`]*)`|\*+([^*\s][^*]*)\*+", lambda match: match[1] or match[2] or "", words)
+            return words if "`" in sentence[:1] else words[:1].upper() + words[1:]
+    return ""
 
 
 def page_of(text: str, names: Collection[str]) -> str:
