@@ -14,6 +14,7 @@ from rendered import NO_CURVES as NONE
 from rendered import assert_readable, draw, finals_of, parts, render, shown, tables, words_in
 
 from bench.errors import ConfigError
+from bench.report.claims.judgement import MIN_REPETITIONS
 from bench.report.figure import read_figure
 from bench.report.saving import content
 from bench.report.style import STYLES, line_style
@@ -264,6 +265,24 @@ def test_one_repetition_has_a_line_but_no_band() -> None:
     figure = draw(CURVES, *results(("P",), 450.0, n=1))
     assert not figure.axes[0].collections
     assert any("No bands" in words for words in words_in(figure))
+
+
+def test_bands_need_as_many_repetitions_as_verdicts_and_early_ones_do_not_stretch_the_axis() -> None:
+    """Means of 0/1 rewards: Student's interval of the first rounds ends far beyond 0 and 1."""
+    rounds = np.arange(10, 610, 10)
+    mean, half = np.full(60, 0.5), np.where(rounds < 60, 40.0, 1.0) / rounds
+    for n, has_bands in ((MIN_REPETITIONS - 1, False), (MIN_REPETITIONS, True)):
+        labels = {"panel": "P", "method": "TL"}
+        band = {"mean": mean, "std": half, "ci_low": mean - half, "ci_high": mean + half, "n": n}
+        curves = pd.DataFrame({**labels, "column": "mean_reward", "round": rounds, **band})
+        finals = pd.DataFrame({**labels, "repetition": range(n), "rounds": 600, "mean_reward": 0.5})
+        figure = draw({**CURVES, "column": "mean_reward"}, curves, finals)
+        assert bool(figure.axes[0].collections) == has_bands
+        low, high = figure.axes[0].get_ylim()
+        assert high - low < 0.6
+        said = " ".join(words_in(figure))
+        assert (f"they need {MIN_REPETITIONS} repetitions" in said) != has_bands
+        assert ("first rounds go beyond the picture" in said) == has_bands
 
 
 def test_a_picture_is_the_same_bytes_each_time_whatever_the_settings_of_matplotlib() -> None:

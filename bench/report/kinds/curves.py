@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from bench.columns import is_regret
 from bench.errors import ConfigError
 from bench.regret_bounds import regret_bound
+from bench.report.claims.judgement import MIN_REPETITIONS
 from bench.report.figure import MAX_ROUNDS, Figure, evenly
 from bench.report.labels import Selection, panel_title, selection
 from bench.report.limits import (
@@ -44,6 +45,9 @@ from bench.trace import MAX_ROWS
 _MARKS_PER_LINE = 6
 _BOUND = "Bound, in the colour of its method"
 _DOTS: dict[str, Any] = {"dash": (0, (2, 2)), "marker": "", "width": 1.1, "order": 2.5}
+_EARLY, _WIDER = 0.1, 1.0
+"""Up to this share of the rounds a band may leave the picture, if it would make it so many times higher."""
+_EARLY_CAPTION = "Bands of the first rounds go beyond the picture."
 _LIMITS = {
     BEST_FIXED: Look(BLACK, width=1.1, order=3.5),
     BEST_BY_STRETCH: Look(BLACK, (0, (1, 1.5)), width=1.3, order=3.5),
@@ -104,7 +108,7 @@ class Curves(Figure):
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         axes, constants = results.panel_axes(), self._constants(results)
         plot = Plot(self.heading)
-        has_random = False
+        has_random = has_early = False
         for chosen in results.groups(axes, [{}]):
             panel = Panel(panel_title(chosen), x=Axis(self.x_label or "round"), y=Axis(self.y_label or self.column))
             plot.panels.append(panel)
@@ -114,12 +118,17 @@ class Curves(Figure):
                 continue
             self._put_lines(plot, panel, results, lines, constants)
             self._put_limits(plot, panel, results, chosen)
-            numbers, random = panel.every_number, self._random(results, keys)
+            numbers, random = _settled(panel), self._random(results, keys)
             bottom, top = start_at_zero(numbers.min(), numbers.max()), None
+            if len(numbers) < len(panel.every_number):
+                has_early = True
+                room = 0.05 * float(np.ptp(numbers))
+                bottom, top = float(numbers.min()) - room if bottom is None else bottom, float(numbers.max()) + room
             if random is not None:
                 ends, has_random = (bottom or numbers.min(), numbers.max()), True
-                top = panel.leaves_out(*ends, float(random.iloc[-1]), self.y_scale == "log")
-                if top is None:
+                left_out = panel.leaves_out(*ends, float(random.iloc[-1]), self.y_scale == "log")
+                top = left_out or top
+                if left_out is None:
                     plot.put(panel, RANDOM_ARMS, RANDOM, x=random.index, y=random)
             is_log, first = self.x_scale == "log", min(rows["round"].min() for rows in lines.values())
             last = max(rows["round"].max() for rows in lines.values())
@@ -131,8 +140,12 @@ class Curves(Figure):
                 _level(plot, panel, self.reference_label or f"{self.reference_line:g}", self.reference_line)
         plot.put_last(*constants.values(), *_LIMITS, RANDOM_ARMS, _BOUND)
         has_bands = any(np.isfinite(mark.low).any() for mark in plot.marks())
-        bands = f"Bands: pointwise {MEAN_INTERVAL}." if has_bands else "No bands: they need two repetitions."
+        needed = (
+            f"they need {MIN_REPETITIONS} repetitions: of fewer, an interval may be wider than all that is possible"
+        )
+        bands = f"Bands: pointwise {MEAN_INTERVAL}." if has_bands else f"No bands: {needed}."
         plot.caption = [f"Lines: mean over repetitions. {bands}", *[RANDOM_CAPTION] * has_random]
+        plot.caption += [_EARLY_CAPTION] * has_early
         limits = [mark for mark in plot.marks() if mark.part == "limit"]
         if limits:
             counts = sorted({int(mark.n[0]) for mark in limits})
@@ -157,8 +170,9 @@ class Curves(Figure):
             # Markers of different lines stand at different rounds, or curves that coincide would hide each other's.
             step = max(1, len(rows) // _MARKS_PER_LINE)
             every = (((place + 1) * max(1, step // 6)) % step, step)
-            band: dict[str, Any] = {"low": rows["ci_low"], "high": rows["ci_high"], "interval": "band"}
             n = rows["n"].to_numpy()
+            low, high = (rows[end].where(n >= MIN_REPETITIONS) for end in ("ci_low", "ci_high"))
+            band: dict[str, Any] = {"low": low, "high": high, "interval": "band"}
             plot.put(panel, name, look_of(name), x=rows["round"], y=rows["mean"], n=n, every=every, **band)
             if key in formulas:
                 values, look = regret_bound(formulas[key], rows["round"].to_numpy(float)), look_of(name, **_DOTS)
@@ -216,6 +230,24 @@ class Curves(Figure):
         if not is_regret(self.column) or not curves:
             return None
         return pd.concat(curves).groupby("round")["mean"].mean().sort_index()
+
+
+def _settled(panel: Panel) -> npt.NDArray[np.float64]:
+    """Return the numbers that an axis has room for: all but early ends of bands that are far wider than later ones.
+
+    A mean over the rounds so far begins with a few of them: its interval may be wider than all that is possible.
+    """
+    ends = np.concatenate([mark.numbers for mark in panel.marks if mark.number])
+    late, early = [ends[np.isfinite(ends)]], []
+    for mark in panel.marks:
+        if mark.interval == "band" and mark.x is not None and len(mark.low):
+            is_late = mark.x >= _EARLY * mark.x.max()
+            late += [end[is_late & np.isfinite(end)] for end in (mark.low, mark.high)]
+            early += [end[~is_late & np.isfinite(end)] for end in (mark.low, mark.high)]
+    kept, others = np.concatenate(late), np.concatenate([*early, np.empty(0)])
+    reach = _WIDER * np.ptp(kept)
+    is_far = bool(len(others)) and (others.max() > kept.max() + reach or others.min() < kept.min() - reach)
+    return kept if is_far else panel.every_number
 
 
 def _level(plot: Plot, panel: Panel, name: str, value: float) -> None:
