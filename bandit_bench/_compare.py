@@ -201,11 +201,15 @@ def _that_fit(plan: ComparisonPlan, figure: Any, jobs: int, runner: Any) -> tupl
     require(*({part: cls for part, cls in run.experiment.classes.items() if is_suites(cls)} for run in new))
     found = fits({run.experiment.run_id: run.experiment for run in new}.values(), plan.column, jobs=jobs, runner=runner)
     reasons: dict[str, str] = {}
+    errors = {found[run.experiment.run_id].error for run in new}
+    if len(errors) == 1 and (error := errors.pop()):  # of the data, say, not of a line
+        raise ConfigError(error)
     for run in new:
         error, labels = found[run.experiment.run_id].error, dict(run.labels)
         if error:
             method = labels.pop(METHOD)
-            reasons.setdefault(method, ", ".join([method, *map(str, labels.values())]) + f": {error}")
+            own = error.replace(f"{method}: ", "", 1)
+            reasons.setdefault(method, ", ".join([method, *map(str, labels.values())]) + f": {own}")
     left = {method: words for method, words in methods.items() if method not in reasons}
     if reasons and (plan.strict or len(left) < 2):
         raise ConfigError(next(iter(reasons.values())))

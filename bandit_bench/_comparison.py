@@ -170,13 +170,15 @@ def load(name: str, *, scale: str | None = None) -> ComparisonResult:
     from runners.results.store import results_folder
 
     roots = dict.fromkeys([results_folder(), *([CHECKOUT / "results"] if CHECKOUT else [])])
+    known = sorted({path.parent.name for root in roots for path in root.glob(f"compare/*/{COMPARISON}")})
     if name.startswith("compare/"):
         for root in roots:
             if (root / name / COMPARISON).is_file():
                 content = json.loads((root / name / COMPARISON).read_text(encoding="utf-8"))
                 return ComparisonResult(root / name, read_figure(content))
-        known = sorted({path.parent.name for root in roots for path in root.glob(f"compare/*/{COMPARISON}")})
         raise ConfigError(f"found no comparison '{name}', {one_of(name.partition('/')[2], known)}")
+    if name in known:
+        raise ConfigError(f"found '{name}', the name of a comparison, expected 'compare/{name}'")
     figure = load_figure(name)
     folders = [path.parent for root in roots for path in sorted((root / name).glob("*/manifest.json"))]
     if chosen := [ComparisonResult(folder, figure) for folder in folders if scale in (None, folder.name)]:

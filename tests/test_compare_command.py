@@ -230,6 +230,36 @@ def test_a_tuner_that_does_not_fit_is_left_out_and_strictly_stops_all(here):
     assert list(table["method"]) == ["TL", "Random each round"]
 
 
+VALUES_OF_ITS_OWN = """
+import bandit_bench as bb
+
+
+@bb.component
+class Mine(bb.Tuner):
+    def _start(self, problem, seeds):
+        self.left = [{problem.space.names[0]: value} for value in (0.1, 0.5, 1.0, 2.0)]
+
+    def _ask(self):
+        return self.left[0]
+
+    def _tell(self, reward, outcome):
+        self.left.append(self.left.pop(0))
+"""
+
+
+def test_what_a_tuner_cannot_play_is_found_before_a_repetition_and_what_is_wrong_for_all_names_none(here, commands):
+    (commands.cwd / "own_values.py").write_text(VALUES_OF_ITS_OWN)
+    answer = here("tuner=own_values.Mine,ucb1", "env=switching_sine", "horizon=50", "repetitions=2")
+    cure = "problem.space.product() has the candidates, and problem.space.from_unit(point) is in the interval"
+    assert_one_sentence(answer, "error: Mine: round 4: found x = 2.0, expected", cure, "leaves_space = True")
+    answer = here("tuner=own_values.Mine,ucb1", "env=bernoulli_arms", "horizon=50", "repetitions=2")
+    assert_one_sentence(answer, "error: Mine: round 1: found arm = 0.1")
+    (commands.cwd / "rows.csv").write_text("action,reward,p\n" + "1,0.5,0.5\n0,,0.5\n" * 9)
+    words = ("env=log", "env.path=rows.csv", "env.propensity=p", "env.n_parts=2", "repetitions=2")
+    answer = here("tuner=own_values.Mine,ucb1", *words)
+    assert_one_sentence(answer, "error: rows.csv, line 3, reward: found no value")
+
+
 def test_algorithms_are_lines_too(here):
     answer = here("tuner=op", "algorithm=lints,linucb", "lines=algorithm", "name=lines", *SMALL)
     assert (answer.code, answer.err) == (0, "")

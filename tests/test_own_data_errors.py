@@ -105,7 +105,7 @@ ARMS = {
         b"item,price\n0,1\n1,2\n2,3\n3,1\n3,2\n",
         "arms.csv, line 6, item: found 3, expected each arm once",
     ),
-    "an arm never logged": (b"item,price\n0,1\n1,2\n2,3\n3,1\n9,2\n", "the action '9' was possible in only about 0%"),
+    "an arm never logged": (b"item,price\n0,1\n1,2\n2,3\n3,1\n9,2\n", "the action '9' a chance in only about 0%"),
 }
 
 
@@ -156,7 +156,7 @@ def test_support_in_half_of_the_contexts_is_found_from_the_propensities(tmp_path
     table["p"] = np.where(few, 0.5, 0.25)
     write(tmp_path, "rows.csv", table)
     found = sentence(LogReplay(path=str(tmp_path / "rows.csv"), **COLUMNS))
-    assert re.search("and 1 more was possible in only about [45].%", found)
+    assert re.search("and 1 more a chance in only about [45].% of the rows", found)
 
 
 LABELLED = {

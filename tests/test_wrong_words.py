@@ -65,7 +65,8 @@ RUN: Sentences = {
     "tuner=best_forecast": ("tuner: found BestForecast with ContextualBandit", "task=copies task.learn=all"),
     "tuner=zooming_oracle": ("tuner: found ZoomingOracle with ContextualBandit", "expected", "known changes"),
     "env=gaussian_arms tuner=cdt": ("tuner: CDT does not fit", "GaussianArms", "'arm': found no interval"),
-    "algorithm=none": ("found SyntheticLinear without an algorithm", "expected an environment whose"),
+    "algorithm=none": ("found SyntheticLinear without an algorithm", "expected an environment whose", "=linucb"),
+    "env=log env.context=null": ("env.context: found none, expected a value: leave the key out for the default, ''",),
     "algorithm=ucb_glm": ("algorithm: found UCBGLM, which needs logistic rewards", "expected the same kind of rewards"),
     # search spaces
     "algorithm.tune=[foo]": ("algorithm.tune: found", "'foo'", "exploration_rate", "ridge"),

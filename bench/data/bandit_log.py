@@ -176,12 +176,11 @@ def _check_support(labels: list[Any], actions: np.ndarray, propensities: np.ndar
         )
     if shares[worst] > 1:
         raise DataError(
-            f"env.propensity: found that 1 / propensity of the action '{labels[worst]}'{others} adds up to "
-            f"{shares[worst]:.0%} of the rows, expected about 100 %: these are not the probabilities with which it was "
-            "chosen"
+            f"env.propensity: found that 1 / propensity adds up to {shares[worst]:.0%} of the rows for the action "
+            f"'{labels[worst]}'{others}, expected about 100 %: these are not the probabilities of the logged actions"
         )
     raise DataError(
-        f"env.propensity: found propensities by which the action '{labels[worst]}'{others} was possible in only about "
+        f"env.propensity: found propensities that give the action '{labels[worst]}'{others} a chance in only about "
         f"{shares[worst]:.0%} of the rows, expected 100 %: the log cannot tell what it would have earned in the others"
     )
 

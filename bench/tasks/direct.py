@@ -26,7 +26,8 @@ class Direct(Task):
         if not isinstance(environment, DirectEnvironment):
             raise ConfigError(
                 f"task: found {type(environment).__name__} without an algorithm, expected an environment whose "
-                "configurations are its arms"
+                "configurations are its arms; elsewhere an algorithm chooses the arms, and the tuner its "
+                "hyper-parameters: algorithm=linucb"
             )
         self.environment = environment
         self.sums = environment.sums
