@@ -160,7 +160,7 @@ class ComparisonPlan:
             return self.command
         targets = [word.partition("=")[2] for axis in self.axes.values() for words in axis.values() for word in words]
         if any(held(target) for target in targets):
-            return f"bandit_bench.compare([{', '.join(self.methods)}], ...), in a notebook or script of yours"
+            return f"bandit_bench.compare([{', '.join(self.methods)}], ...), in your own notebook or script"
         words = [f"{axis}={_values(axis, values)}" for axis, values in self.axes.items()]
         words += [*self.common, *self.sizes, *self.machine]
         words += [f"{key}={value}" for key, value, default in (

@@ -14,14 +14,14 @@ COMMANDS = {
     "reproduce": ("runners.reproduce", "make the figures of a paper, or of all papers"),
     "verify": ("runners.verify", "run a sample of the results of scale paper again and compare"),
     "gallery": ("runners.gallery", "write the HTML pages of all results"),
-    "check": ("runners.check", "check that a class of your own does what every class must"),
+    "check": ("runners.check", "check that your own class does what every class must"),
     "data": ("bench.data", "list or fetch data sets"),
 }
 """The module behind each command, and what it does."""
 _HELP = f"""
 for example: {PROGRAM} compare tuner=cdt,tl env=synthetic_linear horizon=2000 repetitions=5
 Each command accepts --help. Results go to the folder ./results of the current folder (in a checkout: to
-that of the checkout) or to BENCH_RESULTS_DIR. Configuration files of your own are read from ./conf, or
+that of the checkout) or to BENCH_RESULTS_DIR. Your own configuration files are read from ./conf, or
 from BENCH_CONF_DIR."""
 
 

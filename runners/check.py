@@ -1,8 +1,8 @@
-"""Whether a class of your own does what every class must: bandit-bench check my_module.MyTuner [rounds=20000].
+"""Whether your own class does what every class must: bandit-bench check my_module.MyTuner [rounds=20000].
 
 A tuner, a contextual algorithm or an environment, by its dotted path or by its name as a choice; settings follow it in
 parentheses: "my_module.MyTuner(threshold=0.9)". Each check is named with what it tests; the last line says how many
-fail, the exit code is 1 if one does. The class runs in a process of its own.
+fail, the exit code is 1 if one does. The class runs in its own process.
 """
 
 import sys

@@ -89,7 +89,7 @@ def main(name: str, action: Callable[[DictConfig], bool]) -> int:
 def _refuse(args: argparse.Namespace) -> None:
     """Refuse what of Hydra has no effect here; take over the folder of configuration files."""
     if args.config_path is not None:
-        raise ConfigError(f"--config-path: found '{args.config_path}', expected --config-dir, with files of your own")
+        raise ConfigError(f"--config-path: found '{args.config_path}', expected --config-dir, with your own files")
     if args.experimental_rerun is not None:
         raise ConfigError(
             "--experimental-rerun: found a rerun, expected the command itself, which runs what is missing"

@@ -1,6 +1,6 @@
 """Pages of all results, to be opened in a browser: python -m runners.gallery
 
-With ``serve=true`` they are served only on this machine, at ``port`` (default: 8765), and made again when results
+With ``serve=true`` they are served only on this machine, at ``port`` (default: 8765), and rebuilt when results
 change.
 """
 

@@ -1,10 +1,10 @@
 """Check the committed results: python -m runners.verify [figure=cdt/figure2] [paper=cdt] [seconds=180] [seed=0]
 
-Committed are those of scale paper; papers and figures of your own are checked as the suite's are. First every table,
+Committed are those of scale paper; your own papers and figures are checked as the suite's are. First every table,
 claim and published number is derived again from the committed repetitions and measured seconds, and compared byte by
 byte; all other files are compared with the digests beside them. Then some repetitions, drawn at random, are run again
 with ``jobs`` workers (default: 2), until the whole has taken about ``seconds``. Every last value and every point of a
-curve is compared with the committed one: exactly on the same kind of processor with the same versions, else to a
+curve is compared with the committed one: exactly on the same kind of processor with the same versions, otherwise to a
 relative tolerance of 1e-6. The exit code is 1 if any differs or is damaged, or if settings or data of a figure's runs
 have changed since it was made. Runs that train an encoder first are drawn only of the figure that is named.
 

@@ -170,7 +170,7 @@ def markdown(table: pd.DataFrame, machine: Mapping[str, Any]) -> str:
         "each with another problem, the same for both sides unless noted.",
         f"{machine.get('cpu')}, {machine.get('platform')}, Python {machine.get('python')}.",
     ]
-    return to_markdown(shown, title="Beside other libraries", notes=notes).removeprefix("#")
+    return to_markdown(shown, title="Compared with other libraries", notes=notes).removeprefix("#")
 
 
 def measure(cases: Sequence[Peer], repeats: int) -> None:

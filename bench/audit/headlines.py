@@ -1,4 +1,4 @@
-"""What a paper says in general, and the verdicts on the claims it rests on, under one reading or two."""
+"""What a paper says in general, and the verdicts on the claims it rests on, under one reading or several."""
 
 import re
 from collections import Counter
@@ -86,7 +86,7 @@ class Headline(BaseModel):
             found = self.verdict.get("", self.verdict)
             raise ValueError(
                 f"key 'verdict': found {found!r}, expected one verdict for each of "
-                f"{', '.join(['the first reading, in words of yours', *self.readings])}"
+                f"{', '.join(['the first reading, in your own words', *self.readings])}"
             )
         return self
 

@@ -220,11 +220,11 @@ NOTES = [
     "same numbers exchanged among the methods of a panel, see below",
     "Numbers that papers printed, other than times, each once however many figures show it. Of the same reading in "
     "several figures the runs with most repetitions count",
-    "Exact: our own first repetitions, as many as in print, give the number to its last digit under a reading that "
+    "Exact: our own first repetitions, as many as in the paper, give the number to its last digit under a reading that "
     "draws what the authors drew. Inside: our 95 % interval under the paper's reading (the first, unless it is of the "
     "authors' code) contains it; under assumptions, if neither the paper nor its authors' code states every setting. "
     "Possible: the 95 % prediction interval of a further set of the paper's size contains it under some reading "
-    "tried; it contains many false numbers, too, so that possible numbers are not counted as reached",
+    "tried; it also contains many false numbers, so possible numbers are not counted as reached",
 ]
 PLACEBO = [
     f"Within: numbers within the prediction intervals of a reading. Swapped: the same count, mean and central 95 % of "

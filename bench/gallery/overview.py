@@ -56,13 +56,13 @@ def overview_text(table: pd.DataFrame) -> str:
     notes = (
         "# Claims of all papers\n\n"
         "- A case is a claim in one panel of its figure; it holds or fails if its whole 95 % interval says so, is "
-        "a tie if the difference is too small to matter, and else open. A case that is no evidence is so for the "
+        "a tie if the difference is too small to matter, and otherwise open. A case that is no evidence is so for the "
         "reason on its figure's page\n"
         "- In brackets: how many of these verdicts remain after Holm's correction for all cases tested in their "
         "figure\n"
-        "- What a paper states, what theorems say and what is ours are never added up. A case counts once: not again "
-        "under other readings, in a figure that repeats another, or in a count of cases (in most of them ...). What "
-        "was found on data generated in place of the real, or on a small packaged sample of it, does not count\n"
+        "- What a paper states, what theorems say and what is ours are never added up. A case counts once: not "
+        "again under other readings, in a figure that repeats another, or in a count of cases (in most of them ...). "
+        "What was found on data generated in place of the real, or on a small packaged sample of it, does not count\n"
     )
     parts = [notes]
     for origin in ORIGINS:

@@ -43,7 +43,7 @@ def import_class(part: str, settings: Any) -> type:
         return own.cls
     module_name, _, class_name = str(target).rpartition(".")
     if not isinstance(target, str) or module_name in ("", "__main__"):
-        raise ConfigError(f"{key}: found {target!r}, expected the dotted path of a class in a module of its own")
+        raise ConfigError(f"{key}: found {target!r}, expected the dotted path of a class in its own module")
     if not {os.getcwd(), ""} & set(sys.path):
         sys.path.insert(0, os.getcwd())
     try:

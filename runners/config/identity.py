@@ -84,7 +84,7 @@ def _modules_of(classes: Mapping[str, type]) -> Iterator[str]:
             if path is None:
                 raise ConfigError(
                     f"{part}._target_: found the class {base.__qualname__}, whose source file is missing (module "
-                    f"{name}), expected a class in a file of its own"
+                    f"{name}), expected a class in its own file"
                 )
             if name.partition(".")[0] == package or _belongs(path):
                 yield name

@@ -276,9 +276,9 @@ def unknown_choice(group: str, found: str) -> ConfigError:
     if group == "env" and (data := file_of_data(found)):
         return ConfigError(data, at=[found, group])
     own = classes_here(found) if group in PARTS else []
-    others = ", or a class of your own as module.Class" if group in PARTS else ""
+    others = ", or your own class as module.Class" if group in PARTS else ""
     if group in ("paper", "figure") and not user_folder():
-        others = ", or one of your own in the folder conf or BENCH_CONF_DIR"
+        others = ", or your own in the folder conf or BENCH_CONF_DIR"
     return ConfigError(f"{group}: found '{found}', {one_of(found, [*own, *choices(group)])}{others}", at=[found, group])
 
 
