@@ -10,7 +10,7 @@ from rendered import render
 
 from bench.audit.published import PublishedOverview
 from bench.gallery.build import build
-from bench.gallery.papers import read
+from bench.gallery.papers import read_papers
 from bench.report.figure import read_figure
 from bench.report.page import draw
 from bench.report.provenance import Provenance
@@ -183,7 +183,7 @@ def write_site(root: Path) -> None:
 
 def write_pages(root: Path) -> None:
     """Write the pages."""
-    for page, text in build(read(root, FIGURES_MADE)).items():
+    for page, text in build(read_papers(root, FIGURES_MADE)).items():
         (root / page).write_text(text)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bench.stats import mean_band
-from runners.results.aggregate import curve_table, final_table, read
+from runners.results.aggregate import curve_table, final_table, read_run
 from runners.results.store import Store
 
 RUN = "a" * 20
@@ -27,7 +27,7 @@ def test_curves_are_means_over_the_rounds_that_all_repetitions_have(tmp_path, en
     store = Store(tmp_path)
     store.prepare(RUN, {})
     regrets = write(store, ends)
-    runs = [read({"method": "TL"}, RUN, [0, 1, 2], store, columns=["reg*", "rate"])]
+    runs = [read_run({"method": "TL"}, RUN, [0, 1, 2], store, columns=["reg*", "rate"])]
     curves, finals = curve_table(runs), final_table(runs)
     rounds = curves["round"].to_numpy()
     assert rounds[0] == 1
@@ -41,6 +41,6 @@ def test_curves_are_means_over_the_rounds_that_all_repetitions_have(tmp_path, en
     assert finals["rounds"].tolist() == ends
     assert finals["regret"].tolist() == [row[np.isfinite(row)][-1] for row in regrets]
     assert finals["seconds_tuner"].tolist() == [0.5, 1.5, 2.5]
-    without = [read({"method": "TL"}, RUN, [0, 1, 2], store)]
+    without = [read_run({"method": "TL"}, RUN, [0, 1, 2], store)]
     assert not len(curve_table(without))
     assert final_table(without).equals(finals)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bench.audit.agreement import DRAWS, SCALES, Placebo, level, of_mean, of_std, order, placebo, rounding
+from bench.audit.agreement import DRAWS, FACTORS, Placebo, level, of_mean, of_std, order, placebo, rounding
 
 PANELS = np.repeat([f"panel {i}" for i in range(14)], 3)
 
@@ -91,7 +91,7 @@ def test_placebo_by_hand():
     assert set(found.swapped) == {0, 2}
     assert abs((found.swapped == 2).mean() - 0.5) < 4 * math.sqrt(0.25 / DRAWS)
     # times 0.8: 8, 16, 24 with half a unit of 0.4; 0.9: 9, 18, 27; 1.1: 11, 22, 33; 1.25: 12.5, 25, 37.5
-    assert dict(zip(SCALES, found.scaled.tolist(), strict=True)) == {0.8: 1, 0.9: 1, 1.1: 0, 1.25: 0}
+    assert dict(zip(FACTORS, found.scaled.tolist(), strict=True)) == {0.8: 1, 0.9: 1, 1.1: 0, 1.25: 0}
     more = (np.hstack([ends, column]) for ends, column in ((low, [[np.nan], [0], [29]]), (high, [[np.nan], [1], [31]])))
     either = placebo(printed, np.zeros(3), *more, np.array(["a", "a", "b"]))
     assert either.within == 3

@@ -13,7 +13,7 @@ from markupsafe import escape
 
 import bandit_bench
 from bandit_bench._parts import label_of
-from bench.gallery.comparisons import comparisons
+from bench.gallery.comparisons import compare_commands
 from bench.report.figure import read_figure
 from bench.report.provenance import commands as commands_of
 from runners import compare
@@ -312,7 +312,7 @@ def test_tuners_are_called_as_in_the_tournament_and_so_have_the_same_colours():
 def test_a_figures_page_shows_the_comparison_of_a_panel(reference_results):
     """The command composes the very runs of the panel."""
     manifest = json.loads((reference_results / "syndicated" / "figure2" / "paper" / "manifest.json").read_text())
-    lines = comparisons(manifest)
+    lines = compare_commands(manifest)
     assert len(lines) == 6
     plan = asked(shlex.split(lines[0])[3:])
     runs = expand(read_figure(plan.figure()), plan.scale, list(plan.sizes))

@@ -30,7 +30,7 @@ from bench.audit.headlines import read_headlines
 from bench.gallery.build import build
 from bench.gallery.claims import compared, finding
 from bench.gallery.overview import overview, overview_text
-from bench.gallery.papers import read
+from bench.gallery.papers import read_papers
 from bench.gallery.picture import Picture, picture
 from bench.gallery.render import SITE
 from bench.gallery.result import ResultView
@@ -145,7 +145,7 @@ def test_a_short_run_states_no_verdict_on_the_front_page_nor_on_its_papers(tmp_p
     said = {}
     for scale in ("quick", "paper-custom", "paper"):
         write(tmp_path / scale / "syndicated/figure2" / scale, CURVES)
-        pages = build(read(tmp_path / scale, FIGURES_MADE, about), docs={"findings": "# Findings"})
+        pages = build(read_papers(tmp_path / scale, FIGURES_MADE, about), docs={"findings": "# Findings"})
         said[scale] = [" ".join(Page(pages[name]).words.split()) for name in ("index.html", "syndicated/index.html")]
     holds = f"✓ {len(PANELS)} hold"
     for front, page in (said["quick"], said["paper-custom"]):
@@ -161,19 +161,19 @@ def test_a_short_run_states_no_verdict_on_the_front_page_nor_on_its_papers(tmp_p
 
 def test_the_headline_figure_of_ranks_tells_which_tuner(site: Path) -> None:
     about = {"habo": {"headline": {"figure": "ranks", "methods": [METHODS[1]]}}}
-    front = build(read(site, FIGURES_MADE, about))["index.html"]
+    front = build(read_papers(site, FIGURES_MADE, about))["index.html"]
     ranks = pd.read_csv(site / "habo/ranks/quick/ranks.csv").sort_values("mean_rank")
     assert f"{ranks['method'].iloc[0]} comes first here" in " ".join(Page(front).words.split())
     assert f'<b class="holds">{escape(METHODS[1])}</b> <span class="note">habo</span>' in front
     places = [3 + 94 * (ranks[end] - 1) / (ranks["ci_high"].max() - 1) for end in ("ci_low", "ci_high", "mean_rank")]
     for low, high, mean in zip(*places, strict=True):
         assert f'style="--l:{low:.1f};--r:{high:.1f};--m:{mean:.1f}"' in front
-    assert "Which tuner" not in build(read(site, FIGURES_MADE))["index.html"]
+    assert "Which tuner" not in build(read_papers(site, FIGURES_MADE))["index.html"]
 
 
 def test_the_papers_own_figures_come_first_and_ten_after_nine(tmp_path: Path) -> None:
     there = ("bound", "figure10", "figure9", "figure9_linear", "table1")
-    names = [figure.name for figure in read(tmp_path, {f"cdt/{name}": {} for name in there})[0].figures]
+    names = [figure.name for figure in read_papers(tmp_path, {f"cdt/{name}": {} for name in there})[0].figures]
     assert names == ["figure9", "figure9_linear", "figure10", "table1", "bound"]
 
 
@@ -182,9 +182,9 @@ def test_the_overview_counts_cases_and_keeps_other_data_apart(site: Path, tmp_pa
     shutil.copytree(site / "habo", tmp_path / "habo")
     shutil.copytree(site / "syndicated", tmp_path / "syndicated")
     (tmp_path / "habo/limits/paper").rename(tmp_path / "habo/limits/quick")
-    assert len(overview(read(tmp_path, FIGURES_MADE))) == 1
+    assert len(overview(read_papers(tmp_path, FIGURES_MADE))) == 1
     (tmp_path / "habo/limits/quick").rename(tmp_path / "habo/limits/paper-custom")
-    table = overview(read(tmp_path, FIGURES_MADE))
+    table = overview(read_papers(tmp_path, FIGURES_MADE))
     assert table[["paper", "figure", "claim", "data"]].to_numpy().tolist() == [
         ["habo", "limits", "b", "real, synthetic"],
         ["syndicated", "figure2", "1", "synthetic, surrogate"],
@@ -208,7 +208,7 @@ def test_a_verdict_that_does_not_remain_after_holms_correction_is_pale(site: Pat
     assert table["verdict"].tolist() == ["holds", "fails"]
     table["holm"] = ["no", "yes"]
     table.to_csv(path, index=False)
-    pages = build(read(tmp_path, FIGURES_MADE))
+    pages = build(read_papers(tmp_path, FIGURES_MADE))
     page = pages["habo/limits/index.html"]
     rows = re.findall(r"<tr><td><i class=\"mark (.*?)\".*?<span class=\"f (.*?)\"", page, re.DOTALL)
     assert rows == [("holds pale", "holds pale"), ("fails", "fails")]
@@ -226,7 +226,7 @@ def test_headlines_stand_before_all_else_of_a_paper(site: Path) -> None:
         "short": "It does in {bound.holds}",
     }
     about = {"habo": {"headlines": read_headlines("habo", [given])}}
-    pages = build(read(site, FIGURES_MADE, about))
+    pages = build(read_papers(site, FIGURES_MADE, about))
     page, front = Page(pages["habo/index.html"]), Page(pages["index.html"])
     assert not page.open
     words = " ".join(page.words.split())
@@ -240,7 +240,7 @@ def test_headlines_stand_before_all_else_of_a_paper(site: Path) -> None:
 
 def test_the_first_page_leads_to_every_figure_with_results(site: Path) -> None:
     links = set(Page((site / "index.html").read_text()).links)
-    made = [figure for paper in read(site, FIGURES_MADE) for figure in paper.made]
+    made = [figure for paper in read_papers(site, FIGURES_MADE) for figure in paper.made]
     assert {figure.address for figure in made if figure.paper != "compare"} <= links
 
 
@@ -252,7 +252,7 @@ def test_a_verdict_that_depends_on_the_reading_is_shown_with_both(site: Path) ->
     table.assign(reading="code", verdict="holds", holm="yes").to_csv(other, index=False)
     try:
         about = {"habo": {"headlines": read_headlines("habo", [given])}}
-        page = build(read(site, FIGURES_MADE, about))["habo/index.html"]
+        page = build(read_papers(site, FIGURES_MADE, about))["habo/index.html"]
     finally:
         other.unlink()
     assert "? depends on the reading mixed as printed, holds as run" in " ".join(Page(page).words.split())
@@ -264,7 +264,7 @@ def test_a_paper_of_ones_own_comes_first_and_those_without_results_take_a_line_e
     about |= {"habo": {"title": "Mine", "headlines": read_headlines("habo", [given])}}
     figures = {**FIGURES_MADE, "other/limits": FIGURES_MADE["habo/limits"]}
     of_suite = [name for name in figures if not name.startswith("habo/")]
-    page = build(read(site, figures, about, of_suite))["index.html"]
+    page = build(read_papers(site, figures, about, of_suite))["index.html"]
     assert re.findall(r"<h2>(Your own: )?<a[^>]*>(.*?)</a>", page) == [("Your own: ", "Mine"), ("", "syndicated")]
     words = " ".join(Page(page).words.split())
     assert "Our claims ± 1 mixed" in words
@@ -373,30 +373,30 @@ def test_half_finished_results_are_shown_as_far_as_they_go(site: Path, tmp_path:
     folder = tmp_path / name / "quick"
     shutil.copytree(site / name / "quick", folder)
     page = f"{name}/index.html"
-    assert "missing" not in build(read(tmp_path, FIGURES_MADE))[page]
+    assert "missing" not in build(read_papers(tmp_path, FIGURES_MADE))[page]
     for path in sorted(folder.iterdir()):
         whole = path.read_bytes()
         path.unlink()
-        text = build(read(tmp_path, FIGURES_MADE)).get(page)
+        text = build(read_papers(tmp_path, FIGURES_MADE)).get(page)
         assert (text is None) == (path.name == "manifest.json")
         assert text is None or f"{path.name} is missing" in text or path.suffix in (".png", ".svg")
         for damage in ("", "{", "[]") if path.suffix == ".json" else ("", "a,b\n1,2,3\n", "\0"):
             path.write_text(damage)
-            Page(build(read(tmp_path, FIGURES_MADE))[page])
+            Page(build(read_papers(tmp_path, FIGURES_MADE))[page])
         path.write_bytes(whole)
 
 
 def test_other_things_on_disk_and_unknown_papers(tmp_path: Path) -> None:
-    assert "no results" in build(read(tmp_path / "nowhere", FIGURES_MADE))["figures.html"]
+    assert "no results" in build(read_papers(tmp_path / "nowhere", FIGURES_MADE))["figures.html"]
     for name in ("raw/0123abcd/x", "benchmark"):
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "benchmark/speed.csv").write_text("a\n")
     (tmp_path / "new & paper/fig #1/odd").mkdir(parents=True)
     (tmp_path / "new & paper/fig #1/odd/claims.csv").write_text("claim,verdict,estimate\n1,perhaps,much\n")
     of_all = {"index.html", "figures.html", "claims.html", "numbers.html", "readings.html", "docs.html"}
-    assert set(build(read(tmp_path, {}))) == of_all
+    assert set(build(read_papers(tmp_path, {}))) == of_all
     (tmp_path / "new & paper/fig #1/odd/manifest.json").write_text("{}")
-    pages = build(read(tmp_path, {}))
+    pages = build(read_papers(tmp_path, {}))
     assert set(pages) == of_all | {"new & paper/index.html", "new & paper/fig #1/index.html"}
     assert 'href="new%20%26%20paper/fig%20%231/index.html"' in pages["figures.html"]
     assert "has no verdict" in pages["new & paper/fig #1/index.html"]
@@ -405,7 +405,7 @@ def test_other_things_on_disk_and_unknown_papers(tmp_path: Path) -> None:
 def test_a_page_says_what_the_configuration_says_of_its_paper(tmp_path: Path) -> None:
     for name in [name for name in suite_choices("paper") if name != "none"]:
         about = load_paper(name)
-        page = build(read(tmp_path, {f"{name}/figure": {}}, {name: about}))[f"{name}/index.html"]
+        page = build(read_papers(tmp_path, {f"{name}/figure": {}}, {name: about}))[f"{name}/index.html"]
         for key in ("title", "authors", "summary"):
             assert about[key]
             assert escape(about[key]) in page
@@ -414,20 +414,20 @@ def test_a_page_says_what_the_configuration_says_of_its_paper(tmp_path: Path) ->
 def test_a_page_is_drawn_anew_when_what_it_shows_changed(tmp_path: Path) -> None:
     write(tmp_path / "syndicated/figure2/quick", CURVES)
     page = "syndicated/figure2/index.html"
-    first = build(read(tmp_path, FIGURES_MADE))
+    first = build(read_papers(tmp_path, FIGURES_MADE))
     for name, text in first.items():
         write_text(tmp_path / name, text)
-    kept = build(read(tmp_path, FIGURES_MADE))
+    kept = build(read_papers(tmp_path, FIGURES_MADE))
     assert first.keys() - kept.keys() == {page}
     assert all(first[name] == text for name, text in kept.items())
-    assert page in build(read(tmp_path, FIGURES_MADE | {"syndicated/figure2": CURVES | {"title": "x"}}))
+    assert page in build(read_papers(tmp_path, FIGURES_MADE | {"syndicated/figure2": CURVES | {"title": "x"}}))
     for name in ("claims.csv", "curves.csv", "manifest.json"):
         path = tmp_path / "syndicated/figure2/quick" / name
         before = path.read_text()
         path.write_text(before + "\n")
-        assert page in build(read(tmp_path, FIGURES_MADE)), name
+        assert page in build(read_papers(tmp_path, FIGURES_MADE)), name
         path.write_text(before)
-    assert page not in build(read(tmp_path, FIGURES_MADE))
+    assert page not in build(read_papers(tmp_path, FIGURES_MADE))
 
 
 def test_a_page_is_drawn_anew_when_a_headline_on_it_is_judged_otherwise(tmp_path: Path) -> None:
@@ -443,7 +443,7 @@ def test_a_page_is_drawn_anew_when_a_headline_on_it_is_judged_otherwise(tmp_path
 
     def made(finding: str = "In {one.holds} and {two.holds}") -> set[str]:
         about = {"habo": {"headlines": read_headlines("habo", [given | {"finding": finding}])}}
-        pages = build(read(tmp_path, figures, about))
+        pages = build(read_papers(tmp_path, figures, about))
         for name, text in pages.items():
             write_text(tmp_path / name, text)
         return {name.split("/")[1] for name in pages if name.count("/") == 2}
@@ -500,7 +500,7 @@ def test_a_comparison_begins_with_what_its_first_tuner_is_better_than() -> None:
 
 def test_published_numbers_have_a_page_with_a_picture(site: Path) -> None:
     published = made_up_published()
-    pages = build(read(site, FIGURES_MADE), published)
+    pages = build(read_papers(site, FIGURES_MADE), published)
     counts = (
         "1 inside, under assumptions, 2 possible (3 lie within the intervals of any reading, 1.0 [0, 2] if swapped)"
     )
@@ -510,7 +510,7 @@ def test_published_numbers_have_a_page_with_a_picture(site: Path) -> None:
     assert said in words
     assert page.count("<tr data-paper=") == 6
     not_run_first = published._replace(numbers=published.numbers.assign(ours=[np.nan] * 2 + [2.5] * 4))
-    reordered = build(read(site, FIGURES_MADE), not_run_first)["numbers.html"]
+    reordered = build(read_papers(site, FIGURES_MADE), not_run_first)["numbers.html"]
     assert re.findall(r"cell \d", reordered) == [f"cell {i}" for i in (2, 3, 4, 5, 0, 1)]
     assert '<a href="habo/dots/index.html">cell 0</a>' in page
     # 2.5 [2, 3] where 1 is printed: beyond the axis, which ends at twice, so that the dot is at its end
@@ -527,14 +527,14 @@ def test_published_numbers_have_a_page_with_a_picture(site: Path) -> None:
         Page(pages["habo/index.html"]).words.split()
     )
     unrun = published._replace(rows=published.rows[:0])
-    assert 'id="numbers"' not in build(read(site, FIGURES_MADE), unrun)["habo/index.html"]
+    assert 'id="numbers"' not in build(read_papers(site, FIGURES_MADE), unrun)["habo/index.html"]
 
 
 def test_readings_of_a_paper_have_a_page_each_reading_once(tmp_path: Path) -> None:
     reading = {"name": "code", "text": "The code draws <b> noise", "source": ["code", "a/b at 1234567"]}
     figures = {f"syndicated/{name}": {"title": name, "readings": [reading]} for name in ("one", "two")}
     figures["syndicated/three"] = {"title": "x", "readings": [{**reading, "source": ["assumed", "y"], "text": "z"}]}
-    pages = build(read(tmp_path, figures))
+    pages = build(read_papers(tmp_path, figures))
     page = pages["readings.html"]
     assert page.count('data-paper="syndicated" data-source="code">') == 1
     assert page.count('data-paper="syndicated" data-source="assumed">') == 1

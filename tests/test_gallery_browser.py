@@ -10,7 +10,7 @@ from chromium import PROGRAM, Chromium
 from gallery_site import FIGURES_MADE, METHODS, PANELS, REPETITIONS, made_up_published
 
 from bench.gallery.build import build
-from bench.gallery.papers import read
+from bench.gallery.papers import read_papers
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")
 
@@ -100,7 +100,7 @@ def test_all_of_every_page_can_be_seen(browser: Chromium, site: Path, width: int
 
 def test_shares_of_published_numbers_are_not_cut_off_on_a_phone(browser: Chromium, site: Path, tmp_path: Path) -> None:
     page = tmp_path / "numbers.html"
-    page.write_text(build(read(site, FIGURES_MADE), made_up_published())["numbers.html"])
+    page.write_text(build(read_papers(site, FIGURES_MADE), made_up_published())["numbers.html"])
     assert 'class="shares"' in page.read_text()
     assert faults(browser, page, WIDTHS[0], False) == []
 
@@ -218,7 +218,7 @@ def test_claims_are_found_and_a_link_unfolds_them(browser: Chromium, site: Path)
 def test_a_table_is_sorted_and_the_address_keeps_it(browser: Chromium, tmp_path: Path) -> None:
     readings = [{"name": name, "text": "x", "source": ["code", "y"]} for name in ("b", "a", "c")]
     page = tmp_path / "readings.html"
-    page.write_text(build(read(tmp_path, {"p/f": {"title": "x", "readings": readings}}))["readings.html"])
+    page.write_text(build(read_papers(tmp_path, {"p/f": {"title": "x", "readings": readings}}))["readings.html"])
     names = '[...document.querySelectorAll("#list b")].map((name) => name.textContent).join("")'
     browser.open(page.as_uri(), 1440)
     assert browser.run(names) == "bac"

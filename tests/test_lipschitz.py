@@ -20,7 +20,7 @@ from runners.config.figures import expand
 from runners.config.runner import Runner
 from runners.execute.figure_run import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
-from runners.results.aggregate import curve_table, read
+from runners.results.aggregate import curve_table, read_run
 from runners.results.store import Store
 
 FIGURE: dict[str, Any] = {
@@ -129,12 +129,12 @@ def test_columns_of_curves_may_be_patterns(tmp_path):
     values = {name: np.cumsum(np.ones(300)) for name in ("probe_0.5", "reward", "probe_2")}
     store.prepare(run_id, {})
     store.write(run_id, 0, {"round": rounds, **values}, {})
-    curves = curve_table([read(drawn.labels, run_id, [0], store, columns=["reward", "probe_*"])])
+    curves = curve_table([read_run(drawn.labels, run_id, [0], store, columns=["reward", "probe_*"])])
     assert curves["column"].unique().tolist() == ["reward", "probe_0.5", "probe_2"]
     assert (curves["column"] == "reward").sum() == MAX_ROUNDS
     assert curves["round"].min() == 1
     assert curves["round"].max() == 300
-    some = read(drawn.labels, run_id, [0], store, columns=["reward"], keep=lambda rounds: np.array([0, 9, 299]))
+    some = read_run(drawn.labels, run_id, [0], store, columns=["reward"], keep=lambda rounds: np.array([0, 9, 299]))
     few = curve_table([some])
     assert few["round"].tolist() == [1, 10, 300]
     assert evenly(rounds)[[0, -1]].tolist() == [0, 299]

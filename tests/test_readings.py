@@ -12,7 +12,7 @@ from scipy import stats
 
 from bench.audit.readings import render_readings
 from bench.gallery.build import build
-from bench.gallery.papers import read
+from bench.gallery.papers import read_papers
 from bench.gallery.result import ResultView
 from bench.report.figure import read_figure
 from bench.report.provenance import Provenance
@@ -166,7 +166,7 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
     reproduce_figure(
         AskedFigure(read_figure(FIGURE), "mine/with/paper", "smoke", [], "command", True), jobs=1, runner=Runner()
     )
-    plain = build(read(tmp_path, {"mine/with": FIGURE, "mine/without": PLAIN}))["mine/without/index.html"]
+    plain = build(read_papers(tmp_path, {"mine/with": FIGURE, "mine/without": PLAIN}))["mine/without/index.html"]
     assert "Number by number: 2 rows" in plain
     assert "as printed" not in plain
     assert "theorem 1: √T; mean paired difference" in plain
@@ -179,14 +179,14 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
 
     # A reading that the figure has since, and the result has not
     later = with_readings(PRINTED, QUIET, {**QUIET, "name": "later"})
-    page = build(read(tmp_path, {"mine/with": later}))["mine/with/index.html"]
+    page = build(read_papers(tmp_path, {"mine/with": later}))["mine/with/index.html"]
     assert "<dt><b>later</b>" in page
     assert "Every case has the same verdict under every reading." in page
     [path] = tmp_path.glob("mine/with/*/readings.csv")
     table = pd.read_csv(path)
     table.loc[table["reading"] == "less noise", "verdict"] = "tie"
     table.to_csv(path, index=False)
-    page = build(read(tmp_path, {"mine/with": later}))["mine/with/index.html"]
+    page = build(read_papers(tmp_path, {"mine/with": later}))["mine/with/index.html"]
     assert "<th><span>later</span></th>" in page
     [row] = re.findall(r"<tr><td>all</td>(<td.*?</td>)(<td.*?</td>)(<td.*?</td>)</tr>", page)
     assert ["differs" in cell for cell in row] == [False, True, False]

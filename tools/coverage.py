@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from bench.critical import fixed
@@ -21,6 +20,7 @@ from bench.report.claims.comparisons import rare_room
 from bench.report.claims.quantities import BestValue, Extreme, Mean, Quantity, RatioOfMeans, Unseen
 from bench.report.claims.slope import slope_weights
 from bench.report.tables import to_csv
+from bench.stats import Array
 from runners.config.compose import from_overrides
 from runners.execute.fanout import run_all
 from runners.results.store import Store, results_folder, write_text
@@ -30,7 +30,6 @@ ERROR = 0.025  # to each side
 PANELS = 5
 CONSTANT = 30.0  # added to the best candidate's regret, where bounds are measured
 
-Array = npt.NDArray[np.float64]
 Finals = dict[str, dict[str, dict[str, Array]]]
 REPETITIONS = 400
 RARE = ("two arms", "off-policy learning")

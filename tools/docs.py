@@ -27,7 +27,7 @@ from runners.config.runner import Runner
 from runners.config.tree import GROUPS, PARTS, path_of, read, read_choice, suite_choices
 from runners.results import stamps
 from runners.results.committed import FILE
-from runners.results.pages import read as read_papers
+from runners.results.pages import read_pages
 from runners.results.store import read_json, results_folder, write_text
 from tools.late import late_part, live_part
 from tools.robust import robust_part
@@ -180,7 +180,7 @@ def _cell(text: str) -> str:
 
 def headlines(folder: Path) -> dict[str, PaperPage]:
     """Return the papers that have headlines, with their verdicts."""
-    return {page.name: page for page in read_papers(folder) if page.headlines}
+    return {page.name: page for page in read_pages(folder) if page.headlines}
 
 
 def papers_part(folder: Path = RESULTS) -> str:

@@ -9,9 +9,9 @@ from scipy import special
 
 from bench.stats import LEVEL, Array, Interval
 
-Labels = npt.NDArray[np.generic]
+PanelNames = npt.NDArray[np.generic]
 
-SCALES = (0.8, 0.9, 1.1, 1.25)
+FACTORS = (0.8, 0.9, 1.1, 1.25)
 """By which the printed numbers are multiplied to make false ones."""
 DRAWS, SEED = 200, 2026
 _UNKNOWN = math.nan, math.nan
@@ -74,7 +74,7 @@ def rounding(value: float) -> float:
     return 0.5 * 10.0 ** -len(repr(float(value)).partition(".")[2]) * (1 + 1e-9)
 
 
-def placebo(published: Array, half_units: Array, low: Array, high: Array, panels: Labels) -> Placebo:
+def placebo(published: Array, half_units: Array, low: Array, high: Array, panels: PanelNames) -> Placebo:
     """Return how many printed numbers our intervals contain, and how many false ones.
 
     The printed numbers, half a unit of the last digit of each, and their panels have the shape (numbers,); numbers of
@@ -94,7 +94,7 @@ def placebo(published: Array, half_units: Array, low: Array, high: Array, panels
         for same in members:
             places[same] = rng.permutation(same)
         swapped.append(count(published[places], half_units[places]))
-    scaled = [count(scale * published, scale * half_units) for scale in SCALES]
+    scaled = [count(scale * published, scale * half_units) for scale in FACTORS]
     return Placebo(count(published, half_units), np.array(swapped), np.array(scaled))
 
 
@@ -110,7 +110,7 @@ def level(published: Array, ours: Array, low: Array, high: Array) -> Interval:
     return Interval(math.exp(middle), math.exp(middle - reach), math.exp(middle + reach), len(ours))
 
 
-def order(published: Array, ours: Array, std: Array, n: Array, panels: Labels) -> Order:
+def order(published: Array, ours: Array, std: Array, n: Array, panels: PanelNames) -> Order:
     """Return how often two methods of a panel stand in the printed order, of the pairs that our runs decide.
 
     A pair is decided where Welch's test tells our means apart at 5 %. The interval of the share is that of Clopper and

@@ -238,10 +238,10 @@ def evidence(table: pd.DataFrame) -> Evidence:
     shown = says if len(says) else table
     ends = (*_ends(shown["estimate"]), float(shown["ci_low"].min()), float(shown["ci_high"].max()))
     percents = _ends(100.0 * shown["relative"].abs())
-    repetitions = [int(n) if np.isfinite(n) else 0 for n in _ends(shown["n"])]
+    fewest, most = (int(n) if np.isfinite(n) else 0 for n in _ends(shown["n"]))
     counts = (len(says), len(table) - len(says), holds, fails, ties, still, holds + for_it)
-    where = [_named(says["case"][remains == word]) for word in (HOLDS, FAILS)]
-    return Evidence(*counts, *ends, *percents, *repetitions, *where)
+    held_in, failed_in = (_named(says["case"][remains == word]) for word in (HOLDS, FAILS))
+    return Evidence(*counts, *ends, *percents, fewest, most, held_in, failed_in)
 
 
 def _named(cases: Iterable[str]) -> str:

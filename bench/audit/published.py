@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bench.audit.agreement import DRAWS, SCALES, level, order, placebo, rounding
+from bench.audit.agreement import DRAWS, FACTORS, level, order, placebo, rounding
 from bench.audit.readings import EXACT, INSIDE, NUMBERS, OUTSIDE, POSSIBLE, is_exact, of_paper, verdict
 from bench.columns import is_measured
 from bench.data_kind import DataKind
@@ -18,7 +18,7 @@ from bench.report.tables import from_csv, to_markdown
 from bench.stats import Interval
 
 ASSUMING, NO_DATA, NOT_RUN = "inside, under assumptions", "no real data", "not run"
-VERDICTS = (EXACT, INSIDE, ASSUMING, POSSIBLE, OUTSIDE, NO_DATA, NOT_RUN)
+NUMBER_VERDICTS = (EXACT, INSIDE, ASSUMING, POSSIBLE, OUTSIDE, NO_DATA, NOT_RUN)
 ANY = "any reading"
 _OURS = ["estimate", "std", "n", "ci_low", "ci_high", "further_low", "further_high"]
 _LEAST_PANELS = 3
@@ -158,7 +158,7 @@ def _placebos(paper: str, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
         yield {
             "paper": paper, READING: name, "numbers": len(cells), "exact": exact, "within": agreement.within,
             "swapped": f"{agreement.swapped.mean():.1f} [{ends[0]}, {ends[1]}]",
-            **{f"times {scale:g}": int(count) for scale, count in zip(SCALES, agreement.scaled, strict=True)},
+            **{f"times {scale:g}": int(count) for scale, count in zip(FACTORS, agreement.scaled, strict=True)},
             "reaches": "–" if name == ANY else "yes" if agreement.reaches else EXACT if exact else "no",
         }  # fmt: skip
 
@@ -245,7 +245,7 @@ def published_text(published: PublishedOverview) -> str:
     numbers = published.numbers
     counts = [
         {"paper": paper, "numbers": len(of_paper)}
-        | {word: int((of_paper["verdict"] == word).sum()) for word in VERDICTS}
+        | {word: int((of_paper["verdict"] == word).sum()) for word in NUMBER_VERDICTS}
         | dict(zip(("within any reading", "if swapped"), within_any(published, str(paper)), strict=True))
         for paper, of_paper in [*numbers.groupby("paper", sort=False), ("all", numbers)]
     ]

@@ -14,7 +14,7 @@ _LABEL = re.compile(r"[^\W\d][^=,()'\"\[\]{}]*")
 """Labels that a command can give."""
 
 
-def comparisons(manifest: Mapping[str, Any]) -> list[str]:
+def compare_commands(manifest: Mapping[str, Any]) -> list[str]:
     """Return a command for each panel that compares its methods, where these differ only in their tuner.
 
     Where they have different numbers of repetitions it asks for the largest.

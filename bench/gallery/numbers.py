@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bench.audit.published import LEVELS, PLACEBO, VERDICTS, PublishedOverview, reached, within_any
+from bench.audit.published import LEVELS, NUMBER_VERDICTS, PLACEBO, PublishedOverview, reached, within_any
 from bench.audit.readings import POSSIBLE
 from bench.gallery.claims import spot_of
 from bench.gallery.picture import Picture, picture
@@ -78,11 +78,11 @@ def counted(published: PublishedOverview, paper: str) -> dict[str, int]:
     if paper not in set(published.rows["paper"]):
         return {}
     verdicts = list(published.numbers.loc[published.numbers["paper"] == paper, "verdict"])
-    words = {word: word for word in VERDICTS}
+    words = {word: word for word in NUMBER_VERDICTS}
     words[POSSIBLE] = "possible ({} lie within the intervals of any reading, {} if swapped)".format(
         *within_any(published, paper)
     )
-    return {words[word]: verdicts.count(word) for word in VERDICTS if word in verdicts}
+    return {words[word]: verdicts.count(word) for word in NUMBER_VERDICTS if word in verdicts}
 
 
 def ratio_of(row: Mapping[Any, Any]) -> dict[str, Any]:

@@ -192,7 +192,7 @@ class PaperPage:
         return addresses
 
 
-def read(
+def read_papers(
     results: Path,
     figures: Mapping[str, Any],
     about: Mapping[str, Mapping[str, Any]] | None = None,

@@ -11,7 +11,7 @@ import pandas as pd
 
 from bench.data_kind import DataKind
 from bench.errors import BenchError, DataError
-from bench.gallery.comparisons import comparisons
+from bench.gallery.comparisons import compare_commands
 from bench.report.claims.judgement import VERDICTS
 from bench.report.claims.tallies import ClaimSource, Tally, sources, tallies
 from bench.report.figure import Figure
@@ -158,7 +158,7 @@ class Stored:
 
     @cached_property
     def comparisons(self) -> list[str]:
-        return list(dict.fromkeys(comparisons(self.manifest.model_dump())))
+        return list(dict.fromkeys(compare_commands(self.manifest.model_dump())))
 
     @cached_property
     def commands(self) -> list[str]:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt,
 import bench.report.kinds
 from bench.columns import column_of
 from bench.errors import ConfigError
-from bench.report.claims.check import complaint, read
+from bench.report.claims.check import claims_of, complaint
 from bench.report.claims.origin import Sourced
 from bench.report.labels import labels_of
 from bench.report.limits import Limits
@@ -172,7 +172,7 @@ class Figure(Sourced, BaseModel):
                 )
         results.published_numbers()
         self.check_readings(results)
-        read(results)
+        claims_of(results)
 
     def check_readings(self, results: Results) -> None:
         """Check the readings' names, axes and labels, and that the first is the figure unchanged."""

@@ -17,7 +17,7 @@ from bench.report.page import Size
 from bench.report.reading import READING
 from runners.config.figures import LabelledRun, expand
 from runners.execute.repetition import RepetitionId
-from runners.results.aggregate import Repetitions, read
+from runners.results.aggregate import Repetitions, read_run
 from runners.results.capture import environment, kind_of_machine
 from runners.results.committed import CommittedRepetitions, labels_of
 from runners.results.derive import is_backed, thinning
@@ -201,7 +201,7 @@ class RunningFigure:
             experiment = labelled.experiment
             known = self.composed.committed.runs.setdefault(experiment.key, {})
             run_id = experiment.run_id
-            read_runs.append(read(labelled.labels, run_id, numbers, store, columns=columns, keep=keep, known=known))
+            read_runs.append(read_run(labelled.labels, run_id, numbers, store, columns=columns, keep=keep, known=known))
             known |= read_runs[-1].kept
         return read_runs
 

@@ -46,7 +46,7 @@ def as_written(seconds: float) -> float:
     return float(f"{seconds:.{DIGITS}g}")
 
 
-def read(
+def read_run(
     labels: Mapping[str, str],
     run_id: str,
     numbers: Iterable[int],

@@ -11,8 +11,7 @@ from bench.audit.published import PublishedOverview, published_overview, publish
 from bench.errors import BenchError, one_line
 from bench.gallery.build import build
 from bench.gallery.overview import overview, overview_text
-from bench.gallery.papers import PaperPage
-from bench.gallery.papers import read as read_papers
+from bench.gallery.papers import PaperPage, read_papers
 from bench.gallery.stored import Derive
 from bench.report.figure import Figure
 from bench.report.tables import to_csv
@@ -33,7 +32,7 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
 
     ``each`` calls a function for each figure that has changed, such as `runners.execute.workers.spread`.
     """
-    papers, numbers = read(folder, committed_long_tables), _published(folder, figure_names())
+    papers, numbers = read_pages(folder, committed_long_tables), _published(folder, figure_names())
     of_users = [name for name, figure in _configured()[0].items() if name not in figure_names() and figure.published]
     texts = {path.stem: path for path in sorted(DOCS.glob("*.md") if DOCS else [])}
     texts |= {f"benchmark_{path.stem}": path for path in sorted(folder.glob("benchmark/*.md"))}
@@ -51,10 +50,10 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
 
 def overviews(folder: Path) -> dict[str, str]:
     """Return the overviews of claims and published numbers by file name; none without reference results."""
-    return _overviews(read(folder), _published(folder, figure_names()))
+    return _overviews(read_pages(folder), _published(folder, figure_names()))
 
 
-def read(folder: Path, derive: Derive | None = None) -> list[PaperPage]:
+def read_pages(folder: Path, derive: Derive | None = None) -> list[PaperPage]:
     """Return the papers with their results, as far as there are any."""
     return read_papers(folder, *_configured(), figure_names(), derive)
 

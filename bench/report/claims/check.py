@@ -109,7 +109,7 @@ def verdicts_on(results: Results) -> pd.DataFrame:
     sample, no case says anything but those on genuine data. `ConfigError` if a claim has an unknown kind, key, axis or
     label, or lacks one.
     """
-    claims, provenance = read(results), results.provenance
+    claims, provenance = claims_of(results), results.provenance
     judged_by = rule(is_sequential=provenance.sequential)
     setting = Conditions(judged_by, _no_evidence(provenance), provenance.genuine, provenance.parts)
     findings = {claim.id: claim.findings(results, setting) for claim in claims if isinstance(claim, CaseClaim)}
@@ -153,7 +153,7 @@ def still_open(results: Results) -> dict[tuple[str, str], Unfinished]:
     """
     setting = Conditions(rule(is_sequential=results.provenance.sequential))
     unfinished = {}
-    for claim in read(results):
+    for claim in claims_of(results):
         if not isinstance(claim, CaseClaim):
             continue
         for labels in claim.cases(results):
@@ -173,7 +173,7 @@ def _no_evidence(provenance: Provenance) -> str:
     return "the data is a packaged sample, too small to conclude from" if provenance.packaged else ""
 
 
-def read(results: Results) -> list[Claim]:
+def claims_of(results: Results) -> list[Claim]:
     """Return their figure's claims, checked against axes and labels; `ConfigError` names claim, key and choices."""
     claims = []
     for raw in results.figure.claims:
