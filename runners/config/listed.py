@@ -2,6 +2,7 @@
 
 import importlib.metadata
 from functools import cache
+from typing import Any
 
 from bench.errors import ConfigError
 
@@ -29,5 +30,5 @@ def listed(group: str) -> dict[str, str]:
 
 
 @cache
-def _points() -> importlib.metadata.EntryPoints:
+def _points() -> Any:  # its type differs between versions of Python
     return importlib.metadata.entry_points()  # opens all installed packages
