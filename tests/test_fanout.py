@@ -194,9 +194,11 @@ def test_a_tuner_that_hangs_is_stopped(tmp_path, experiment, trouble, jobs, back
 
 
 def noted(where: str, what: str) -> str:
-    """Append a line to a file; called in the workers."""
+    """Append a line to a file, with the threads of numba, which is imported only now; called in the workers."""
+    import numba
+
     with open(where, "a") as file:
-        file.write(f"{what} {os.getpid()}\n")
+        file.write(f"{what} {os.getpid()} {numba.get_num_threads()}\n")
     return what
 
 
@@ -224,8 +226,9 @@ def test_calls_and_more_repetitions_can_be_added_while_answers_come(
     assert len(answers) == 9
     assert handed.index(noted) <= 2  # before what was not begun
     assert "called" in answers
-    pid = int((tmp_path / "calls").read_text().split()[1])
+    pid, numba_threads = map(int, (tmp_path / "calls").read_text().split()[1:])
     assert (os.getpid() == pid) == (jobs == 1)
+    assert jobs == 1 or numba_threads == 1  # in this process, only kernels of the suite use it, in one thread
     assert files(store, experiment) == undisturbed
 
 

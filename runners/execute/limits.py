@@ -3,6 +3,7 @@
 import ctypes
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -51,26 +52,31 @@ def in_one_thread(function: Callable[..., Any], arguments: tuple[Any, ...], pare
 
 @lru_cache(maxsize=1)
 def _limit_threads() -> None:
-    import numba
-
-    numba.set_num_threads(1)  # first, since it may load a library that starts with more threads
+    if numba := sys.modules.get("numba"):
+        numba.set_num_threads(1)  # first, since it may load a library that starts with more threads
+    else:  # most workers need none, and importing it takes longer than what they do
+        os.environ["NUMBA_NUM_THREADS"] = "1"  # read when it is imported
     threadpool_limits(1)
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Limit numerical libraries to one thread, also in libraries loaded and processes started inside the block."""
-    import numba
+    """Limit numerical libraries to one thread, also in libraries loaded and processes started inside the block.
 
+    Only a user's own class may have numba use several threads, and it runs in a worker, see `in_one_thread`.
+    """
     before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
-    numba_threads = numba.get_num_threads()
+    numba = sys.modules.get("numba")
+    numba_threads = numba.get_num_threads() if numba else 0
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
-    numba.set_num_threads(1)
+    if numba:
+        numba.set_num_threads(1)
     try:
         with threadpool_limits(1):
             yield
     finally:
-        numba.set_num_threads(numba_threads)
+        if numba:
+            numba.set_num_threads(numba_threads)
         for name in THREAD_VARIABLES:
             os.environ.pop(name, None)
         os.environ.update({name: value for name, value in before.items() if value is not None})

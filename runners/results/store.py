@@ -99,7 +99,6 @@ class Store:
     """Raw runs below ``root/raw/<run_id>/``; safe for several processes, on one machine or on a shared file system.
 
     What cannot be written is a `StoreError`; no half-written file is left under its name.
-
     Beside ``settings.json``, which says in words what the run's name is the hash of, each repetition has
     ``rep-00007.parquet``, its trace, byte-identical however it was run, and ``rep-00007.json``: the seconds it took,
     the environment, and the digest that the trace is checked against whenever it is read. One that failed has
@@ -167,7 +166,7 @@ class Store:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        table = pa.table({name: pa.array(values, from_pandas=False) for name, values in columns.items()})
+        table = pa.table({name: _array(values) for name, values in columns.items()})
         sink = pa.BufferOutputStream()
         pq.write_table(
             table, sink, compression="zstd", use_dictionary=False, write_statistics=False, store_schema=False
@@ -222,6 +221,15 @@ class Store:
     def failure(self, run_id: str, repetition: int) -> dict[str, Any]:
         """Return how a repetition failed when it was last run; empty if it did not."""
         return read_json(self.path(run_id, repetition, ".failed.json"))
+
+
+def _array(values: np.ndarray) -> "pa.Array":
+    import pyarrow as pa
+
+    if values.dtype == object:
+        return pa.array(values, from_pandas=False)
+    buffers = [None, pa.py_buffer(values)]  # `array` imports pandas, which takes longer than a short repetition
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), buffers)
 
 
 def _digest(run_id: str, repetition: int, content: bytes) -> str:
