@@ -13,7 +13,7 @@ import matplotlib
 import pooch
 import pytest
 
-from runners import cli, compare
+from runners import check, cli, compare, gallery, verify
 from runners.reproduce import reproduce
 from runners.run import run
 
@@ -25,6 +25,9 @@ MAINS: dict[str, Callable[[], int]] = {
     "run": lambda: cli.main("config", run),
     "reproduce": lambda: cli.main("reproduce", reproduce),
     "compare": compare.main,
+    "check": check.main,
+    "verify": verify.main,
+    "gallery": gallery.main,
 }
 """What stands at the end of each module."""
 
