@@ -22,13 +22,13 @@ def settings(report: dict[str, Any], answer: Answer) -> dict[str, Any]:
     return json.loads((answer.results / "raw" / report["run_id"] / "settings.json").read_text())["settings"]
 
 
-def test_the_result_is_one_json_object_and_the_second_call_runs_nothing(commands):
+def test_the_result_is_one_json_object_and_the_second_call_runs_nothing(commands, here):
     words = (
         "paper=syndicated env=synthetic_linear algorithm=lints tuner=syndicated repetitions=2 horizon=60 output=json"
     )
     before = {path.name for path in commands.cwd.iterdir()}
     first = commands.call("run", *words.split(), "runner.progress=true")
-    second = commands.call("run", *words.split())
+    second = here(*words.split())
     assert (first.code, second.code) == (0, 0)
     assert "repetitions" in first.err  # the progress bar, which is not on stdout
     assert second.err == ""
@@ -87,8 +87,8 @@ def test_missing_data_is_named_in_one_line_before_the_first_repetition(here):
     assert " is not here" not in here("repetitions=1", "horizon=20").out
 
 
-def test_a_sweep_prints_a_line_for_each_job(commands):
-    answer = commands.call("run", "--multirun", "tuner=tl,op,theory", *SMALL)
+def test_a_sweep_prints_a_line_for_each_job(commands, here):
+    answer = here("--multirun", "tuner=tl,op,theory", *SMALL)
     assert answer.code == 0
     assert answer.err == ""
     reports = answer.reports
@@ -112,9 +112,9 @@ def test_a_wrong_job_does_not_stop_a_sweep(here):
     assert "epoch_factor" in answer.err
 
 
-def test_tuners_of_ones_own_by_configuration_alone_one_of_which_fails(commands):
+def test_tuners_of_ones_own_by_configuration_alone_one_of_which_fails(here):
     targets = "tuner._target_=my_module.Plain,my_module.Raises,my_module.Checked"
-    answer = commands.call("run", "--multirun", "tuner=custom", targets, "+tuner.my_setting=3", *SMALL)
+    answer = here("--multirun", "tuner=custom", targets, "+tuner.my_setting=3", *SMALL)
     assert answer.code == 1
     plain, raises, checked = answer.reports
     assert values(plain, "exploration_rate") == values(checked, "exploration_rate") == [3, 3]
@@ -131,11 +131,11 @@ def test_tuners_of_ones_own_by_configuration_alone_one_of_which_fails(commands):
     assert not list(folder.glob("*.parquet"))
 
 
-def test_all_parts_of_ones_own_in_worker_processes(commands, tmp_path):
+def test_all_parts_of_ones_own_in_worker_processes(commands, here, tmp_path):
     words = ["env=custom", "env._target_=my_module.MyEnvironment", "+env.arms=5", "algorithm=custom"]
     words += ["algorithm._target_=my_module.MyAlgorithm", "tuner=custom", "tuner._target_=my_module.Checked"]
     words += ["+tuner.my_setting=2", *SMALL]
-    fanned = commands.call("run", *words, "jobs=2")
+    fanned = here(*words, "jobs=2")
     assert (fanned.code, fanned.err) == (0, "")
     report = fanned.report
     assert report["new"] == 2
@@ -154,8 +154,8 @@ def test_all_parts_of_ones_own_in_worker_processes(commands, tmp_path):
     assert files[0] == files[1]
 
 
-def test_help_lists_the_groups_and_their_choices(commands):
-    answer = commands.call("run", "--help")
+def test_help_lists_the_groups_and_their_choices(commands, here):
+    answer = here("--help")
     assert answer.code == 0
     above = answer.out.partition("Configuration:")[0].splitlines()
     lines = dict(line.split(": ", 1) for line in above if ": " in line and not line.startswith(" "))

@@ -46,14 +46,18 @@ def call(commands, monkeypatch, capsys):
     sys.modules.pop("bad", None)
 
 
-@pytest.mark.parametrize(("at", "jobs"), [(1, 2), pytest.param(5, 2, marks=LATER), pytest.param(150, 1, marks=LATER)])
-def test_one_tuner_that_ends_its_process_leaves_the_others_finished_and_is_named(commands, at, jobs):
-    kinds = [*LETHAL, *RAISING, *HARMLESS]
+EVERY = [pytest.param([*LETHAL], *case, marks=LATER) for case in ((1, 2), (5, 2), (150, 1))]
+
+
+@pytest.mark.parametrize(("lethal", "at", "jobs"), [(["exit without a word"], 1, 2), *EVERY])
+def test_one_tuner_that_ends_its_process_leaves_the_others_finished_and_is_named(commands, lethal, at, jobs):
+    """Each lethal kind starts workers anew; what is said of each, the next test has, too."""
+    kinds = [*lethal, *RAISING, *HARMLESS]
     answer = commands.call("compare", "name=harmed", f"tuner=ucb1,{tuners(kinds, at)},random", *SIZE, f"jobs={jobs}")
     assert answer.code == 1
     lines = answer.err.splitlines()
-    assert len(lines) == len(LETHAL) + len(RAISING), answer.err
-    for kind, words in (LETHAL | RAISING).items():
+    assert len(lines) == len(lethal) + len(RAISING), answer.err
+    for kind, words in ({kind: LETHAL[kind] for kind in lethal} | RAISING).items():
         is_left_out = at == 1 and kind in LETHAL  # it was started and asked once before anything was run
         place = "left out" if is_left_out else "compare/harmed"
         (line,) = [line for line in lines if line.startswith(f"error: {place}: {kind.capitalize()}: ")]
@@ -165,10 +169,9 @@ def test_a_command_without_a_folder_for_temporary_files_uses_the_results(command
     (commands.cwd / "sitecustomize.py").write_text(script)
     words = ("run", "env=switching_sine", "algorithm=none", "horizon=20", "repetitions=3")
     path = f"{commands.cwd}:{ROOT}"
-    for jobs in (1, 2):
-        answer = commands.call(*words, f"jobs={jobs}", f"seed={jobs}", PYTHONPATH=path)
-        assert (answer.code, answer.err) == (0, "")
-        assert [entry.name for entry in commands.results.iterdir()] == ["raw"]
+    answer = commands.call(*words, "jobs=2", PYTHONPATH=path)  # by the command, and by its workers
+    assert (answer.code, answer.err) == (0, "")
+    assert [entry.name for entry in commands.results.iterdir()] == ["raw"]
     (tmp_path / "file").write_text("")
     answer = commands.call(*words, PYTHONPATH=path, BENCH_RESULTS_DIR=str(tmp_path / "file" / "results"))
     assert_one_sentence(answer, "TMPDIR: ", nowhere, "expected a folder that can be written")
