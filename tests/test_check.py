@@ -344,6 +344,7 @@ def test_the_command_prints_what_each_check_tests_and_what_the_tuner_can(name, f
     verdicts = [line for line in lines if line.startswith(("ok ", "FAILED "))]
     assert len(verdicts) == len(CHECKS["tuner"]) + 1
     assert any(line.startswith(f"FAILED  {failed}") for line in lines) == bool(failed)
+    assert any(line.startswith("FAILED  Another process") for line in lines) == (name in ("OtherEachTime", "Exits"))
     count = sum(line.startswith("FAILED") for line in verdicts)
     assert lines[-1] == (
         f"{count} of {len(verdicts)} checks failed" if failed else f"all {len(verdicts)} checks passed"
