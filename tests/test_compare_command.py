@@ -13,7 +13,9 @@ from markupsafe import escape
 
 import bandit_bench
 from bandit_bench._parts import label_of
+from bench.gallery.build import build
 from bench.gallery.comparisons import compare_commands
+from bench.gallery.papers import read_papers
 from bench.report.figure import read_figure
 from bench.report.provenance import commands as commands_of
 from runners import compare
@@ -187,6 +189,7 @@ def test_a_tuner_has_settings_of_its_own(here):
     assert "Your comparisons" in front
     assert 'href="settings/index.html"' in front
     assert {path.name for path in answer.results.iterdir()} == {"compare", "raw"}  # the gallery is made by its command
+    assert "compare/settings/index.html#claim-" in build(read_papers(answer.results, {}))["claims.html"]
 
 
 def test_make_passes_parentheses_on():

@@ -51,7 +51,7 @@ def build(
     )
     choices = {part: sorted({name for first in firsts for name in first.choices[part]}) for part in PARTS}
     pages["figures.html"] = render("figures", **common, choices=choices)
-    pages["claims.html"] = render("claims", **common)
+    pages["claims.html"] = render("claims", **common | {"papers": papers})  # those of comparisons, too
     pages["numbers.html"] = render(
         "numbers",
         papers=of_papers,
