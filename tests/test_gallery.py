@@ -580,6 +580,29 @@ See [the table](../results/cdt/figure2/paper/table.md#x), [all](../results/claim
     assert page.count("<td data-head") == 2
 
 
+def test_what_a_text_shows_and_the_folder_lacks_comes_from_the_texts_own_results(tmp_path: Path) -> None:
+    texts, folder = tmp_path / "checkout" / "docs", tmp_path / "my results"
+    picture = tmp_path / "checkout/results/cdt/figure2/paper/figure2.svg"
+    for path in (texts / "extend.md", picture, picture.with_name("claims.csv"), folder / "habo/dots/paper/dots.svg"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("<svg/>")
+    text = (
+        "![a](../results/cdt/figure2/paper/figure2.svg) [b](../results/cdt/figure2/paper/figure2.svg) "
+        "[c](../results/cdt/figure2/paper/claims.csv#n) [d](extend.md#x) "
+        "[e](../results/habo/dots/paper/dots.svg) [f](no.md)"
+    )
+    page = build([], docs={"a": text}, at=(folder, texts))["a.html"]
+    assert '<img src="data:image/svg+xml;base64,PHN2Zy8+" alt="a"' in page
+    there = "../checkout/results/cdt/figure2/paper"
+    links = [
+        f"{there}/figure2.svg",
+        f"{there}/claims.csv#n",
+        "../checkout/docs/extend.md#x",
+        "habo/dots/paper/dots.svg",
+    ]
+    assert re.findall('href="([^"]*)">[b-f]<', page) == [*links, "../docs/no.md"]
+
+
 @pytest.mark.parametrize("link", ["mine", "mine/first", "mine/first/quick", "compare", "compare/mine"])
 def test_links_out_of_the_results_are_not_followed(tmp_path: Path, link: str) -> None:
     outside = tmp_path / "outside" / "first" / "quick"

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from itertools import starmap
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -10,7 +11,7 @@ import pandas as pd
 from bench.audit.headlines import RULE
 from bench.audit.published import PublishedOverview
 from bench.gallery.claims import slug, spot_of
-from bench.gallery.docs import first_words, page_of, title_of
+from bench.gallery.docs import Site, first_words, page_of, title_of
 from bench.gallery.numbers import counted, ratio_of, view
 from bench.gallery.papers import FigurePage, PaperPage
 from bench.gallery.render import render
@@ -25,11 +26,13 @@ def build(
     numbers: PublishedOverview | None = None,
     docs: Mapping[str, str] | None = None,
     each: Callable[..., Iterable[tuple[str, str]]] = starmap,
+    at: tuple[Path, Path] | None = None,
 ) -> dict[str, str]:
     """Return the pages of the gallery by their path in the folder of results.
 
     Those of a figure that were made of what there is now are left out. ``docs`` are texts in Markdown by name; ``each``
-    calls a function for each figure, in any order, by default one after another here.
+    calls a function for each figure, in any order, by default one after another here. ``at``: the folder in which the
+    pages will lie, and that of the texts, from which comes what the pages need and the folder lacks.
     """
     outdated = [(page, figure) for page in papers for figure in page.made if not figure.is_fresh]
     pages = dict(each(figure_page, outdated))
@@ -62,11 +65,12 @@ def build(
     pages["readings.html"] = render("readings", readings=_readings(figures))
     opened = {name: (title_of(text), first_words(text)) for name, text in docs.items()}
     pages["docs.html"] = render("docs", docs=opened)
-    for name, text in docs.items():
-        pages[f"{name}.html"] = render("doc", title=title_of(text), text=page_of(text, docs))
     for page in papers:
         printed = counted(numbers, page.name) if numbers else {}
         pages[f"{page.name}/index.html"] = render("paper", "../", paper=page, printed=printed, rule=RULE, docs=docs)
+    site = Site(at[0], {*pages, *(f"{name}.html" for name in docs)}, at[1]) if at else None
+    for name, text in docs.items():
+        pages[f"{name}.html"] = render("doc", title=title_of(text), text=page_of(text, docs, site))
     return pages
 
 

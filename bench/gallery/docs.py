@@ -1,10 +1,14 @@
 """Pages of the documentation."""
 
 import itertools
+import os
 import re
+from base64 import b64encode
 from collections.abc import Collection
 from html import unescape
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote, unquote
 
 from markupsafe import Markup, escape
 
@@ -38,11 +42,23 @@ def first_words(text: str) -> str:
     return ""
 
 
-def page_of(text: str, names: Collection[str]) -> str:
+class Site(NamedTuple):
+    """Where pages are written (``folder``), the ones that are new, and the folder of the texts they are made of."""
+
+    folder: Path
+    pages: Collection[str]
+    texts: Path
+
+    def has(self, address: str) -> bool:
+        return address in self.pages or (self.folder / address).exists()
+
+
+def page_of(text: str, names: Collection[str], site: Site | None = None) -> str:
     """Return a Markdown text of the folder ``docs`` as HTML for a page in the folder of results.
 
     ``names`` are texts that have such a page, too: ``docs/<name>.md`` as ``<name>.html``, ``results/a/b.md`` as
-    ``a_b.html``.
+    ``a_b.html``. Where a ``site`` is given, what it lacks is shown from the folder of the texts: pictures are embedded,
+    other files linked.
     """
     from markdown_it import MarkdownIt  # slow to import
 
@@ -54,7 +70,21 @@ def page_of(text: str, names: Collection[str]) -> str:
     number = itertools.count(1)
     html = re.sub("<table>.*?</table>", lambda match: _table(match[0], next(number)), html, flags=re.DOTALL)
     html = re.sub("<pre>", lambda _: f'<pre class="scroll" {_REGION.format("code", next(number))}>', html)
-    return re.sub(r'(href|src)="([^"]*)"', lambda match: f'{match[1]}="{_address(match[2], names)}"', html)
+    return re.sub(r'(href|src)="([^"]*)"', lambda link: f'{link[1]}="{_place(link[1], link[2], names, site)}"', html)
+
+
+def _place(attribute: str, address: str, names: Collection[str], site: Site | None) -> str:
+    """Return what a link or a picture leads to: a page or a file of the site, or else the file that the text names."""
+    found = _address(address, names)
+    named, hash_sign, anchor = address.partition("#")
+    if site is None or re.match(r"\w+:|#", address) or site.has(unquote(found.partition("#")[0])):
+        return found
+    path = site.texts / unquote(named)
+    if not path.is_file():
+        return found
+    if attribute == "src" and path.suffix == ".svg":
+        return f"data:image/svg+xml;base64,{b64encode(path.read_bytes()).decode()}"
+    return quote(os.path.relpath(path, site.folder).replace(os.sep, "/")) + hash_sign + anchor
 
 
 def _table(html: str, number: int) -> str:
