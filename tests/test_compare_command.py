@@ -22,6 +22,8 @@ from runners import compare
 from runners.comparison import asked
 from runners.config.figures import expand
 from runners.config.tree import read
+from runners.execute.figure_run import all_failed
+from runners.results.store import Store
 
 COMMAND = "compare"
 SMALL = ("env.dim=2", "env.n_arms=3", "horizon=60", "repetitions=5")
@@ -113,7 +115,7 @@ def test_what_is_better_follows_from_the_column(here):
     (claim,) = pd.read_csv(answer.results / "compare" / "rewards" / "claims.csv").to_dict("records")
     finals = pd.read_csv(answer.results / "compare" / "rewards" / "finals.csv")
     rewards = [finals[finals["method"] == name]["reward"].to_numpy() for name in ("Random each round", "TL")]
-    assert claim["text"] == "Random each round ends with more reward than TL"
+    assert claim["text"] == "Random each round ends with more cumulative reward than TL"
     assert claim["expect"] == "greater"
     assert claim["estimate"] == pytest.approx((rewards[0] - rewards[1]).mean())
     assert claim["ci_low"] <= claim["estimate"] <= claim["ci_high"]
@@ -155,6 +157,10 @@ def test_nothing_is_drawn_where_all_repetitions_failed(here, sizes):
     assert error.startswith(f"error: all {number} repetitions failed, {first}")
     assert Path(error.rpartition(" ")[2]).is_file()
     assert not list(answer.results.glob("compare/[!.]*"))
+
+
+def test_one_repetition_that_failed_is_called_the_only_one(tmp_path):
+    assert all_failed({("run", 0): "no luck"}, Store(tmp_path)) == "its only repetition failed with no luck"
 
 
 def test_surrogate_data_is_named_in_the_folder(here):
@@ -294,6 +300,10 @@ def test_how_it_is_drawn_and_printed(here):
     )
     assert (answer.code, answer.err) == (0, "")
     folder = answer.results / "compare" / "drawn"
+    said = [line.partition(": ") for line in answer.out.splitlines() if line.startswith(("picture", "table", "page"))]
+    files = [("picture", "drawn.png"), ("picture", "drawn.pdf"), ("table", "table.tex"), ("page", "index.html")]
+    assert [(kind, Path(place).name) for kind, _, place in said] == files
+    assert all((folder / name).is_file() for _, name in files)
     svg = (folder / "drawn.svg").read_text()
     assert "#123456" in svg
     assert "scale paper" not in svg.lower()

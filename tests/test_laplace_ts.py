@@ -8,6 +8,7 @@ from scipy.optimize import brentq, minimize
 from scipy.special import expit
 
 from bench.algorithms.contextual import BanditInfo
+from bench.algorithms.kernels import best_linear
 from bench.algorithms.laplace_ts import LaplaceTS
 from bench.seeding import Seeds
 
@@ -124,3 +125,9 @@ def test_draws_from_the_posterior():
 def test_the_theoretical_step_size_is_1_in_any_round():
     algorithm = started()
     assert algorithm.theory(1) == algorithm.theory(9999) == {"step_size": 1.0}
+
+
+def test_of_equal_arms_the_first_is_the_best():
+    contexts = np.array([[1.0, 0.0], [1.0, 0.0], [0.5, 2.0], [2.0, -1.0]])
+    assert [best_linear(contexts, np.array(theta)) for theta in ([0.0, 0.0], [0.0, 1.0], [1.0, 1.0])] == [0, 2, 2]
+    assert best_linear(contexts[:3], np.array([1.0, 0.0])) == 0

@@ -225,8 +225,8 @@ def all_failed(failed: dict[RepetitionId, str], store: Store) -> str:
     run_id, number = min(failed, key=lambda key: (key[1], key[0]))
     record = store.path(run_id, number, ".failed.json")
     place = f"; its traceback is in {record}" if record.is_file() else ""
-    count = f"all {len(failed)} repetitions" if len(failed) > 1 else "its repetition"
-    return f"{count} failed, the first with {failed[run_id, number]}{place}"
+    words = f"all {len(failed)} repetitions failed, the first" if len(failed) > 1 else "its only repetition failed"
+    return f"{words} with {failed[run_id, number]}{place}"
 
 
 @dataclass(frozen=True)
