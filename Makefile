@@ -41,12 +41,11 @@ help:
 
 setup: $(STAMP)
 
-# Modules are compiled to bytecode when they are first imported: pip would spend most of its time on all of them.
 $(STAMP): pyproject.toml constraints.txt
 	@echo 'Installing into $(VENV) what all papers and the tests need: about 2 GB, which takes some minutes.'
 	$(PYTHON) -m venv $(VENV)
 	$(PY) -m pip install -q --upgrade pip
-	$(PY) -m pip install --no-compile -c constraints.txt torch==2.13.0 -e '.[dev]'
+	$(PY) -m pip install -c constraints.txt torch==2.13.0 -e '.[dev]'
 	@touch $@
 
 # First fetches the real data that needs no account; where there is no network, and with FETCH=no, stand-ins are used.
