@@ -246,7 +246,7 @@ import bandit_bench as bb
 @bb.component
 class Mine(bb.Tuner):
     def _start(self, problem, seeds):
-        self.left = [{problem.space.names[0]: value} for value in (0.1, 0.5, 1.0, 2.0)]
+        self.left = [{problem.space.names[0]: value} for value in (1.7, 0.1, 0.5, 1.0)]
 
     def _ask(self):
         return self.left[0]
@@ -260,9 +260,9 @@ def test_what_a_tuner_cannot_play_is_found_before_a_repetition_and_what_is_wrong
     (commands.cwd / "own_values.py").write_text(VALUES_OF_ITS_OWN)
     answer = here("tuner=own_values.Mine,ucb1", "env=switching_sine", "horizon=50", "repetitions=2")
     cure = "problem.space.product() has the candidates, and problem.space.from_unit(point) is in the interval"
-    assert_one_sentence(answer, "error: Mine: round 4: found x = 2.0, expected", cure, "leaves_space = True")
+    assert_one_sentence(answer, "error: Mine: round 1: found x = 1.7, expected", cure, "leaves_space = True")
     answer = here("tuner=own_values.Mine,ucb1", "env=bernoulli_arms", "horizon=50", "repetitions=2")
-    assert_one_sentence(answer, "error: Mine: round 1: found arm = 0.1")
+    assert_one_sentence(answer, "error: Mine: round 1: found arm = 1.7")
     (commands.cwd / "rows.csv").write_text("action,reward,p\n" + "1,0.5,0.5\n0,,0.5\n" * 9)
     words = ("env=log", "env.path=rows.csv", "env.propensity=p", "env.n_parts=2", "repetitions=2")
     answer = here("tuner=own_values.Mine,ucb1", *words)

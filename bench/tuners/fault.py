@@ -27,15 +27,7 @@ def cure(space: Space) -> str:
     return f"; {', and '.join(filter(None, ways))}" if any(ways) else ""
 
 
-def check_proposals(tuner: Tuner, space: Space, asks: int) -> None:
-    """Raise TunerError where one of a tuner's first proposals cannot be played; it was started."""
-    proposed = tuner.ask()
-    for place in range(asks):
-        try:
-            if place:
-                tuner.tell(float(place % 2))
-                proposed = tuner.ask()
-        except Exception:  # which the repetitions record, if it comes from rewards that are earned, too
-            return
-        if fault := fault_of(tuner, space, proposed):
-            raise TunerError(f"round {place + 1}: {type(tuner).__name__}: {fault}")
+def check_proposal(tuner: Tuner, space: Space) -> None:
+    """Raise TunerError if the first proposal of a tuner that was started cannot be played, with the cure."""
+    if fault := fault_of(tuner, space, tuner.ask()):
+        raise TunerError(f"round 1: {type(tuner).__name__}: {fault}")

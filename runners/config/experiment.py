@@ -18,7 +18,7 @@ from bench.space import HyperParameter
 from bench.tasks.base import Task
 from bench.trace import Trace
 from bench.tuners.base import Tuner
-from bench.tuners.fault import check_proposals, cure
+from bench.tuners.fault import check_proposal, cure
 from runners.config import by_value
 from runners.config.classes import BASES, construct, describe, import_class, is_suites, require
 from runners.config.identity import Code, code_of
@@ -27,9 +27,6 @@ from runners.config.tree import plain
 from runners.config.trial import how_it_ends
 
 T = TypeVar("T")
-
-_ASKS = 20
-"""How often a user's tuner is asked before it is run."""
 
 _NEEDS = {
     "change_points": "an environment with known changes, such as env=switching_sine",
@@ -225,7 +222,7 @@ def check_experiment(experiment: Experiment) -> None:
                 )
         tuner.random_rounds(problem)
         tuner.start(problem, seeds.child("tuner"))
-        check_proposals(tuner, problem.space, 1 if is_suites(type(tuner)) else min(_ASKS, problem.horizon))
+        check_proposal(tuner, problem.space)
     except SpaceError as error:
         if not is_suites(type(tuner)):
             raise TunerError(f"{type(tuner).__name__}: {error}{cure(problem.space)}") from None
