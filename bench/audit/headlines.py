@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from bench.report.claims.check import complaint
 from bench.report.claims.judgement import FAILS, HOLDS, NO_EVIDENCE, NO_WORSE, OPEN, REMAINS, TIE
 from bench.report.reading import READING
+from bench.report.typeset import sentence_list
 
 Word = Literal["holds", "fails", "mixed", "open", "no evidence"]
 MIXED, NOT_RUN, DEPENDS = "mixed", "not run", "depends on the reading"
@@ -159,11 +160,11 @@ class Judged(NamedTuple):
         if len(self.verdicts) < 2:
             return ""
         if self.verdict != DEPENDS:
-            return _listed(words for words, word in self.verdicts.items() if word != NOT_RUN)
+            return sentence_list(words for words, word in self.verdicts.items() if word != NOT_RUN)
         readings: dict[str, list[str]] = {}
         for words, word in self.verdicts.items():
             readings.setdefault(word, []).append(words)
-        return ", ".join(f"{word} {_listed(under)}" for word, under in readings.items())
+        return ", ".join(f"{word} {sentence_list(under)}" for word, under in readings.items())
 
     @property
     def figures(self) -> list[str]:
@@ -249,13 +250,7 @@ def _named(cases: Iterable[str]) -> str:
     heads: dict[str, list[str]] = {}
     for head, _, rest in (case.partition(", ") for case in cases):
         heads.setdefault(head, []).extend([rest] if rest else [])
-    return _listed(head + (f" ({', '.join(rests)})" if rests else "") for head, rests in heads.items())
-
-
-def _listed(words: Iterable[str]) -> str:
-    """Return words as a sentence lists them: ``a, b and c``."""
-    *first, last = [*words] or [""]
-    return f"{', '.join(first)} and {last}" if first else last
+    return sentence_list(head + (f" ({', '.join(rests)})" if rests else "") for head, rests in heads.items())
 
 
 def _ends(column: "pd.Series[float]") -> tuple[float, float]:

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from bench.report.claims.check import KINDS
 from bench.report.claims.judgement import NO_EVIDENCE, VERDICTS
 from bench.report.claims.tallies import DECIDED, Tally, tally_of
-from bench.report.typeset import number
+from bench.report.typeset import number, sentence_list
 
 DIFFERENCES = ("paired_difference", "relative_difference")
 PRACTICALLY_LEVEL = 10_000
@@ -241,4 +241,4 @@ def _list(counts: Counter[str], *, has_cases: bool = False) -> str:
         count = counts[outcome]
         where = f" wherever {'they are' if count > 1 else 'it is'} decided" if has_cases and outcome in DECIDED else ""
         parts += [f"{count} {several if count > 1 else single}{where}"] if count else []
-    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+    return sentence_list(parts)

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
@@ -41,6 +41,12 @@ def listed(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(listed, value)) or "none"
     return str(value) if isinstance(value, bool | dict) or value is None else number(value)
+
+
+def sentence_list(words: Iterable[str]) -> str:
+    """Return words as a sentence lists them: ``a, b and c``."""
+    *first, last = [*words] or [""]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def interval(low: float, high: float) -> str:

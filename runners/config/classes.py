@@ -126,12 +126,10 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
         return built
     except ConfigError as error:
         key = error.setting.partition(".")[0]
-        if fields.get(key, key) is None:
+        if key in fields and fields[key] is None:
             default = inspect.signature(cls).parameters[key].default
-            least = (
-                f": leave the key out for the default, {default!r}" if default is not inspect.Parameter.empty else ""
-            )
-            raise ConfigError(f"{part}.{key}: found none, expected a value{least}") from None
+            cure = "" if default is inspect.Parameter.empty else f": leave the key out for the default, {default!r}"
+            raise ConfigError(f"{part}.{key}: found none, expected a value{cure}") from None
         is_its = error.owner in (cls.__name__, getattr(cls, "common", cls).__name__)
         raise error.under(part) if is_its else error from None
     except (TypeError, ValueError) as error:  # a class without validated fields

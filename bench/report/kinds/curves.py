@@ -140,9 +140,7 @@ class Curves(Figure):
                 _level(plot, panel, self.reference_label or f"{self.reference_line:g}", self.reference_line)
         plot.put_last(*constants.values(), *_LIMITS, RANDOM_ARMS, _BOUND)
         has_bands = any(np.isfinite(mark.low).any() for mark in plot.marks())
-        needed = (
-            f"they need {MIN_REPETITIONS} repetitions: of fewer, an interval may be wider than all that is possible"
-        )
+        needed = f"they need {MIN_REPETITIONS} repetitions: with fewer, an interval may exceed all possible values"
         bands = f"Bands: pointwise {MEAN_INTERVAL}." if has_bands else f"No bands: {needed}."
         plot.caption = [f"Lines: mean over repetitions. {bands}", *[RANDOM_CAPTION] * has_random]
         plot.caption += [_EARLY_CAPTION] * has_early
