@@ -1,0 +1,108 @@
+import io
+import pickle
+from typing import Any
+
+import numpy as np
+
+from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
+from bench.envs.contextual import ContextualEnvironment
+from bench.errors import TaskError
+from bench.seeding import Seeds
+from bench.space import Configuration
+from bench.tasks.base import Outcome
+from bench.tasks.copies import CopiedAlgorithm, Copies
+
+_PART = 4096
+"""Bytes of a part of a state: parts that states have in common, such as most of a history of rewards, are kept once."""
+
+_MOST = 2**30
+"""Bytes that all past states together may have."""
+
+
+class SmoothedCopies(Copies):
+    """As `copies` whose copies learn from their own rounds; in every second decision a copy plays a past policy.
+
+    A copy's first, third, ... decision is played as it is, and it learns from the rewards. In its second, fourth, ...
+    it plays one of the policies that it has played in the others so far, the latest included, drawn evenly and
+    independently, and learns nothing. So the mean reward of these decisions is that of its whole past, which changes
+    slowly however the copy learns: what a master can be told of it (`stochastic_corral`).
+
+    A past policy is the copy's state before that decision, with the configuration of then; its random draws are new
+    ones. States are kept in memory, parts of 4096 bytes that several of them have in common once: after 10,000
+    decisions with 10 features 20 MB, with UCB-GLM, whose state has all rewards so far, 200 MB.
+
+    Raises TaskError once states need more than 1 GB.
+    Source: Pacchiano, Phan, Abbasi-Yadkori, Rao, Zimmert, Lattimore and Szepesvari 2020 (smoothing).
+    """
+
+    def __init__(self, environment: ContextualEnvironment, algorithm: ContextualAlgorithm) -> None:
+        super().__init__(environment, algorithm, learn="played")
+        self.algorithm = self.copied = self._smoothed = SmoothedAlgorithm(algorithm, False, self._complete)
+
+    def play(self, configuration: Configuration) -> Outcome | None:
+        self._smoothed.policy = None
+        return super().play(configuration)
+
+
+class SmoothedAlgorithm(CopiedAlgorithm):
+    """Copies of an algorithm that take turns with their past; ``policy`` is set to None before each decision."""
+
+    policy: tuple[ContextualAlgorithm, Configuration] | None
+    """What chooses in this decision, with its configuration."""
+
+    def start(self, info: BanditInfo, seeds: Seeds) -> None:
+        super().start(info, seeds)
+        self.policy = None
+        self._rng = seeds.generator("past_policies")
+        self._past: list[list[tuple[bytes, ...]]] = [[] for _ in self.copies]
+        self._is_second = [True] * len(self.copies)
+        self._parts: dict[bytes, bytes] = {}
+
+    def choose(self, contexts: np.ndarray, configuration: Configuration) -> int:
+        if self.policy is None:
+            self.policy = self._next_policy(self._place(configuration), configuration)
+        self._played = self._place(configuration)
+        algorithm, completed = self.policy
+        return algorithm.choose(contexts, completed)
+
+    def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
+        if self._played is not None and self._is_second[self._played]:
+            self._played = None
+        else:
+            super().update(contexts, arm, reward)
+
+    def _next_policy(self, place: int, configuration: Configuration) -> tuple[ContextualAlgorithm, Configuration]:
+        self._is_second[place] = not self._is_second[place]
+        past = self._past[place]
+        if self._is_second[place]:
+            return _Restoring(io.BytesIO(b"".join(past[self._rng.integers(len(past))])), self._rng).load()
+        policy = self.copies[place], configuration
+        file = io.BytesIO()
+        _Keeping(file, protocol=5).dump(policy)
+        state = file.getvalue()
+        parts = (state[i : i + _PART] for i in range(0, len(state), _PART))
+        past.append(tuple(self._parts.setdefault(part, part) for part in parts))
+        if len(self._parts) * _PART > _MOST:
+            raise TaskError(
+                f"task=smoothed_copies: found past states of more than {_MOST / 1e9:.0f} GB after "
+                f"{sum(map(len, self._past))} of them, expected fewer rounds or an algorithm that keeps less"
+            )
+        return policy
+
+
+class _Keeping(pickle.Pickler):
+    """Writes a state without its generators."""
+
+    def persistent_id(self, obj: Any) -> str | None:
+        return "generator" if isinstance(obj, np.random.Generator) else None
+
+
+class _Restoring(pickle.Unpickler):
+    """Reads a state whose draws are those of one generator from now on."""
+
+    def __init__(self, file: io.BytesIO, rng: np.random.Generator) -> None:
+        super().__init__(file)
+        self._rng = rng
+
+    def persistent_load(self, pid: Any) -> np.random.Generator:
+        return self._rng
