@@ -93,6 +93,11 @@ CASES = {
     "infinite context": ({}, changed(user_a={4: "inf"}), "rows.csv, line 6, user_a: found inf, expected a finite"),
     "times in the context": ({"path": "rows.parquet"}, frame(ROWS).assign(user_a=TIMES), "user_a: found the time"),
     "times as rewards": ({"path": "rows.parquet"}, frame(ROWS).assign(click=TIMES), "row 1, click: found the time"),
+    "lists as context": ({"path": "rows.parquet"}, frame(ROWS).assign(user_a=[[1.0, 2.0]] * ROWS), "found array("),
+    "bytes as context": ({"path": "rows.parquet"}, frame(ROWS).assign(user_a=[b"a"] * ROWS), "user_a: found b'a'"),
+    "mappings": ({"path": "rows.parquet"}, frame(ROWS).assign(user_a=[{"u": 1}] * ROWS), "user_a: found {'u': 1}"),
+    "lists as actions": ({"path": "rows.parquet"}, frame(ROWS).assign(item=[[1]] * ROWS), "item: found array([1])"),
+    "lists as rewards": ({"path": "rows.parquet"}, frame(ROWS).assign(click=[[1]] * ROWS), "click: found array([1])"),
     "an empty column": ({}, changed(user_a=""), "rows.csv, user_a: found no value in the whole column"),
     "too many words": ({}, changed(user_a=[f"user {i}" for i in range(ROWS)]), "user_a: found 2,000 different words"),
     "a missing time": ({"order": "time", "time": "time"}, changed(time={4: ""}), "line 6, time: found no value"),
@@ -103,7 +108,7 @@ ARMS = {
     "an arm is not there": (b"item,price\n0,1\n1,2\n2,3\n", "arms.csv, item: found no row of the action '3'"),
     "an arm twice": (
         b"item,price\n0,1\n1,2\n2,3\n3,1\n3,2\n",
-        "arms.csv, line 6, item: found 3, expected each arm once",
+        "arms.csv, line 6, item: found '3', expected each arm once",
     ),
     "an arm never logged": (b"item,price\n0,1\n1,2\n2,3\n3,1\n9,2\n", "the action '9' a chance in only about 0%"),
 }
@@ -190,8 +195,8 @@ def test_what_is_missing_or_constant_is_said(tmp_path):
     table.to_csv(tmp_path / "rows.csv", index=False)
     env = Classification(path=str(tmp_path / "rows.csv"), target="label")
     assert env.notes()[1:] == (
-        "size: 1 missing values, replaced by the mean 3",
-        "kind: 1 missing values, treated as one more word",
+        "size: 1 missing value, replaced by the mean 3",
+        "kind: 1 missing value, treated as one more word",
         "same: left out, as all its values are 7",
     )
     std = np.sqrt(8 / 3)

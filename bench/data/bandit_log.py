@@ -3,17 +3,22 @@
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bench.data.encode import encode, match
 from bench.data.files import Stamp, stamp_of
+from bench.data.labels import Labels, labels_in
 from bench.data.log import Log
 from bench.data.read import Files, column_names, files_of, read_files
 from bench.errors import ConfigError, DataError
 
+if TYPE_CHECKING:  # slow to import
+    import pandas as pd
+
 UNIFORM = "uniform"
+MAX_ACTIONS = 10_000
 MAX_FEATURES = 1000
 """Of an arm in a context: more would make matrices that are slow to use."""
 
@@ -86,16 +91,16 @@ def _load(stamps: tuple[Stamp, ...], columns: Columns, of_arms: tuple[Stamp, ...
     if not uniform:
         match(columns.propensity, names, "env.propensity")
     context = match(columns.context, names, "env.context", own)
-    table = read_files(files, list(dict.fromkeys([*own, *context])))
+    table = read_files(files, list(dict.fromkeys([*own, *context])), [columns.action])
 
     rewards = table.numbers(columns.reward)
     if (rewards == rewards[0]).all():
         raise DataError(f"{files[0]}, {columns.reward}: found the reward {rewards[0]:g} in all rows, expected several")
-    labels, actions = _actions(table, columns.action)
-    features = np.empty((len(labels), 0))
+    logged = labels_in(table, columns.action, "an action", "actions", MAX_ACTIONS)
+    labels, actions, features = logged.names, logged.codes, np.empty((len(logged.names), 0))
     notes: tuple[str, ...] = ()
     if of_arms:
-        labels, actions, features, notes = _with_features(table, columns.action, labels, actions, of_arms)
+        labels, actions, features, notes = _with_features(columns.action, logged, of_arms)
     if len(labels) < 2:
         raise DataError(f"{files[0]}, {columns.action}: found the one action '{labels[0]}', expected at least two")
     if uniform:
@@ -111,48 +116,33 @@ def _load(stamps: tuple[Stamp, ...], columns: Columns, of_arms: tuple[Stamp, ...
         raise DataError(f"{files[0]}: found {product} features, expected a product of at most {MAX_FEATURES:,}")
     return BanditLog(
         encoded.values, actions, rewards, propensities, _order(table, columns.time), features,
-        tuple(map(str, labels)), (*encoded.notes, *notes),
+        tuple(labels), (*encoded.notes, *notes),
     )  # fmt: skip
 
 
-def _actions(table: Files, column: str) -> tuple[list[Any], np.ndarray]:
-    """Return the actions in order, numbers by size, and that of each row as its place there."""
-    import pandas as pd
-
-    values = table.frame[column]
-    table.refuse(column, values.isna(), "an action in each row")
-    codes, found = pd.factorize(values, sort=False)
-    labels = found.tolist()
-    if len(labels) > 10_000:
-        raise DataError(f"{table.parts[0][0]}, {column}: found {len(labels):,} actions, expected at most 10,000")
-    try:
-        order = sorted(range(len(labels)), key=labels.__getitem__)
-    except TypeError:  # numbers and words
-        order = sorted(range(len(labels)), key=lambda i: str(labels[i]))
-    place = np.empty(len(labels), dtype=np.int32)
-    place[order] = np.arange(len(labels), dtype=np.int32)
-    return [labels[i] for i in order], place[codes]
-
-
 def _with_features(
-    table: Files, column: str, logged: list[Any], actions: np.ndarray, of_arms: tuple[Stamp, ...]
-) -> tuple[list[Any], np.ndarray, np.ndarray, tuple[str, ...]]:
+    column: str, logged: Labels, of_arms: tuple[Stamp, ...]
+) -> tuple[list[str], np.ndarray, np.ndarray, tuple[str, ...]]:
     """Return all actions of the table of arms, those of the rows as places there, and the arms' features."""
-    arms = read_files([path for path, _, _ in of_arms])
-    names = [str(name) for name in arms.frame]
+    files = [path for path, _, _ in of_arms]
+    names = column_names(files)
     match(column, names, "env.arms: the column of the action")
-    labels = arms.frame[column].tolist()
+    arms = read_files(files, names, [column])
+    labels = labels_in(arms, column, "an action", "actions", MAX_ACTIONS)
     arms.refuse(column, arms.frame[column].duplicated(), "each arm once")
-    place = {label: i for i, label in enumerate(labels)}
-    unknown = next((label for label in logged if label not in place), None)
-    if unknown is not None:
-        raise DataError(f"{arms.parts[0][0]}, {column}: found no row of the action '{unknown}', expected one")
+    by_value = logged.are_numbers and labels.are_numbers
+    row_of = {(labels.values if by_value else labels.names)[code]: row for row, code in enumerate(labels.codes)}
+    places = []
+    for value, name in zip(logged.values if by_value else logged.names, logged.names, strict=True):
+        if value not in row_of:
+            raise DataError(f"{files[0]}, {column}: found no row of the action '{name}', expected one")
+        places.append(row_of[value])
     features = encode(arms, [name for name in names if name != column])
-    places = np.array([place[label] for label in logged], dtype=np.int32)
-    return labels, places[actions], features.values, features.notes
+    spelled = [labels.names[code] for code in labels.codes]
+    return spelled, np.array(places, dtype=np.int32)[logged.codes], features.values, features.notes
 
 
-def _check_support(labels: list[Any], actions: np.ndarray, propensities: np.ndarray, uniform: bool) -> None:
+def _check_support(labels: list[str], actions: np.ndarray, propensities: np.ndarray, uniform: bool) -> None:
     """Refuse a log in which some action was not possible in some contexts, or whose propensities are wrong.
 
     The sum of 1 / propensity over the rows of an action estimates in how many rows it was possible: all, if it is as
@@ -188,9 +178,24 @@ def _check_support(labels: list[Any], actions: np.ndarray, propensities: np.ndar
 def _order(table: Files, column: str) -> np.ndarray:
     if not column:
         return np.arange(len(table.frame))
-    values = table.frame[column]
+    return np.asarray(_times(table, column).argsort(kind="stable"))
+
+
+def _times(table: Files, column: str) -> "pd.Series":
+    """Return a column of times as what can be sorted, texts as numbers or dates: as words 10:00 comes before 9:00."""
+    import pandas as pd
+
+    values = table.single(column)
     table.refuse(column, values.isna(), "a time in each row")
-    return np.asarray(np.argsort(values.to_numpy(), kind="stable"))
+    if values.dtype.kind in "biufmM":
+        return values
+    numbers = pd.to_numeric(values, errors="coerce")
+    if numbers.notna().sum() > len(values) / 2:
+        table.refuse(column, numbers.isna(), "a number, as in most rows")
+        return numbers
+    times = pd.to_datetime(values.astype(str), format="ISO8601", utc=True, errors="coerce")
+    table.refuse(column, times.isna(), "a number, or a date and time such as 2026-01-31 14:05:00")
+    return times
 
 
 def paths_of(path: str | list[str], arms: str) -> list[Path]:

@@ -26,6 +26,10 @@ class Features:
     notes: tuple[str, ...]
 
 
+def counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
 def match(patterns: str | Sequence[str], names: Sequence[str], key: str, besides: Sequence[str] = ()) -> list[str]:
     """Return the columns that names or patterns such as ``user_*`` name, but those ``besides``, in the table's order.
 
@@ -74,9 +78,8 @@ def encode(table: Files, columns: Sequence[str]) -> Features:
 def _column(table: Files, column: str) -> tuple[np.ndarray | None, list[str], list[str]]:
     import pandas as pd
 
-    values = table.frame[column]
-    if values.dtype.kind in "mM":
-        raise DataError(f"{table.place(0)}, {column}: found the time {values.iloc[0]}, expected numbers or words")
+    values = table.single(column)
+    table.refuse_times(column, "numbers or words")
     if isinstance(values.dtype, pd.CategoricalDtype) or values.dtype.kind not in "biuf":
         numbers = pd.to_numeric(values, errors="coerce")
         known = values.notna()
@@ -98,7 +101,8 @@ def _numbers(table: Files, column: str, values: np.ndarray) -> tuple[np.ndarray 
         return None, [], [f"{column}: left out, as all its values are {mean:g}"]
     values = (values - mean) / std
     values[missing] = 0.0
-    notes = [f"{column}: {missing.sum():,} missing values, replaced by the mean {mean:g}"] if missing.any() else []
+    n_missing = counted(int(missing.sum()), "missing value")
+    notes = [f"{column}: {n_missing}, replaced by the mean {mean:g}"] if missing.any() else []
     return values[:, None], [column], notes
 
 
@@ -111,7 +115,8 @@ def _words(table: Files, column: str) -> tuple[np.ndarray | None, list[str], lis
             f"{table.parts[0][0]}, {column}: found {len(words):,} different words, expected at most {MAX_WORDS}, as "
             "each is made a feature: leave the column out, or group them"
         )
-    notes = [f"{column}: {missing.sum():,} missing values, treated as one more word"] if missing.any() else []
+    n_missing = counted(int(missing.sum()), "missing value")
+    notes = [f"{column}: {n_missing}, treated as one more word"] if missing.any() else []
     if len(words) == 1:
         return None, [], [*notes, f"{column}: left out, as all its values are '{words[0]}'"]
     one_hot = np.zeros((len(codes), len(words)), dtype=np.float32)

@@ -10,6 +10,7 @@ import numpy as np
 
 from bench.data.encode import encode, match
 from bench.data.files import Stamp, stamp_of
+from bench.data.labels import Labels, labels_in
 from bench.data.log import Log
 from bench.data.read import Files, column_names, files_of, read_files
 from bench.errors import ConfigError, DataError
@@ -17,6 +18,8 @@ from bench.packages import how_to_install
 
 Packaged = Literal["digits", "wine", "breast_cancer", "iris"]
 MAX_CLASSES = 100
+FEW_CLASSES = 20
+"""As many whole numbers may well be classes; more are rather a measurement."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +49,7 @@ def load_packaged(name: Packaged) -> Labelled:
     data = getattr(sklearn.datasets, f"load_{name}")()
     columns = [str(column) for column in data.feature_names]
     frame = pd.DataFrame(data.data, columns=columns)
-    frame["class"] = data.target
+    frame["class"] = data.target.astype(str)
     return _labelled(Files(frame, ((Path(name), len(frame)),)), columns, "class")
 
 
@@ -63,19 +66,24 @@ def _load(stamps: tuple[Stamp, ...], target: str, features: tuple[str, ...]) -> 
     names = column_names(files)
     match(target, names, "env.target")
     columns = match(features, names, "env.features", [target])
-    return _labelled(read_files(files, [*columns, target]), columns, target)
+    return _labelled(read_files(files, [*columns, target], [target]), columns, target)
 
 
 def _labelled(table: Files, columns: list[str], target: str) -> Labelled:
-    values = table.frame[target]
-    table.refuse(target, values.isna(), "a class in each row")
-    names, classes = np.unique(values.to_numpy().astype(str), return_inverse=True)
+    labels = labels_in(table, target, "a class", "classes", MAX_CLASSES)
+    names = tuple(labels.names)
     if len(names) < 2:
         raise DataError(f"{table.parts[0][0]}, {target}: found the one class '{names[0]}', expected at least two")
-    if len(names) > MAX_CLASSES:
-        raise DataError(
-            f"{table.parts[0][0]}, {target}: found {len(names):,} classes, expected at most {MAX_CLASSES}: "
-            "each is an arm"
-        )
     encoded = encode(table, columns)
-    return Labelled(encoded.values, classes.astype(np.int32), tuple(names.tolist()), encoded.notes)
+    return Labelled(encoded.values, labels.codes, names, (*_doubtful(target, labels), *encoded.notes))
+
+
+def _doubtful(target: str, labels: Labels) -> list[str]:
+    """Say of classes that look like measurements that only the exact one is right."""
+    number, values = len(labels.names), labels.values
+    if not labels.are_numbers or (number <= FEW_CLASSES and all(value == int(value) for value in values)):
+        return []
+    return [
+        f"{target}: its {number} different numbers, {labels.names[0]} to {labels.names[-1]}, are {number} classes, and "
+        f"only the exact one is right; if {target} is a measurement, replace it by a few classes, such as low and high"
+    ]

@@ -11,6 +11,7 @@ import hashlib
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date, time, timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,9 @@ if TYPE_CHECKING:  # slow to import
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
 """Texts in a CSV file that mean a missing value."""
+
+_EXACT = 2.0**53
+"""From here on floats no longer tell whole numbers apart."""
 
 _KINDS = "a Parquet file (.parquet) or a CSV file (.csv, .csv.gz)"
 _read_by: dict[str, set[Path]] = {}
@@ -53,7 +57,10 @@ def files_of(path: str | Path | Sequence[str | Path], key: str = "path") -> list
     """
     files: list[Path] = []
     for text in [path] if isinstance(path, str | Path) else path:
-        expanded = Path(text).expanduser()
+        try:
+            expanded = Path(text).expanduser()
+        except RuntimeError:  # no user of that name
+            expanded = Path(text)
         found = [expanded] if expanded.is_file() else [Path(name) for name in sorted(glob.glob(str(expanded)))]
         if not text or not found or not all(file.is_file() for file in found):
             kind = "a folder" if expanded.is_dir() else "no such file"
@@ -92,8 +99,39 @@ class Files:
         if wrong.any():
             row = int(np.argmax(wrong))
             value = self.frame[column].iloc[row]
-            found = "no value" if value is None or value != value else repr(getattr(value, "item", lambda: value)())
+            is_missing = value is None or (np.ndim(value) == 0 and value != value)
+            single = value if np.ndim(value) else getattr(value, "item", lambda value=value: value)()
+            found = "no value" if is_missing else repr(single)
             raise DataError(f"{self.place(row)}, {column}: found {found[:60]}, expected {expected}")
+
+    def single(self, column: str) -> "pd.Series":
+        """Return a column; DataError for the first value that is a list, a mapping or bytes, as Parquet files have."""
+        values = self.frame[column]
+        if values.dtype == object:
+            wrong = [isinstance(value, bytes | dict | list | np.ndarray) for value in values]
+            self.refuse(column, wrong, "a single number or word: write each part as a column of its own")
+        return values
+
+    def refuse_times(self, column: str, expected: str) -> None:
+        """Raise DataError if a column has dates or times."""
+        values = self.frame[column]
+        known = values[values.notna()]
+        if values.dtype.kind in "mM" or (len(known) and isinstance(known.iloc[0], date | time | timedelta)):
+            raise DataError(f"{self.place(0)}, {column}: found the time {values.iloc[0]}, expected {expected}")
+
+    def texts(self, column: str) -> "pd.Series":
+        """Return a column of labels as texts, whole numbers without a decimal point, None where there is none.
+
+        Raises DataError for a value that is not single, or a float so large that it may stand for several numbers.
+        """
+        import pandas as pd
+
+        values = self.single(column)
+        if values.dtype.kind == "f":
+            expected = "whole numbers or words: floats of this size do not tell whole numbers apart"
+            self.refuse(column, values.abs() >= _EXACT, expected)
+        codes, found = pd.factorize(values)
+        return pd.Series(np.array([*map(_text, found.tolist()), None], dtype=object)[codes])  # -1: the last
 
     def place(self, row: int) -> str:
         part = 0
@@ -107,9 +145,8 @@ class Files:
         """Return a column as float64. Raises DataError for the first value that is missing or not a finite number."""
         import pandas as pd
 
-        values = self.frame[column]
-        if values.dtype.kind == "M":
-            raise DataError(f"{self.place(0)}, {column}: found the time {values.iloc[0]}, expected {expected}")
+        values = self.single(column)
+        self.refuse_times(column, expected)
         found = pd.to_numeric(values, errors="coerce").to_numpy(np.float64, na_value=np.nan)
         self.refuse(column, ~np.isfinite(found), expected)
         return found
@@ -124,8 +161,11 @@ def column_names(files: Sequence[Path]) -> list[str]:
     return names
 
 
-def read_files(files: Sequence[Path], columns: Sequence[str] | None = None) -> Files:
-    """Return the columns, by default all, of files that follow each other; raises DataError as `read` does."""
+def read_files(files: Sequence[Path], columns: Sequence[str] | None = None, labels: Sequence[str] = ()) -> Files:
+    """Return the columns, by default all, of files that follow each other; raises DataError as `read` does.
+
+    ``labels``: those of the columns that are read as texts, for `bench.data.labels`, so that no two become one number.
+    """
     import pandas as pd
 
     names = column_names(files)
@@ -133,7 +173,7 @@ def read_files(files: Sequence[Path], columns: Sequence[str] | None = None) -> F
         if name not in names:
             raise DataError(f"{files[0]}: found no column '{name}', expected one of: {', '.join(names)[:300]}")
     wanted = list(dict.fromkeys(columns if columns is not None else names))
-    frames = [_kind(file)[1](file, wanted) for file in files]
+    frames = [_kind(file)[1](file, wanted, labels) for file in files]
     parts = tuple((file, len(frame)) for file, frame in zip(files, frames, strict=True))
     frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
     if frame.empty:
@@ -151,7 +191,10 @@ def _names(file: Path) -> list[str]:
     return names
 
 
-def _kind(file: Path) -> tuple[Callable[[Path], list[str]], Callable[[Path, list[str]], "pd.DataFrame"]]:
+_Read = Callable[[Path, list[str], Sequence[str]], "pd.DataFrame"]
+
+
+def _kind(file: Path) -> tuple[Callable[[Path], list[str]], _Read]:
     if file.suffix == ".parquet":
         return _parquet_names, _read_parquet
     if file.suffixes[-1:] == [".csv"] or file.suffixes[-2:] == [".csv", ".gz"]:
@@ -166,11 +209,16 @@ def _parquet_names(file: Path) -> list[str]:
         return list(pyarrow.parquet.read_schema(file).names)
 
 
-def _read_parquet(file: Path, columns: list[str]) -> "pd.DataFrame":
+def _read_parquet(file: Path, columns: list[str], labels: Sequence[str]) -> "pd.DataFrame":
     import pyarrow.parquet
 
     with reading(file, "a Parquet file"):
-        return pyarrow.parquet.read_table(file, columns=columns).to_pandas(ignore_metadata=True, self_destruct=True)
+        table = pyarrow.parquet.read_table(file, columns=columns)
+        exact = table.select(list(labels)).to_pandas(ignore_metadata=True, integer_object_nulls=True)
+        frame = table.to_pandas(ignore_metadata=True, self_destruct=True)
+    for name in labels:
+        frame[name] = Files(exact, ((file, len(exact)),)).texts(name)
+    return frame
 
 
 def _csv_names(file: Path) -> list[str]:
@@ -191,15 +239,24 @@ def _csv_names(file: Path) -> list[str]:
     return names
 
 
-def _read_csv(file: Path, columns: list[str]) -> "pd.DataFrame":
+def _read_csv(file: Path, columns: list[str], labels: Sequence[str]) -> "pd.DataFrame":
     import pandas as pd
 
     names = _csv_names(file)
+    missing = {name: ("",) if name in labels else MISSING for name in names}
     with reading(file, "a table of comma-separated values in UTF-8"):
         frame = pd.read_csv(  # without usecols, with which too many values in a line are no error
             file, names=names, skiprows=1, encoding="utf-8-sig", low_memory=False, skipinitialspace=True,
-            keep_default_na=False, na_values=list(MISSING),
+            keep_default_na=False, na_values=missing, dtype=dict.fromkeys(labels, str),
         )  # fmt: skip
     if not isinstance(frame.index, pd.RangeIndex):  # pandas takes what is too much for an index
         raise DataError(f"{file}, line 2: found more values than the {len(names)} columns, expected as many")
+    expected = "a label: this text means that there is none; if it is one, write it otherwise"
+    for name in labels:
+        is_none = frame[name].str.strip().isin(MISSING)
+        Files(frame, ((file, len(frame)),)).refuse(name, is_none, expected)
     return frame[columns]
+
+
+def _text(value: Any) -> str:
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value)

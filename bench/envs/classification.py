@@ -4,6 +4,7 @@ import numpy as np
 from pydantic import Field
 
 from bench.component import component
+from bench.data.encode import counted
 from bench.data.labelled import Labelled, Packaged, load_labelled, load_packaged
 from bench.data.read import digest, files_of
 from bench.envs.contextual import ContextualEnvironment, Link
@@ -63,8 +64,9 @@ class Classification(ContextualEnvironment):
     def notes(self) -> tuple[str, ...]:
         table = self._load()
         shares = np.bincount(table.classes) / len(table)
-        features = f"{len(table):,} rows, {table.features.shape[1]} features, {len(table.names)} classes"
-        return (f"{self.path or self.data}: {features}, the most frequent in {shares.max():.1%}", *table.notes)
+        features = counted(table.features.shape[1], "feature")
+        size = f"{len(table):,} rows, {features}, {len(table.names)} classes"
+        return (f"{self.path or self.data}: {size}, the most frequent in {shares.max():.1%}", *table.notes)
 
     def start(self, rounds: int, seeds: Seeds) -> None:
         table = self._load()

@@ -4,6 +4,7 @@ import numpy as np
 
 from bench.component import component
 from bench.data.bandit_log import UNIFORM, BanditLog, Columns, load_bandit_log, paths_of
+from bench.data.encode import counted
 from bench.data.read import digest
 from bench.envs.contextual import Link
 from bench.envs.replay import Replay
@@ -111,9 +112,9 @@ class LogReplay(Replay):
             "nothing about other data",
         }[self.sample]
         order = "in the order of time" if self.order == "time" else "in random order"
-        dim = log.contexts.shape[1]
+        features = counted(log.contexts.shape[1], "feature")
         return (
-            f"log: {len(log):,} rows, {log.n_actions} actions logged {logged}, {dim} features of the context"
+            f"log: {len(log):,} rows, {log.n_actions} actions logged {logged}, {features} of the context"
             + (f" and {log.arms.shape[1]} of an arm" if self.arms else "")
             + f", mean reward {log.rewards.mean():.4g}",
             f"smallest propensity {smallest:.4g}; every action has support, as far as the propensities tell",

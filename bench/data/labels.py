@@ -1,0 +1,68 @@
+"""Columns of labels, such as actions and classes: which there are, and where one may be spelled in two ways."""
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bench.data.read import Files
+from bench.errors import DataError
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?")
+
+
+class Labels(NamedTuple):
+    """Labels in order: ``names`` as they are spelled; ``values``, exact numbers if all are numbers, else the names.
+
+    ``codes``, shape (rows,): the place of each row's label.
+    """
+
+    names: list[str]
+    values: list[Decimal] | list[str]
+    codes: np.ndarray
+
+    @property
+    def are_numbers(self) -> bool:
+        return isinstance(self.values[0], Decimal)
+
+
+def labels_in(table: Files, column: str, one: str, several: str, most: int) -> Labels:
+    """Return the labels in a column that `read_files` has read as such; ``one``, ``several``: what they stand for.
+
+    Raises DataError where a row has none, for more than ``most``, and where labels say the same in two spellings, as 7
+    and 007 do in a column of numbers: only the user knows whether they are one label or two.
+    """
+    import pandas as pd
+
+    values = table.frame[column]
+    table.refuse(column, values.isna(), f"{one} in each row")
+    codes, found = pd.factorize(values)
+    spelled = [str(text) for text in found]
+    if len(spelled) > most:
+        number = f"{len(spelled):,} {several}"
+        raise DataError(f"{table.parts[0][0]}, {column}: found {number}, expected at most {most:,}: each is an arm")
+    places: dict[Any, int] = {}
+    for code, value in enumerate(_values(spelled)):
+        if (other := places.setdefault(value, code)) != code:
+            first, second = (int(np.argmax(codes == each)) for each in (other, code))
+            raise DataError(
+                f"{table.place(second)}, {column}: found {spelled[code]!r}, and {spelled[other]!r} in "
+                f"{table.place(first)}, expected one spelling of each label: write both alike, or, if they are two "
+                "labels, put a letter before each"
+            )
+    ordered = sorted(places)
+    place = np.empty(len(ordered), dtype=np.int32)
+    place[[places[value] for value in ordered]] = np.arange(len(ordered), dtype=np.int32)
+    names = [spelled[places[value]].strip() for value in ordered]
+    return Labels(names, ordered if isinstance(ordered[0], Decimal) else names, place[codes])
+
+
+def _values(labels: Sequence[str]) -> Sequence[Decimal] | Sequence[str]:
+    """Return what labels say: numbers if all are, ``true`` and ``false`` if all are, else words without outer space."""
+    words = [label.strip() for label in labels]
+    if all(map(_NUMBER.fullmatch, words)):
+        return [Decimal(word) for word in words]
+    lower = [word.lower() for word in words]
+    return lower if {*lower} <= {"true", "false"} else words
