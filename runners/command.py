@@ -20,6 +20,7 @@ from bench.errors import BenchError, ConfigError, one_line
 from bench.packages import DISTRIBUTION
 from runners.config.classes import version
 from runners.config.folders import named_folder
+from runners.config.nearest import no_override
 from runners.config.tree import unknown_choice, unknown_key, user_folder
 from runners.execute.limits import stopping
 from runners.results.store import results_folder
@@ -149,7 +150,7 @@ def one_sentence(error: BaseException) -> BaseException:
         group, _, choice = str(error.missing_cfg_file).partition("/")
         return unknown_choice(group, choice)
     if isinstance(error, OverrideParseException):
-        return ConfigError(f"{error.override}: found no valid override, expected key=value")
+        return ConfigError(no_override(str(error.override)))
     if unknown := re.search(r"Could not override '([^'@]+)'", str(error)):
         return ConfigError(f"{unknown[1]}: found an unknown key, expected one that --help shows")
     return error

@@ -22,6 +22,7 @@ import pytest
 from commands import PATIENCE, ROOT, Commands
 from trouble_tuner import ROUNDS
 
+import bandit_bench
 from bench.errors import ConfigError, StoreError
 from runners.command import command
 from runners.config.experiment import Experiment
@@ -396,6 +397,26 @@ def test_a_folder_in_the_home_of_nobody_is_named(monkeypatch, capsys, variable):
     assert command(lambda: True) == 1
     expected = f"error: {variable}: found '~no such user/folder', but that user has no home folder, expected a folder\n"
     assert capsys.readouterr().err == expected
+
+
+def test_from_python_too_a_folder_in_the_home_of_nobody_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
+    monkeypatch.setenv("BENCH_DATA_DIR", "~no such user/folder")
+    with pytest.raises(ConfigError, match="BENCH_DATA_DIR: found '~no such user/folder', but that user has no home"):
+        bandit_bench.run(env="movielens", tuner="tl", horizon=10, repetitions=1)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("threads", ["0", "-1", "two"])
+def test_a_number_of_threads_that_is_none_is_named(monkeypatch, tmp_path, threads):
+    """With which numba cannot be imported."""
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
+    monkeypatch.setenv("NUMBA_NUM_THREADS", threads)
+    with pytest.raises(
+        ConfigError, match=f"^NUMBA_NUM_THREADS: found '{threads}', expected a whole number, at least 1"
+    ):
+        bandit_bench.run(env="switching_sine", algorithm="none", tuner="tl", horizon=10, repetitions=1)
+    assert not list(tmp_path.rglob("*.failed.json"))
 
 
 def test_a_user_without_a_home_has_one_for_libraries(monkeypatch):

@@ -16,6 +16,12 @@ RUN: Sentences = {
     "env=drift": ("env: found 'drift', did you mean 'drifting_linear'?",),
     "env=people.csv": ("env: found the file 'people.csv', expected env=classification env.path=people.csv",),
     "env=data/people.csv": ("env: found the file 'data/people.csv', expected env=classification",),
+    "env=classification env.data=people.csv": (
+        "env.data: found the file 'people.csv', expected env=classification env.",
+    ),
+    "env=log env.data=people.csv": ("env.data: found the file 'people.csv', expected", "env=log env.path=people.csv"),
+    "env.path=people.csv": ("env.path: found the file 'people.csv', expected env=classification env.path=people.csv",),
+    "env=classification env.data=people": ("env.data: found 'people', expected 'digits', 'wine'",),
     "tuner=MyTuner": ("tuner: found 'MyTuner', did you mean 'my_module.MyTuner'?",),
     "tuner=CDT": ("tuner: found 'CDT', did you mean 'cdt'?",),
     "~env": ("env",),
@@ -38,6 +44,11 @@ RUN: Sentences = {
         "env.context=hour,age, expected one, or a list in brackets: env.context=[hour,age];",
     ),
     "env=log env.action=hour,age": ("env.action=hour,age, expected one; for several use --multirun",),
+    "env.dim={1,2}": (
+        "env.dim={1,2}: found no valid override, expected key=value: env.dim=[1,2] for a list, env.dim={",
+    ),
+    "env=classification env.features={a:1}": ("env.features: found {'a': 1}, expected a valid string",),
+    "env=braces": ("conf/env/braces.yaml:3: found no valid YAML (found '1' in braces without a value, expected {key:",),
     "seed=-1": ("seed: found -1", "greater than or equal to 0"),
     "runner.backend=foo jobs=2": ("runner.backend: found 'foo'", "loky"),
     # classes
@@ -138,6 +149,10 @@ REST = {
 @pytest.mark.parametrize(("command", "line"), [(command, line) for command, lines in WRONG.items() for line in lines])
 def test_what_is_wrong_is_said_in_one_sentence(commands, monkeypatch, capsys, command, line):
     (commands.cwd / "broken.py").write_text('raise ImportError("first line\\nsecond line")\n')
+    if "braces" in line:
+        (commands.cwd / "conf" / "env").mkdir(parents=True)
+        content = "_target_: bench.envs.synthetic_linear.SyntheticLinear\n# a list\ndim: {1, 2}\n"
+        (commands.cwd / "conf" / "env" / "braces.yaml").write_text(content)
     if "bad/" in line:
         folder = commands.cwd / "conf" / "papers" / "bad" / "figures"
         folder.mkdir(parents=True)

@@ -125,7 +125,10 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
             built.feedback = cls.common(**common)  # type: ignore[attr-defined]
         return built
     except ConfigError as error:
+        error.setting = _without_types(error.setting, fields)
         key = error.setting.partition(".")[0]
+        if part == "env" and isinstance(fields.get(key), str) and (data := file_of_data(fields[key], f"env.{key}")):
+            raise ConfigError(data) from None
         if key in fields and fields[key] is None:
             default = inspect.signature(cls).parameters[key].default
             cure = "" if default is inspect.Parameter.empty else f": leave the key out for the default, {default!r}"
@@ -142,6 +145,20 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
         if is_suites(cls):
             raise
         raise ConfigError(f"{part}: {cls.__name__} cannot be built: {describe(error)}, expected a component") from error
+
+
+def _without_types(setting: str, value: Any) -> str:
+    """Return the dotted key of a setting without the types that Pydantic names where there may be several."""
+    kept = []
+    for name in setting.split("."):
+        if isinstance(value, Mapping) and name in value:
+            value = value[name]
+        elif isinstance(value, list) and name.isdigit() and int(name) < len(value):
+            value = value[int(name)]
+        else:
+            continue
+        kept.append(name)
+    return ".".join(kept) or setting
 
 
 def not_settings(cls: type) -> list[str]:

@@ -24,6 +24,7 @@ from bench.errors import ConfigError, message
 from runners.config.classes import import_class
 from runners.config.experiment import Experiment
 from runners.config.groups import register, settings_alone
+from runners.config.nearest import file_of_data, no_override
 from runners.config.runner import Runner
 from runners.config.tree import (
     CLASS,
@@ -197,7 +198,7 @@ def parse(override: str) -> Override:
             raise OverrideParseException(override, "no key")
         return parsed
     except OverrideParseException:
-        raise ConfigError(f"{override}: found no valid override, expected key=value") from None
+        raise ConfigError(no_override(override)) from None
 
 
 def text_of(override: Override) -> str:
@@ -229,6 +230,8 @@ def _check_keys(settings: Mapping[str, Any], known: Any, key: str, added: Sequen
             if isinstance(known[name], dict):
                 _check_keys(settings, known[name], dotted, added)
         elif not any(f"{word}.".startswith(f"{dotted}.") or dotted.startswith(f"{word}.") for word in added):
+            if key == "env" and isinstance(value[name], str) and (data := file_of_data(value[name], dotted)):
+                raise ConfigError(data)
             raise unknown_key(nested(key, known), dotted, KEYS)
 
 

@@ -21,6 +21,7 @@ from bench.tuners.base import Tuner
 from bench.tuners.fault import check_proposal, cure
 from runners.config import by_value
 from runners.config.classes import BASES, construct, describe, import_class, is_suites, require
+from runners.config.folders import named_folder
 from runners.config.identity import Code, code_of
 from runners.config.renamed import filed
 from runners.config.tree import plain
@@ -124,6 +125,7 @@ class Experiment:
     def _asked(self, ask: Callable[[Environment], T]) -> T:
         """Return what ``ask`` finds out of the environment; ConfigError if a user's class fails at that."""
         settings, cls = self.settings["env"], self.classes["env"]
+        named_folder("BENCH_DATA_DIR")
         if is_suites(cls):
             return ask(construct("env", cls, settings))
         if end := how_it_ends(lambda: ask(construct("env", cls, settings)), "builds"):

@@ -19,6 +19,13 @@ def one_of(found: str, valid: Iterable[str]) -> str:
     return f"{hint}expected one of: {', '.join(names) or '(none)'}"
 
 
+def no_override(word: str) -> str:
+    """Say what is expected in place of a word that Hydra cannot read."""
+    key, _, value = word.partition("=")
+    lists = f": {key}=[1,2] for a list, {key}={{a:1}} for values with keys" if value[:1] in {"(", "[", "{"} else ""
+    return f"{word}: found no valid override, expected key=value{lists}"
+
+
 def classes_here(name: str) -> list[str]:
     """Return the dotted paths of the classes of this name in the files of the current folder."""
     if not name.isidentifier():
@@ -34,11 +41,11 @@ def _text(path: Path) -> str:
         return ""
 
 
-def file_of_data(name: str) -> str:
-    """Say how a file of data becomes an environment; "" where a name is none."""
+def file_of_data(name: str, key: str = "env") -> str:
+    """Say how a file of data, found at a key, becomes an environment; "" where a name is none."""
     if not name.lower().endswith(_OF_DATA) and not ("/" in name and Path(name).is_file()):
         return ""
     return (
-        f"env: found the file '{name}', expected env=classification env.path={name} env.target=<column of the class> "
+        f"{key}: found the file '{name}', expected env=classification env.path={name} env.target=<column of the class> "
         f"for labelled data, or env=log env.path={name} for a log"
     )

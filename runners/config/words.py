@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from bench.errors import BenchError, ConfigError
+from runners.config.nearest import no_override
 from runners.config.tree import (
     CLASS,
     GROUPS,
@@ -31,7 +32,7 @@ def check_words(words: Sequence[str], keys: Sequence[str]) -> None:
             if word.startswith("~") or not equals or not is_name or value == "null":
                 raise unknown_choice(key, value if equals else word)
         elif equals and not key:
-            raise ConfigError(f"{word}: found no valid override, expected key=value")
+            raise ConfigError(no_override(word))
         elif equals and top not in keys and top not in {*groups()} - {*GROUPS, "figure"}:
             try:
                 of_parts = _of_parts(key, words)

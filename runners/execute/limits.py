@@ -13,7 +13,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from bench.errors import TaskError
+from bench.errors import ConfigError, TaskError
 
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -48,6 +48,15 @@ def in_one_thread(function: Callable[..., Any], arguments: tuple[Any, ...], pare
     _in_worker.set()
     _limit_threads()
     return function(*arguments)
+
+
+def check_threads() -> None:
+    """Refuse a number of threads with which numba cannot be imported (ConfigError)."""
+    given = os.environ.get("NUMBA_NUM_THREADS", "1")
+    if not given.strip().isdecimal() or int(given) == 0:
+        raise ConfigError(
+            f"NUMBA_NUM_THREADS: found '{given}', expected a whole number, at least 1; correct or unset it"
+        )
 
 
 @lru_cache(maxsize=1)

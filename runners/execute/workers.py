@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from runners.config.runner import Runner
+from runners.execute.limits import check_threads
 from runners.execute.processes import Call, Processes, Workers
 
 _current: Workers | None = None
@@ -18,12 +19,13 @@ def workers(runner: Runner, jobs: int) -> Iterator[Workers]:
 
     With one job and without dask, tasks that need not be apart run in this process. A nested block uses the workers
     of the outer one, since starting them takes seconds. Raises ConfigError when dask is not installed, or the scheduler
-    cannot be reached or has no workers.
+    cannot be reached or has no workers, or the environment has a number of threads that is none.
     """
     global _current
     if _current is not None:
         yield _current
         return
+    check_threads()
     # For the process that clears away after this one, also where it is stopped in the middle
     ignored = [os.environ.get("PYTHONWARNINGS", ""), "ignore:resource_tracker:UserWarning"]
     os.environ["PYTHONWARNINGS"] = ",".join(dict.fromkeys(filter(None, ",".join(ignored).split(","))))
