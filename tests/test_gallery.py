@@ -294,6 +294,21 @@ def test_lines_carry_the_numbers_of_the_tables(site: Path) -> None:
         np.testing.assert_allclose(points, rows[["round", "mean", "ci_low", "ci_high", "n"]], rtol=1e-4)
 
 
+def test_of_further_results_the_page_shows_the_picture_that_was_written_with_them(site: Path, tmp_path: Path) -> None:
+    """Only the first is drawn for the page; where a further one has no picture as a file, it is drawn, too."""
+    text = (site / "syndicated/figure2/index.html").read_text()
+    first, further = text.split('id="smoke"')
+    assert first.count('<div class="picture') == len(PANELS)
+    assert '<div class="picture' not in further
+    assert re.findall('<img[^>]* src="(.*?)"', further) == ["smoke/figure2.svg"]
+    assert "⚠ packaged" in further
+    folder = tmp_path / "syndicated/figure2"
+    shutil.copytree(site / "syndicated/figure2", folder)
+    (folder / "smoke/figure2.svg").unlink()
+    drawn = build(read_papers(tmp_path, FIGURES_MADE))["syndicated/figure2/index.html"]
+    assert drawn.split('id="smoke"')[1].count('<div class="picture') == len(PANELS)
+
+
 FIRST = (PANELS[0], "TL")
 FINALS = made_up(FIGURES_MADE["habo/spread"])[1].query("method == 'TL'").groupby("panel")["regret"]
 OWN = FINALS.get_group(PANELS[0]).to_numpy()

@@ -89,10 +89,14 @@ class FigurePage:
 
     @property
     def picture(self) -> str:
+        """The path of its picture in the folder of results; "" if there is none."""
+        drawn = self.drawn(self.first) if self.first else ""
+        return drawn and f"{quote(self.folder)}/{drawn}"
+
+    def drawn(self, result: ResultView) -> str:
+        """Return what leads from its page to the picture that was written with a result; "" if there is none."""
         file = f"{self.config.get('name', self.name)}.svg"
-        if self.first is None or file not in self.first.files:
-            return ""
-        return f"{quote(self.folder)}/{self.first.at}{quote(file)}"
+        return f"{result.at}{quote(file)}" if file in result.files else ""
 
 
 @dataclass

@@ -42,7 +42,9 @@ def draw_panel(
     """
     across, up = letters or (TITLE_LETTERS if panel.rows else _LETTERS, 0)
     subtitle = wrapped(panel.subtitle, across) if letters else panel.subtitle
-    axes.set_title("\n".join(filter(None, (_set(panel.title, across), subtitle))), loc="left")
+    # At a given height no place is looked for: only numbers on top could be in its way, and measuring them takes long
+    at: dict[str, Any] = {} if panel.is_table else {"y": 1.0}
+    axes.set_title("\n".join(filter(None, (_set(panel.title, across), subtitle))), loc="left", **at)
     if is_bottom or (panel.rows and not panel.title):
         axes.set_xlabel(_set(panel.x.label, int(across * (_BESIDE_NAMES if panel.rows else 1)) if letters else 0))
     if is_left:

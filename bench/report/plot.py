@@ -90,11 +90,10 @@ class Mark:
 
     def points(self) -> list[list[Any]]:
         """Return place, number, ends and repetitions of each point; None where there is none."""
-        columns = (self.numbers, self.low, self.high, self.n)
-        return [
-            [self.places[i] if len(self.places) else None, *(_finite(of[i]) if len(of) else None for of in columns)]
-            for i in range(len(self.numbers))
-        ]
+        none = [None] * len(self.numbers)
+        columns = (np.asarray(of, dtype=float).tolist() for of in (self.numbers, self.low, self.high, self.n))
+        finite = [[number if math.isfinite(number) else None for number in of] or none for of in columns]
+        return [list(point) for point in zip(self.places if len(self.places) else none, *finite, strict=True)]
 
 
 def mark(name: str, case: str, look: Look, *, x: Any = None, y: Any = None, **keys: Any) -> Mark:
@@ -259,7 +258,3 @@ def start_at_zero(lowest: float, highest: float) -> float | None:
 
 def wrapped(label: str, letters: int) -> str:
     return "\n".join(textwrap.wrap(label, letters, break_long_words=False)) or label
-
-
-def _finite(number: Any) -> float | None:
-    return float(number) if math.isfinite(number) else None

@@ -70,6 +70,7 @@ class Results:
         ]
         self.finals, self._curves = self._labelled(finals), curves
         self._series: dict[tuple[Labels, str], pd.Series[float]] = {}
+        self._mean_curves: dict[tuple[Labels, str], pd.DataFrame] = {}
         self._selected: dict[tuple[tuple[str, tuple[str, ...]], ...], list[Labels]] = {}  # claims ask the same again
         self._rows: dict[Labels, pd.DataFrame] = {(): self.finals} if len(finals) else {}
         if self.axes and len(finals):
@@ -87,8 +88,13 @@ class Results:
         """Return a table whose labels are written as everywhere."""
         table = table.copy()
         for axis in self.axes:
-            values = table[axis] if axis in table.columns else [""] * len(table)
-            table[axis] = pd.Series([canonical(value) for value in values], index=table.index, dtype=object)
+            values = table[axis].tolist() if axis in table.columns else [""] * len(table)
+            if all(type(value) is str for value in values):  # few different ones
+                written = {value: canonical(value) for value in dict.fromkeys(values)}
+                labels = [written[value] for value in values]
+            else:
+                labels = [canonical(value) for value in values]
+            table[axis] = pd.Series(labels, index=table.index, dtype=object)
         return table
 
     # Which experiments there are
@@ -235,9 +241,12 @@ class Results:
         """Return an experiment's mean curve of a column, or of all like ``probe_*``; empty if there is none."""
         if "column" not in self.curves.columns:
             return self.curves.iloc[:0]
-        of_key = self._places.get(key, {})
-        places = [at for name, at in of_key.items() if name == column or fnmatchcase(str(name), column)]
-        return self.curves.iloc[sorted(itertools.chain(*places))].sort_values("round")
+        if (key, column) not in self._mean_curves:
+            of_key = self._places.get(key, {})
+            places = [at for name, at in of_key.items() if name == column or fnmatchcase(str(name), column)]
+            rows = self.curves.iloc[sorted(itertools.chain(*places))]
+            self._mean_curves[key, column] = rows.sort_values("round")
+        return self._mean_curves[key, column]
 
     @cached_property
     def _places(self) -> dict[Labels, dict[Any, list[int]]]:

@@ -105,9 +105,8 @@ def curve_table(runs: Sequence[Repetitions]) -> pd.DataFrame:
     is not set in some round, such as a hyper-parameter before the tuner is asked, has no curve.
     """
     axes = _axes(runs)
-    parts = []
+    parts: list[dict[str, npt.NDArray[Any]]] = []
     for run in runs:
-        labels = {axis: run.labels.get(axis, "") for axis in axes}
         repetitions = list(run.kept.values())
         if not repetitions or not repetitions[0].curves:
             continue
@@ -123,9 +122,12 @@ def curve_table(runs: Sequence[Repetitions]) -> pd.DataFrame:
                 continue
             mean, low, high = mean_band(values)
             std = values.std(axis=0, ddof=1) if len(values) > 1 else np.full(len(rounds), np.nan)
-            table = {"round": rounds, "mean": mean, "std": std, "ci_low": low, "ci_high": high}
-            parts.append(pd.DataFrame({**labels, "column": column, **table, "n": len(values)}))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+            same = {axis: run.labels.get(axis, "") for axis in axes} | {"column": column}
+            table = {name: np.full(len(rounds), value, dtype=object) for name, value in same.items()}
+            table |= {"round": rounds, "mean": mean, "std": std, "ci_low": low, "ci_high": high}
+            parts.append({**table, "n": np.full(len(rounds), len(values))})
+    names = parts[0] if parts else ()
+    return pd.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in names})
 
 
 def _at(kept: Kept, column: str, rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:

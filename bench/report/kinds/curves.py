@@ -203,7 +203,9 @@ class Curves(Figure):
         for key in results.experiments:
             if len(rows := results.curve(key, self.column)):
                 numbers = np.round(rows[["mean", "ci_low", "ci_high"]].to_numpy(), 9).ravel()
-                values.setdefault(self._name(results, key), set()).update(numbers[~np.isnan(numbers)])
+                numbers = numbers[~np.isnan(numbers)]
+                ends = [numbers.min(), numbers.max()] if len(numbers) else []
+                values.setdefault(self._name(results, key), set()).update(ends)
         flat = {name: numbers for name, numbers in values.items() if len(numbers) == 1}
         if len(flat) in (0, len(values)) or len(set.union(*flat.values())) > 1:
             return {}
