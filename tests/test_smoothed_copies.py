@@ -122,7 +122,7 @@ def test_a_past_policy_draws_anew_and_leaves_the_draws_of_the_copy_alone():
     own, past = [], []
     for t in range(400):
         task.play({"rate": 0.5})
-        (past if t % 2 else own).append(task._smoothed.policy[0].draw)
+        (past if t % 2 else own).append(task._smoothed._policy[0].draw)
     np.testing.assert_array_equal(own, [alone.inner.rng.random() for _ in own])
     assert len({*own, *past}) == 400
 
@@ -135,7 +135,7 @@ def test_a_past_policy_has_the_configuration_of_then():
     for t in range(40):
         theory.append(task.algorithm.theory(t + 1)["exploration_rate"])
         task.play({"ridge": 0.1})
-        _, completed = task._smoothed.policy
+        _, completed = task._smoothed._policy
         if t % 2 == 0:
             now = completed["exploration_rate"]
         else:
@@ -188,6 +188,24 @@ def test_a_copy_is_an_algorithm_alone_that_is_fed_its_own_rounds(name):
             alone.update(contexts, arm, reward)
         np.testing.assert_array_equal(mine.estimate, alone.estimate)
     assert learnt >= 100
+
+
+def test_whoever_plays_agrees_with_itself():
+    """Also where a past policy plays; the others are asked as they are."""
+    words = ("env=synthetic_linear", "algorithm=lints", "algorithm.tune=[ridge]", "tuner=exp4_agreement")
+    task, tuner = parts(*words, "task=smoothed_copies")
+    tuner.start(task.start(400, Seeds(1)), Seeds(1))
+    task.wish = tuner.wish
+    kept = Kept(task.environment)
+    for _ in range(100):
+        configuration = tuner.ask()
+        before, candidates = copy.deepcopy(task.copied.copies), list(map(task._complete, tuner.wish.agreement))
+        outcome = task.play(configuration)
+        tuner.tell(outcome.reward, outcome)
+        contexts, arm, _ = kept.observations[-1]
+        others = [each.choose(contexts, k) == arm for each, k in zip(before, candidates, strict=True)]
+        others[tuner._chosen] = True
+        assert outcome.agreement.tolist() == others
 
 
 class Steady(Counting):

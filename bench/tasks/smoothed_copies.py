@@ -1,3 +1,4 @@
+import copy
 import io
 import pickle
 from typing import Any
@@ -40,29 +41,37 @@ class SmoothedCopies(Copies):
         self.algorithm = self.copied = self._smoothed = SmoothedAlgorithm(algorithm, False, self._complete)
 
     def play(self, configuration: Configuration) -> Outcome | None:
-        self._smoothed.policy = None
+        self._smoothed.begin(self._complete(configuration))
         return super().play(configuration)
+
+    def _arm(self, contexts: np.ndarray, configuration: Configuration) -> int:
+        algorithm, completed = self._smoothed.policy_of(configuration)
+        return copy.deepcopy(algorithm).choose(contexts, completed)
 
 
 class SmoothedAlgorithm(CopiedAlgorithm):
-    """Copies of an algorithm that take turns with their past; ``policy`` is set to None before each decision."""
-
-    policy: tuple[ContextualAlgorithm, Configuration] | None
-    """What chooses in this decision, with its configuration."""
+    """Copies of an algorithm that take turns with their past; `begin` comes before each decision."""
 
     def start(self, info: BanditInfo, seeds: Seeds) -> None:
         super().start(info, seeds)
-        self.policy = None
         self._rng = seeds.generator("past_policies")
         self._past: list[list[tuple[bytes, ...]]] = [[] for _ in self.copies]
         self._is_second = [True] * len(self.copies)
         self._parts: dict[bytes, bytes] = {}
 
+    def begin(self, configuration: Configuration) -> None:
+        """Set who plays this decision: the configuration's copy, or a past policy of it."""
+        self._deciding = self._place(configuration)
+        self._policy = self._next_policy(self._deciding, configuration)
+
+    def policy_of(self, configuration: Configuration) -> tuple[ContextualAlgorithm, Configuration]:
+        """Return what chooses if this configuration is played in this decision, and the configuration given to it."""
+        place = self._place(configuration)
+        return self._policy if place == self._deciding else (self.copies[place], configuration)
+
     def choose(self, contexts: np.ndarray, configuration: Configuration) -> int:
-        if self.policy is None:
-            self.policy = self._next_policy(self._place(configuration), configuration)
-        self._played = self._place(configuration)
-        algorithm, completed = self.policy
+        self._played = self._deciding
+        algorithm, completed = self._policy
         return algorithm.choose(contexts, completed)
 
     def update(self, contexts: np.ndarray, arm: int, reward: float) -> None:
