@@ -80,7 +80,7 @@ def compare_with_committed(run: CommittedRun, number: int, store: Store, toleran
     The relative ``tolerance`` holds where another kind of machine made what is committed.
     """
     then = run.committed[number]
-    now = thin(store.read(run.experiment.run_id, number), {}, run.figure.curve_columns(), None, then.rounds)
+    now = thin(store.table(run.experiment.run_id, number), {}, run.figure.curve_columns(), None, then.rounds)
     return equal_values(then, now, 0.0 if run.same_machine else tolerance)
 
 

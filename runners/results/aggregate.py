@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,9 @@ from bench.report.figure import evenly
 from bench.report.tables import DIGITS
 from bench.stats import mean_band
 from runners.results.store import Store
+
+if TYPE_CHECKING:  # slow to import
+    import pyarrow as pa
 
 Keep = Callable[[npt.NDArray[np.int64]], npt.NDArray[np.intp]]
 """Of the rounds there are, the positions of those to keep, the last among them."""
@@ -66,32 +69,33 @@ def read_run(
         repetition = known.get(number)
         if repetition is None:
             rounds = next(iter(kept.values())).rounds if kept else None
-            repetition = thin(store.read(run_id, number), store.read_side(run_id, number), columns, keep, rounds)
+            repetition = thin(store.table(run_id, number), store.read_side(run_id, number), columns, keep, rounds)
         kept[number] = repetition
     return Repetitions(labels, kept)
 
 
 def thin(
-    trace: pd.DataFrame,
+    trace: "pa.Table",
     side: dict[str, Any],
     columns: Sequence[str],
     keep: Keep | None,
     wanted: npt.NDArray[np.int64] | None,
 ) -> Kept:
     """Return what is kept of a trace, at the rounds ``wanted`` as far as it has them, else at those of ``keep``."""
-    rounds = trace["round"].to_numpy()
+    rounds = trace.column("round").to_numpy()
     places = np.array([len(rounds) - 1])
     if columns and wanted is not None:
         places = np.union1d(np.flatnonzero(np.isin(rounds, wanted)), places)
     elif columns and keep is not None:
         places = np.union1d(keep(rounds), places)
-    names = dict.fromkeys(str(name) for p in columns for name in trace.columns if fnmatchcase(str(name), p))
-    curves = {name: trace[name].to_numpy(dtype=float)[places] for name in names}
+    names = dict.fromkeys(name for p in columns for name in trace.column_names if fnmatchcase(name, p))
+    curves = {name: trace.column(name).to_numpy().astype(float)[places] for name in names}
+    last = trace.slice(len(rounds) - 1).to_pylist()[0]
     finals: dict[str, float | str] = {}
-    for name in trace.columns.drop("round"):
-        value = trace[name].iloc[-1]
+    for name in [name for name in trace.column_names if name != "round"]:
+        value = last[name]
         is_word = isinstance(value, str) and value != "None"  # a setting without a value, among words
-        finals[str(name)] = value if is_word else math.nan if value == "None" else float(value)
+        finals[name] = value if is_word else math.nan if value in (None, "None") else float(value)
     seconds = {f"seconds_{name}": as_written(value) for name, value in side.get("costs", {}).items()}
     if side.get("seconds") is not None:
         seconds["seconds_total"] = as_written(side["seconds"])

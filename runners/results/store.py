@@ -180,18 +180,20 @@ class Store:
 
     def read(self, run_id: str, repetition: int) -> "pd.DataFrame":
         """Return a repetition's trace; one that is not what was written is deleted, to be run again: StoreError."""
-        return self._table(run_id, repetition).to_pandas()
+        return self.table(run_id, repetition).to_pandas()
 
     def last_round(self, run_id: str, repetition: int) -> dict[str, Any]:
         """Return the values of the last row of a repetition's trace, checked as by `read`, without pandas."""
-        table = self._table(run_id, repetition)
+        table = self.table(run_id, repetition)
         return {name: table.column(name)[-1].as_py() for name in table.column_names}
 
-    def _table(self, run_id: str, repetition: int) -> "pa.Table":
+    def table(self, run_id: str, repetition: int) -> "pa.Table":
+        """Return a repetition's trace, checked as by `read`, without pandas."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        return pq.ParquetFile(pa.BufferReader(self._content(run_id, repetition))).read()  # read_table imports pandas
+        file = pq.ParquetFile(pa.BufferReader(self._content(run_id, repetition)))  # `read_table` imports pandas
+        return file.read(use_threads=False)
 
     def _content(self, run_id: str, repetition: int) -> bytes:
         path = self.path(run_id, repetition)
