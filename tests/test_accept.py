@@ -361,8 +361,9 @@ def test_the_time_left_follows_committed_seconds_until_todays_pace_is_known(monk
 
 
 @pytest.mark.parametrize("paper", registry.names("paper"))
-def test_every_committed_run_is_still_asked(reference_results, paper):
+def test_every_committed_run_is_still_asked(reference_results, paper, monkeypatch):
     """Whatever moves, committed results stay filed under what today's configuration asks."""
+    monkeypatch.setattr(replay, "CommittedRepetitions", lambda *_: SimpleNamespace(runs={}))  # read for nothing here
     changed = []
     for path in sorted(reference_results.glob(f"{paper}/*/paper*/manifest.json")):
         name = "/".join(path.parts[-4:-2])

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -16,12 +17,19 @@ def room(path: str) -> str:
     return ROOMS[max((where for where in ROOMS if path.startswith(where)), key=len)]
 
 
+@cache
+def modules() -> dict[str, list[ast.AST]]:
+    """Return the parts of every module by its path: its syntax tree, walked once."""
+    files = [path for folder in PACKAGES for path in sorted((ROOT / folder).rglob("*.py"))]
+    return {file.relative_to(ROOT).as_posix(): list(ast.walk(ast.parse(file.read_text()))) for file in files}
+
+
+@cache
 def imports() -> dict[tuple[str, str], str]:
     """Return which room imports from which other, with an example of each."""
     pairs = {}
-    for file in (path for folder in PACKAGES for path in sorted((ROOT / folder).rglob("*.py"))):
-        here = file.relative_to(ROOT).as_posix()
-        for node in ast.walk(ast.parse(file.read_text())):
+    for here, nodes in modules().items():
+        for node in nodes:
             names = [node.module] if isinstance(node, ast.ImportFrom) else []
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             for name in names:
@@ -60,10 +68,10 @@ def test_neither_a_comparison_nor_a_report_knows_of_the_judging_of_papers():
 
 def test_a_class_name_means_one_thing():
     places: dict[str, list[str]] = {}
-    for file in (path for folder in PACKAGES for path in sorted((ROOT / folder).rglob("*.py"))):
-        for node in ast.walk(ast.parse(file.read_text())):
+    for file, nodes in modules().items():
+        for node in nodes:
             if isinstance(node, ast.ClassDef):
-                places.setdefault(node.name, []).append(file.relative_to(ROOT).as_posix())
+                places.setdefault(node.name, []).append(file)
     assert {name: files for name, files in places.items() if len(files) > 1} == {}
 
 

@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from commands import PATIENCE, ROOT, Commands
@@ -36,35 +35,35 @@ SCRIPT = (
     CELL.format(step=1.0, doc='"""Play one value."""')
     + """
 if __name__ == "__main__":
-    import json, sys
-    result = bb.compare([Mine(again=False), "tl"], env=("synthetic_linear", {"dim": 2, "n_arms": 3}), horizon=20,
-                        repetitions=2, jobs=1, name="own", runner=sys.argv[1])
-    print(json.dumps([result.finals["regret"].tolist(), result.settings.set_index("key")["values"]["tuner.Mine.again"],
-                      result.command, bb.run(Mine, horizon=5, repetitions=1).finals["exploration_rate"].tolist()]))
+    import json, os
+    for runner in ("loky", "dask"):
+        os.environ["BENCH_RESULTS_DIR"] = runner  # where nothing has been run yet
+        found = bb.compare([Mine(again=False), "tl"], env=("synthetic_linear", {"dim": 2, "n_arms": 3}), horizon=20,
+                           repetitions=2, jobs=1, name="own", runner=runner)
+        again = found.settings.set_index("key")["values"]["tuner.Mine.again"]
+        print(json.dumps([found.finals["regret"].tolist(), again, found.command]))
+    print(json.dumps(bb.run(Mine, horizon=5, repetitions=1).finals["exploration_rate"].tolist()))
 """
 )
 
 
-def call(folder: Path, script: str, *words: str) -> subprocess.CompletedProcess[str]:
-    (folder / "work").mkdir(parents=True, exist_ok=True)
-    (folder / "work" / "script.py").write_text(script)
-    environ = {**os.environ, **Commands(folder).environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "script.py", *words]
-    return subprocess.run(command, cwd=folder / "work", env=environ, capture_output=True, text=True, timeout=PATIENCE)
-
-
 def test_a_class_of_the_main_script_runs_in_workers_of_both_kinds(tmp_path):
-    answers = []
-    for runner in ("loky", "dask"):
-        answer = call(tmp_path / runner, SCRIPT, runner)
-        assert answer.returncode == 0, answer.stderr
-        assert "seems to open files" not in answer.stdout  # as the worker's own program does
-        answers.append(json.loads(answer.stdout.splitlines()[-1]))
-    (regret, again, command, played), other = answers
+    calls = Commands(tmp_path)
+    (calls.cwd / "script.py").write_text(SCRIPT)
+    environ = {**os.environ, **calls.environ, "PYTHONPATH": str(ROOT)}
+    answer = subprocess.run(
+        [sys.executable, "script.py"], cwd=calls.cwd, env=environ, capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert "seems to open files" not in answer.stdout  # as the worker's own program does
+    *compared, played = (json.loads(line) for line in answer.stdout.splitlines() if line.startswith("["))
+    (regret, again, command), other = compared
     assert other[0] == regret
     assert len(regret) == 4
     assert (again, played) == ([False], [1.0])
     assert command.startswith("bandit_bench.compare(")
+    for runner in ("loky", "dask"):
+        assert len(list((calls.cwd / runner).glob("raw/*/*.parquet"))) >= 4
 
 
 def stamp(step, doc='"One."'):

@@ -395,15 +395,16 @@ def call(site: Path, folder: Path, *words: str):
 
 
 def test_a_package_that_lists_its_classes_is_named_and_compared(installed, tmp_path):
+    """Its environment is checked below."""
     listed = call(installed, tmp_path, "run", "--help")
     assert listed.code == 0
     assert all(name in listed.out for name in ("epsilon_first", "hill", "discounted"))
-    words = ("tuner=epsilon_first,ucb1", "env=hill", "algorithm=none", "horizon=60", "repetitions=5", "name=theirs")
-    compared = call(installed, tmp_path, "compare", *words)
+    words = ("tuner=epsilon_first,ucb1", "algorithm=discounted", "env.dim=2", "horizon=60", "repetitions=2")
+    compared = call(installed, tmp_path, "compare", *words, "name=theirs")
     assert compared.code == 0, compared.err
     assert "EpsilonFirst" in compared.out
-    words = ("tuner=tl", "algorithm=discounted", "env.dim=2", "horizon=30", "repetitions=1", "output=json")
-    assert call(installed, tmp_path, "run", *words).report["choices"]["algorithm"] == "discounted"
+    played = [json.loads(path.read_text())["settings"] for path in compared.results.glob("raw/*/settings.json")]
+    assert {part["algorithm"]["_target_"] for part in played} == {"their_bandits.DiscountedGreedy"}
 
 
 def test_a_package_cannot_take_a_name_of_the_suites(tmp_path):
@@ -439,9 +440,9 @@ def test_a_command_says_its_version(command, commands, monkeypatch, capsys):
     assert (answer.code, answer.out.strip()) == (0, bb.__version__)
 
 
-def test_a_part_of_a_figure_has_the_runs_claims_and_published_numbers_that_are_about_it(tmp_path):
-    words = ("figure=cdt/figure2", "scale=smoke", "only=panel=LinUCB, simulation; method=CDT|OP")
-    answer = Commands(tmp_path).call("reproduce", *words)
+def test_a_part_of_a_figure_has_the_runs_claims_and_published_numbers_that_are_about_it(commands, monkeypatch, capsys):
+    words = ("figure=cdt/figure2", "scale=smoke", "only=panel=LinUCB, simulation; method=CDT|OP", "jobs=1")
+    answer = commands.here(monkeypatch, capsys, "reproduce", *words)
     assert answer.code == 0, answer.err
     (manifest,) = answer.results.glob("cdt/figure2/*/manifest.json")
     assert manifest.parent.name == "smoke-custom"

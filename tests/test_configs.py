@@ -194,10 +194,10 @@ def test_a_reference_has_the_value_that_is_run():
         from_overrides(["env.n_arms=${nothing}"])
 
 
-def combinations():
+def combinations(names):
     """Each combination of choices that figures use, with the values of one run of it."""
     found = {}
-    for name in figure_names():
+    for name in names:
         for one in expand(load_figure(name), "paper", []):
             groups = tuple(word for word in one.overrides if "." not in word.partition("=")[0])
             found.setdefault(groups, one.overrides)
@@ -205,14 +205,16 @@ def combinations():
 
 
 def test_values_are_set_as_hydra_sets_them(monkeypatch):
-    """A sample of the combinations that figures use: composed at once, and choices first."""
-    for words in random.Random(0).sample(combinations(), 12):
+    """A combination of each paper, and of the tournament: composed at once, and choices first."""
+    draw = random.Random(0)
+    for paper in PAPERS:
+        words = draw.choice(combinations([draw.choice(figure_names(paper))]))
         assert settings_of(hydras(words)[1]) == settings_of(from_overrides(words))
 
 
 @pytest.mark.release
 def test_values_are_set_as_hydra_sets_them_in_every_combination_of_figures():
-    for words in combinations():
+    for words in combinations(figure_names()):
         assert settings_of(hydras(words)[1]) == settings_of(from_overrides(words)), words
 
 
@@ -520,6 +522,7 @@ def test_a_configuration_that_is_played_directly_takes_no_algorithm():
         build(settings)
 
 
+@pytest.mark.parametrize("private", ["conf"], indirect=True)
 def test_published_numbers_of_ones_own_stand_on_their_page_and_in_no_overview(private, monkeypatch):
     monkeypatch.setattr(pages, "_configured", cache(pages._configured.__wrapped__))  # read before without this folder
     run = AskedFigure(load_figure("mine/first"), "mine/first/paper", "paper", [], "", is_reference=True)

@@ -29,7 +29,6 @@ DIRECT = [name for name in registry.names("env") if isinstance(registry.build("e
 CONTEXTUAL = [name for name in registry.names("env") if isinstance(registry.build("env", name), ContextualEnvironment)]
 WITH_MEANS = [name for name in CONTEXTUAL if "regret" in registry.build("env", name).sums]
 ENVIRONMENTS = DIRECT + CONTEXTUAL
-MANY_ROUNDS = [20_000, pytest.param(1_000_000, marks=pytest.mark.release)]
 STEADY = {"etc", "fixed", "theory", "ucb1", "ucb_delta", "sd2me", "ad2me"}
 STEADY |= {"hct", "regret_balancing", "gp_ucb", "hyperband", "resource_hyperband", "tv_gp_ucb", "r_gp_ucb"}
 STEADY |= {"sliding_window_gp_ucb", "weighted_gp_ucb", "d3rb", "ed2rb", "dynamic_balancing"}

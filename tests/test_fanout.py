@@ -4,7 +4,6 @@ import json
 import os
 import sys
 import time
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +23,14 @@ from runners.execute.repetition import Answer
 from runners.execute.workers import workers
 from runners.results.store import Store
 
-settings = partial(linucb_settings, tuner={"_target_": "trouble_tuner.Trouble"}, horizon=ROUNDS)
 pytestmark = pytest.mark.usefixtures("trouble")
+
+
+def settings(**changes: Any) -> dict[str, Any]:
+    """Return the settings of a run that needs no compiled code: a worker that loads none starts in half the time."""
+    parts = {"env": "bench.envs.moving_peak.SwitchingTriangle", "tuner": "trouble_tuner.Trouble"}
+    parts |= {"task": "bench.tasks.direct.Direct"}
+    return {part: {"_target_": path} for part, path in parts.items()} | {"horizon": ROUNDS, "seed": 0} | changes
 
 
 @pytest.fixture
@@ -121,7 +126,7 @@ def test_workers_are_kept_for_several_calls_where_they_are_held(tmp_path, experi
 
 
 def test_two_processes_on_one_folder_do_no_harm(commands, undisturbed):
-    words = ["env=synthetic_linear", "env.dim=3", "env.n_arms=5", "algorithm=linucb", "tuner=trouble_tuner.Trouble"]
+    words = ["env=switching_triangle", "algorithm=none", "tuner=trouble_tuner.Trouble"]
     words += [f"horizon={ROUNDS}", "repetitions=8", "output=json"]
     children = [commands.popen("run", *words, f"jobs={jobs}", TROUBLE="sleep all 0.1") for jobs in (1, 2)]
     for child in children:
@@ -234,7 +239,7 @@ def test_calls_and_more_repetitions_can_be_added_while_answers_come(
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_what_a_check_or_a_call_raises_ends_it_all(tmp_path, jobs):
-    wrong = Experiment(settings(env={"_target_": "bench.envs.moving_peak.SwitchingSine"}))
+    wrong = Experiment(linucb_settings(env={"_target_": "bench.envs.moving_peak.SwitchingSine"}))
     store = Store(tmp_path / "results")
     fan = FanOut(store, jobs=jobs)
     fan.add(wrong, [0, 1], check=True)
@@ -274,7 +279,7 @@ def test_data_is_prepared_and_a_class_checked_by_one_worker_before_any_other_sta
     """Data would be fetched twice, kernels compiled twice."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    given = settings(tuner={"_target_": "bench.tuners.tl.TL"})[part]
+    given = settings(tuner={"_target_": "bench.tuners.baselines.Random"})[part]
     module, _, base = given["_target_"].rpartition(".")
     (tmp_path / "mine_slow.py").write_text(SLOW.format(module=module, base=base))
     monkeypatch.setenv("MINE_SLOW", str(tmp_path / "slow"))
