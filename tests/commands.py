@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
-import pooch
 import pytest
 
 from runners import check, cli, compare, gallery, verify
@@ -79,9 +78,7 @@ class Commands:
             "BENCH_RESULTS_DIR": str(self.results),
             "HOME": str(home),
             "XDG_CACHE_HOME": os.environ["BENCH_TESTS_CACHE"],
-            # Neither compiled code nor the index of fonts is made again because of the new home
-            "NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR")
-            or str(pooch.os_cache("bandit-tuning-bench") / "numba"),
+            # Nor is the index of fonts made again because of the new home
             "MPLCONFIGDIR": os.environ.get("MPLCONFIGDIR") or matplotlib.get_cachedir(),
         }
 

@@ -19,6 +19,8 @@ from commands import OWN_MODULES, ROOT, Answer, Commands
 from gallery_site import write_site
 
 os.environ.pop("BENCH_CONF_DIR", None)  # the suite is tested, not a user's own files
+# Whatever cache folder a test sets: a process keeps compiled code where its first kernel was compiled
+os.environ.setdefault("NUMBA_CACHE_DIR", str(pooch.os_cache("bandit-tuning-bench") / "numba"))
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background, and then in every child
     signal.signal(signal.SIGINT, signal.default_int_handler)
