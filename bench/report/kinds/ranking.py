@@ -140,10 +140,9 @@ class Ranking(Figure):
         over = f" and then {counted} families" if counted > 1 else ""
         what = "Ranks" if self.has_ranks else "Means"
         if n:
-            caption.append(
-                f"{what}: in each of {n} repetitions, averaged over tasks{over}; in brackets the "
-                "95 % interval over repetitions; the choice of tasks is not in it."
-            )
+            interval = "in brackets the 95 % interval over repetitions; the choice of tasks is not in it"
+            each, interval = (f"each of {n} repetitions", f"; {interval}") if n > 1 else ("one repetition", "")
+            caption.append(f"{what}: in {each}, averaged over tasks{over}{interval}.")
         if self.has_ranks and self.duplicates:
             caption.append("Variants of a method count once among the others.")
         tasks = self.on_tasks(results)
