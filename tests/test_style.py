@@ -1,12 +1,13 @@
 """Every method that a figure of the project draws can be told from its neighbours, and its files are easy to read."""
 
+import itertools
 import re
 
 import pytest
 import registry
 
 from bench.report.plot import Panel, Plot, look_of
-from bench.report.style import SKY, STYLES, VARIANTS, line_style
+from bench.report.style import BLUE, GREEN, SKY, STYLES, VARIANTS, VERMILION, VIOLET, line_style, look_alike
 from runners.config.figures import figure_names
 from runners.config.tree import CONFIGS
 from runners.config.yaml_text import line_of
@@ -23,6 +24,23 @@ def test_no_two_methods_of_a_figure_look_alike(name):
         return
     looks = {(style.color, style.linestyle) for style in map(line_style, methods)}
     assert len(looks) == len(methods), "only markers differ"
+
+
+@pytest.mark.parametrize("name", [name for name in figure_names() if registry.figure(name).kind == "curves"])
+def test_lines_of_a_figure_whose_colours_are_near_have_other_dashes_also_to_the_colour_blind(name):
+    methods = dict.fromkeys(str(method) for block in registry.figure(name).runs for method in block.get("method", {}))
+    plot = plot_of(methods)
+    looks = [sample.look for sample in plot.legend.values()]
+    near = [(a, b) for a, b in itertools.combinations(looks, 2) if look_alike(a.color, b.color)]
+    assert [(a, b) for a, b in near if a.dash == b.dash] == []
+
+
+def test_colours_are_compared_as_the_colour_blind_see_them():
+    assert look_alike(BLUE, VIOLET), "without the red in violet"
+    assert look_alike("#D7191C", "#6B8E23"), "red and olive green"
+    assert not look_alike(BLUE, VERMILION), "Okabe and Ito chose them to be told apart"
+    assert not look_alike(SKY, "#E69F00")
+    assert not look_alike("#000000", GREEN)
 
 
 def test_no_two_known_methods_look_alike():
@@ -62,6 +80,15 @@ def test_names_of_ones_own_look_unlike_each_other_and_the_suites_in_one_plot():
     assert plot_of(["CDT", *OWN, "TL"]).legend == plot.legend
     many = plot_of([f"MyTuner{i}" for i in range(20)])
     assert len({(sample.look.color, sample.look.dash) for sample in many.legend.values()}) == 20
+
+
+def test_many_settings_of_one_tuner_in_one_plot_differ_in_colour_dashes_or_marker():
+    names = ["CDT", *(f"CDT, radius scale = {number}" for number in range(12))]
+    looks = [sample.look for sample in plot_of(names).legend.values()]
+    assert len({(look.color, look.dash) for look in looks}) == len(names)
+    assert [look.color for look in looks[:4]] == [STYLES["CDT"].color] * 4, "dashes come first"
+    of_one_colour = [look.marker for look in looks if look.color == STYLES["CDT"].color]
+    assert len(set(of_one_colour)) == len(of_one_colour)
 
 
 def test_a_name_of_ones_own_keeps_its_look_unless_another_is_near():

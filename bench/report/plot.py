@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -225,10 +225,10 @@ class Plot:
         looks = {name: sample.look for name, sample in self.legend.items()}
         unknown = {name: line_style(name) for name in looks if name not in STYLES}
         unknown = {name: style for name, style in unknown.items() if style.color == looks[name].color}
-        beside: list[tuple[str, Any]] = [(look.color, look.dash) for name, look in looks.items() if name not in unknown]
+        beside = [_style_of(look) for name, look in looks.items() if name not in unknown]
         for name, before in unknown.items():
             after = line_style(name, beside)
-            beside.append(after[:2])
+            beside.append(after)
             self.change_look(name, partial(_restyled, before=before, after=after))
 
     def put_last(self, *names: str) -> None:
@@ -239,8 +239,16 @@ class Plot:
 
 
 def _restyled(look: Look, before: LineStyle, after: LineStyle) -> Look:
-    color = after.color if look.color == before.color else look.color
-    return replace(look, color=color, dash=after.linestyle if look.dash == before.linestyle else look.dash)
+    return replace(
+        look,
+        color=after.color if look.color == before.color else look.color,
+        dash=after.linestyle if look.dash == before.linestyle else look.dash,
+        marker=after.marker if look.marker == before.marker else look.marker,
+    )
+
+
+def _style_of(look: Look) -> LineStyle:
+    return LineStyle(look.color, cast(Dash, look.dash), look.marker)
 
 
 def row_panel(title: str, x_label: str, names: Sequence[str], beyond: float = 0.5) -> Panel:

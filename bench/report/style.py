@@ -1,7 +1,7 @@
 """One style for all figures: the same colour, line and marker for a method wherever it appears.
 
-Colours are those of Okabe and Ito and of Paul Tol, chosen to be told apart by readers with colour-blindness; line
-styles and markers differ as well, so that figures survive printing in grey.
+Colours are those of Okabe and Ito and of Paul Tol; readers with colour-blindness can tell most of them apart. Where two
+look alike in one figure, their dashes differ. Markers differ as well, so that figures survive printing in grey.
 """
 
 import hashlib
@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple, cast
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.colors import to_rgb
 
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
@@ -27,6 +28,7 @@ _DASHED: Dash = (0, (5, 2))
 _DOTTED: Dash = (0, (1, 1.2))
 _DASH_DOT: Dash = (0, (6, 2, 1, 2))
 _LONG: Dash = (0, (9, 3))
+_DASH_DOT_DOT: Dash = (0, (6, 1.5, 1, 1.5, 1, 1.5))
 
 
 class LineStyle(NamedTuple):
@@ -68,7 +70,7 @@ STYLES: dict[str, LineStyle] = {
     "EXP3": LineStyle(BLUE, _DASH_DOT, "X"),
     "UCB1": LineStyle(GREEN, _DASHED, "p"),
     "ETC": LineStyle(ORANGE, _DOTTED, "s"),
-    "Changepoint GP": LineStyle(VIOLET, "-", "*"),
+    "Changepoint GP": LineStyle(VIOLET, _DASH_DOT_DOT, "*"),
     "Gaussian TS": LineStyle(BROWN, "-", "d"),
     "D-LinUCB": LineStyle(GREEN, "-", "D"),
     "SW-LinUCB": LineStyle(TEAL, _DASH_DOT, "X"),
@@ -122,7 +124,7 @@ VARIANTS: dict[str, tuple[Dash, str]] = {
     "C1": ("-", "o"),
     "C2": (_DASHED, "D"),
     "T1 = 0": (_DASHED, "X"),
-    "no restart": (_DOTTED, "X"),
+    "no restart": (_LONG, "X"),
     "k = 1": (_DOTTED, "<"),
     "k = 2": (_DASHED, "s"),
     "k = 3": ("-", "P"),
@@ -134,7 +136,11 @@ VARIANTS: dict[str, tuple[Dash, str]] = {
 
 # Other colours than those above, so that a method of one's own is not taken for a known one.
 _SPARE_COLOURS = ("#AA4499", "#117733", "#6699CC", "#661100", "#E8627C", "#C08A00")
-_NEAR = 60  # of 255 for each of red, green and blue
+_NEAR, _NEAR_WHERE_BLIND = 60, 50  # of 255 for each of red, green and blue
+# How readers without the cones for red, and for green, see linear red, green and blue (Machado, Oliveira and Fernandes
+# 2009, table 1)
+_PROTANOPIA = ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998))
+_DEUTERANOPIA = ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881))
 _SPARE_DASHES: tuple[Dash, ...] = ("-", _DASHED, _DASH_DOT, _LONG)
 _SPARE_MARKERS = ("o", "s", "^", "v", "D", "P", "X", "<", ">", "h", "p", "d")
 
@@ -163,11 +169,12 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def line_style(name: str, beside: Sequence[tuple[str, Any]] = ()) -> LineStyle:
+def line_style(name: str, beside: Sequence[LineStyle] = ()) -> LineStyle:
     """Return the style of a method; a name not in `STYLES` gets one that follows from the name.
 
     A variant, such as "CDT, k = 1", has the colour of its method and other dashes or another marker. ``beside`` are
-    colours and dashes in the same plot: a name not in `STYLES` gets another colour, or else other dashes.
+    styles in the same plot: a name not in `STYLES` gets a colour, dashes and a marker that can be told from theirs, as
+    far as there are any. A variant has another colour than its method only where all dashes are taken.
     """
     if name in STYLES:
         return STYLES[name]
@@ -175,19 +182,44 @@ def line_style(name: str, beside: Sequence[tuple[str, Any]] = ()) -> LineStyle:
     if base in STYLES and variant in VARIANTS:
         return LineStyle(STYLES[base].color, *VARIANTS[variant])
     first = hashlib.sha256(name.encode()).digest()
-    colours = (STYLES[base].color,) if base in STYLES else _SPARE_COLOURS
-    choices: tuple[tuple[Any, ...], ...] = (colours, _SPARE_DASHES, _SPARE_MARKERS)
-    colours, dashes, (marker, *_) = (
-        options[first[i] % len(options) :] + options[: first[i] % len(options)] for i, options in enumerate(choices)
+    colours, dashes, markers = (
+        options[first[i] % len(options) :] + options[: first[i] % len(options)]
+        for i, options in enumerate(cast(tuple[tuple[Any, ...], ...], (_SPARE_COLOURS, _SPARE_DASHES, _SPARE_MARKERS)))
     )
-    styles = [LineStyle(colour, dash, marker) for dash in dashes for colour in colours]
-    return min(
-        styles, key=lambda style: (sum(_is_near(style.color, other) for other, _ in beside), style[:2] in beside)
-    )
+    own = STYLES[base].color if base in STYLES else ""
+    colours = (own, *colours) if own else colours
+
+    def likeness(style: LineStyle) -> tuple[int, int, bool, int]:
+        near = [other for other in beside if look_alike(style.color, other.color)]
+        return (
+            sum(style[:2] == other[:2] for other in near),
+            sum(style.linestyle == other.linestyle for other in near),
+            style.color != own and bool(own),
+            sum(_distance(style.color, other.color) < _NEAR for other in near),
+        )
+
+    style = min((LineStyle(colour, dash, markers[0]) for dash in dashes for colour in colours), key=likeness)
+    taken = {other.marker for other in beside if look_alike(style.color, other.color)}
+    return style._replace(marker=next((marker for marker in markers if marker not in taken), markers[0]))
 
 
-def _is_near(colour: str, other: str) -> bool:
-    return 255 * math.dist(to_rgb(colour), to_rgb(other)) < _NEAR
+def look_alike(colour: str, other: str) -> bool:
+    """Return whether two colours are near, to readers of whom some do not see red, or green."""
+    if _distance(colour, other) < _NEAR:
+        return True
+    return any(_distance(colour, other, seen) < _NEAR_WHERE_BLIND for seen in (_PROTANOPIA, _DEUTERANOPIA))
+
+
+def _distance(colour: str, other: str, seen: Any = None) -> float:
+    """Return how far colours are apart, as a reader sees them, of 255 for each of red, green and blue."""
+    return 255 * math.dist(*(to_rgb(each) if seen is None else _as_seen(each, seen) for each in (colour, other)))
+
+
+def _as_seen(colour: str, seen: Any) -> Any:
+    given = np.array(to_rgb(colour))
+    linear = np.where(given <= 0.04045, given / 12.92, ((given + 0.055) / 1.055) ** 2.4)
+    shown = np.clip(seen @ linear, 0, 1)
+    return np.where(shown <= 0.0031308, 12.92 * shown, 1.055 * shown ** (1 / 2.4) - 0.055)
 
 
 @contextmanager
