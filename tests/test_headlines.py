@@ -10,9 +10,10 @@ import pytest
 
 from bench.audit.headlines import DEPENDS, NOT_RUN, RULE, counted, evidence, judge, judged, read_headlines, spelled
 from bench.errors import ConfigError
+from bench.gallery.papers import PaperPage
 from runners.config import headlines as config_headlines
 from runners.config.figures import load_figure
-from tools.docs import headlines, made_parts, with_made_part
+from tools.docs import headlines, headlines_part, made_parts, with_made_part
 
 PAPERS = {"cdt", "habo", "online_hpo", "opl_hpo", "syndicated"}
 COLUMNS = ["claim", "case", "verdict", "holm", "expect", "estimate", "ci_low", "ci_high", "relative", "n"]
@@ -157,6 +158,32 @@ def test_a_verdict_that_another_reading_changes_depends_on_the_reading() -> None
     assert spelled({"holds": 1, "fails": 2, DEPENDS: 2}) == "1 holds, 2 fail, 2 depend on the reading"
     aside = headline(aside="against itself")
     assert counted([judged(aside, lambda _: cases("holds"))]) == {}
+
+
+def test_totals_count_cases_under_each_reading_and_stand_below_the_headlines(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = headline(
+        readings={"as run": "code"},
+        verdict={"as printed": "mixed", "as run": "fails"},
+        totals={"less than OP": "f#1", "less than any": ["f#1", "g#1"]},
+    )
+    first = {"f": cases("holds", "holds", "fails", "tie", "no evidence"), "g": cases("open")}
+    other = {"f": cases("fails").assign(reading="code"), "g": cases("holds").assign(reading="another")}
+    found = judged(row, first.__getitem__, other.__getitem__)
+    assert {words: [part.counts for part in by.values()] for words, by in found.totals.items()} == {
+        "as printed": ["2 / 1 / 1", "2 / 1 / 2"],
+        "as run": ["0 / 1 / 0", "0 / 1 / 1"],
+    }
+    other["f"] = cases("holds").assign(reading="code")
+    assert judged(row, first.__getitem__, other.__getitem__).totals == {}, "not beside other verdicts, as its sentence"
+    page = PaperPage("p", headlines=[row])
+    page.judged = [found]
+    monkeypatch.setattr("tools.docs.headlines", lambda _: {"p": page})
+    assert headlines_part("p").splitlines()[-4:] == [
+        "| reading | less than OP | less than any |",
+        "| --- | --- | --- |",
+        "| as printed | 2 / 1 / 1 | 2 / 1 / 2 |",
+        "| as run | 0 / 1 / 0 | 0 / 1 / 1 |",
+    ]
 
 
 def test_a_tie_holds_under_another_reading_where_the_claim_is_no_worse() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from hydra.utils import get_class
 
-from bench.audit.headlines import RULE, counted, spelled
+from bench.audit.headlines import RULE, TOTALS, counted, spelled
 from bench.conformance.capabilities import WORDS, capabilities
 from bench.gallery.papers import PaperPage
 from bench.gallery.stored import Stored
@@ -203,6 +203,11 @@ def headlines_part(name: str, folder: Path = RESULTS) -> str:
         verdict = f"**{row.verdict}**" + (f": {row.by_reading}" if row.by_reading else "")
         verdict += f"; {row.headline.aside}" if row.headline.aside else ""
         rows.append(f"| {row.headline.claim}{where} | {verdict} | {row.sentence} |")
+    for row in page.judged:
+        if row.totals:
+            rows += ["", f"{row.headline.claim}, {TOTALS}.", "", f"| reading | {' | '.join(row.headline.totals)} |"]
+            rows.append(f"| --- |{' --- |' * len(row.headline.totals)}")
+            rows += [f"| {words} | {' | '.join(of.counts for of in by.values())} |" for words, by in row.totals.items()]
     return "\n".join(rows)
 
 

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
@@ -30,6 +30,7 @@ RULE = (
     "of its words, give different verdicts; all are shown."
 )
 """How a headline is judged, in the words that every page takes from here; `judge` and `judged` do it."""
+TOTALS = "totals by reading: cases that hold / fail / are open or a tie"
 Claims = Callable[[str], pd.DataFrame]
 """The rows of ``claims.csv``, or ``readings.csv``, of a figure of the paper; empty without results."""
 
@@ -55,9 +56,9 @@ class Headline(BaseModel):
 
     ``verdict`` is what `judge` says of the reference results by the words for each reading, those for the first
     one among them, which are "" where a single word is given. ``finding`` is a sentence whose numbers are filled in:
-    ``{name.holds}`` and so on, see `Evidence`, and ``{words for a reading.name.holds}``. ``aside`` says why it is left
-    out of tallies. On the first page a paper is shown by the headline that names a ``picture``, a figure, and its
-    sentence ``short``.
+    ``{name.holds}`` and so on, see `Evidence`, and ``{words for a reading.name.holds}``. ``totals`` are claims by the
+    words for them, of which a small table counts the cases by reading. ``aside`` says why it is left out of tallies.
+    On the first page a paper is shown by the headline that names a ``picture``, a figure, and its sentence ``short``.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -70,6 +71,7 @@ class Headline(BaseModel):
     readings: dict[str, Several] = {}
     verdict: Annotated[dict[str, Word], BeforeValidator(_by_words)]
     finding: str = Field(min_length=1)
+    totals: dict[str, Several] = {}
     aside: str = ""
     picture: str = ""
     short: str = ""
@@ -133,20 +135,25 @@ class Evidence(NamedTuple):
     held_in: str
     failed_in: str
 
+    @property
+    def counts(self) -> str:
+        return f"{self.holds} / {self.fails} / {self.open + self.ties}"
+
 
 _NOTHING = Evidence._make([0] * 7 + [np.nan] * 6 + [0, 0, "", ""])
 
 
 class Judged(NamedTuple):
-    """A headline with its verdicts, by the words for each reading, and its sentences.
+    """A headline with its verdicts, by the words for each reading, its sentences, and its totals by reading and words.
 
-    They are "" where a verdict is another than it was written for, or claims that it rests on were not run.
+    They are empty where a verdict is another than it was written for, or claims that it rests on were not run.
     """
 
     headline: Headline
     verdicts: dict[str, str]
     sentence: str
     short: str = ""
+    totals: Mapping[str, Mapping[str, Evidence]] = MappingProxyType({})
 
     @property
     def verdict(self) -> str:
@@ -186,20 +193,23 @@ def read_headlines(paper: str, given: Sequence[Any]) -> list[Headline]:
 
 def judged(headline: Headline, claims: Claims, readings: Claims = lambda _: pd.DataFrame()) -> Judged:
     """Return a headline's verdicts and its sentence with the numbers of the claims that it rests on."""
-    parts = {name: evidence(_cases(references, claims)) for name, references in headline.rests_on.items()}
-    under = {headline.of_paper: parts}
+    parts = _evidence(headline.rests_on, claims)
+    under, totals = {headline.of_paper: parts}, {headline.of_paper: _evidence(headline.totals, claims)}
     for words, names in headline.readings.items():
-        under[words] = {
-            name: evidence(_cases(references, claims, readings, names))
-            for name, references in headline.rests_on.items()
-        }
+        under[words] = _evidence(headline.rests_on, claims, readings, names)
+        totals[words] = _evidence(headline.totals, claims, readings, names)
     verdicts = {words: judge([*of.values()], hedge=headline.hedge) for words, of in under.items()}
-    beside = {name: evidence(_cases(references, claims)) for name, references in headline.beside.items()}
+    beside = _evidence(headline.beside, claims)
     others = {words: SimpleNamespace(**of) for words, of in under.items() if words in headline.readings}
     is_shown = verdicts == headline.verdict and all(part.cases or part.no_evidence for part in parts.values())
     verdicts = {words: verdicts[words] for words in headline.verdict}
     filled = [text.format_map({**beside, **parts, **others}) for text in (headline.finding, headline.short)]
-    return Judged(headline, verdicts, *(re.sub(r"(\d)%", r"\1 %", text) if is_shown else "" for text in filled))
+    finding, short = (re.sub(r"(\d)%", r"\1 %", text) if is_shown else "" for text in filled)
+    return Judged(headline, verdicts, finding, short, totals if is_shown and headline.totals else {})
+
+
+def _evidence(parts: Mapping[str, Sequence[str]], *under: Any) -> dict[str, Evidence]:
+    return {name: evidence(_cases(references, *under)) for name, references in parts.items()}
 
 
 def judge(parts: Sequence[Evidence], *, hedge: str = "") -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from bench.audit.headlines import RULE
+from bench.audit.headlines import RULE, TOTALS
 from bench.audit.published import PublishedOverview
 from bench.gallery.claims import slug, spot_of
 from bench.gallery.docs import Site, first_words, page_of, title_of
@@ -67,7 +67,8 @@ def build(
     pages["docs.html"] = render("docs", docs=opened)
     for page in papers:
         printed = counted(numbers, page.name) if numbers else {}
-        pages[f"{page.name}/index.html"] = render("paper", "../", paper=page, printed=printed, rule=RULE, docs=docs)
+        words = {"rule": RULE, "totals_words": TOTALS}
+        pages[f"{page.name}/index.html"] = render("paper", "../", paper=page, printed=printed, docs=docs, **words)
     site = Site(at[0], {*pages, *(f"{name}.html" for name in docs)}, at[1]) if at else None
     for name, text in docs.items():
         pages[f"{name}.html"] = render("doc", title=title_of(text), text=page_of(text, docs, site))

@@ -24,8 +24,8 @@ def load_headlines(paper: str) -> list[Headline]:
         figures = [name.partition("/")[2] for name in figure_names(paper)]
         claims_of = cache(partial(_claims, paper))  # headlines rest on the same few figures
         for number, headline in enumerate(headlines, start=1):
-            for key, parts in {"rests_on": headline.rests_on, "beside": headline.beside}.items():
-                for part, references in parts.items():
+            for key in ("rests_on", "beside", "totals"):
+                for part, references in getattr(headline, key).items():
                     for reference in references:
                         _check(reference, f"headline {number}, {key}.{part}", figures, claims_of)
     return headlines
