@@ -169,6 +169,7 @@ def test_surrogate_data_is_named_in_the_folder(here):
     page = answer.results / "compare" / "comparison-surrogate" / "index.html"
     assert answer.out.splitlines()[-1] == f"page: {page}"
     assert "comparison.png" in page.read_text()
+    assert "data generated in place of the real: no evidence about the real data" in page.read_text()
 
 
 def test_a_tuner_has_settings_of_its_own(here):
@@ -195,7 +196,16 @@ def test_a_tuner_has_settings_of_its_own(here):
     assert "Your comparisons" in front
     assert 'href="settings/index.html"' in front
     assert {path.name for path in answer.results.iterdir()} == {"compare", "raw"}  # the gallery is made by its command
-    assert "compare/settings/index.html#claim-" in build(read_papers(answer.results, {}))["claims.html"]
+    pages = build(read_papers(answer.results, {}))
+    assert "compare/settings/index.html#claim-" in pages["claims.html"]
+    assert "<h1>Your results</h1>" in pages["index.html"]
+    assert "5 repetitions" in page, (
+        "no origin, no sources of settings and no totals over comparisons: all are one's own"
+    )
+    for word in ("ours", "assumed", "the paper", "what holds"):
+        assert word not in re.sub(r"<(style|script).*?</\1>", "", page + front, flags=re.DOTALL), word
+    assert "  0 hold, " in answer.out or "  1 hold" in answer.out
+    assert len(set(re.findall(r'<th class="axis".*?</th>', page))) == 1, "all on one axis"
 
 
 def test_make_passes_parentheses_on():

@@ -151,11 +151,13 @@ def test_a_short_run_states_no_verdict_on_the_front_page_nor_on_its_papers(tmp_p
     for front, page in (said["quick"], said["paper-custom"]):
         assert "6 repetitions of 181 rounds, not a verdict. Verdicts of the reference results" in front
         assert "6 repetitions of 181 rounds, not a verdict" in page
+        assert "Your results Your runs of the methods of papers" in front
         for word in (holds, "✓ 1 holds", "✓holds", "It has less", "TL has less regret", "unfinished"):
             assert word not in front + page, word
     front, page = said["paper"]
     assert "not a verdict" not in front + page
     assert "It has less. Headlines ✓ 1 holds" in front
+    assert "Tuning hyper-parameters with bandits: what holds Five papers" in front
     assert f"stated {holds}" in page or f"ours {holds}" in page
 
 

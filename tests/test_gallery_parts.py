@@ -46,6 +46,28 @@ def test_differences_are_shown_as_shares_where_all_are_known() -> None:
     one = case(10, 0, 20, kind="paired_difference", threshold=0.0)
     both = [{**one, "values": one["values"] | relative}, {**one, "values": one["values"] | relative}]
     assert [found.ends for found in (forest(both), forest([one])) if found] == [("0 %", "+20 %"), ("0", "20")]
+    assert [found.shares for found in (forest(both), forest([one])) if found] == [
+        [("+10 %", "0 to +20 %")] * 2, [("", "")]
+    ]  # fmt: skip
+
+
+def test_claims_of_a_comparison_share_an_axis_and_its_unit() -> None:
+    """From -20 to +20 %, so 0 is in the middle for both; one without shares makes all axes those of the unit."""
+    one, two = (
+        case(value, -20, 20, kind="paired_difference", threshold=0.0, text=f"a is less than {value}")
+        for value in (5, -5)
+    )
+    shares = [{"relative": 0.05, "relative_low": -0.2, "relative_high": 0.1},
+              {"relative": 0.05, "relative_low": -0.1, "relative_high": 0.2}]  # fmt: skip
+    both = [{**each, "values": each["values"] | share} for each, share in zip((one, two), shares, strict=True)]
+    first, second = (claim_of([each], both).forest for each in both)
+    assert first is not None
+    assert second is not None
+    assert (first.ends, first.at) == (second.ends, second.at) == (("−20 %", "+20 %"), 50)
+    assert [spot and (spot.left, spot.right) for spot in first.spots + second.spots] == [(4, 73), (27, 96)]
+    mixed = [both[0], two]
+    ends = {found.ends for found in (claim_of([each], mixed).forest for each in mixed) if found}
+    assert ends == {("−20", "20")}
 
 
 @pytest.mark.parametrize(

@@ -229,7 +229,7 @@ def test_a_large_difference_is_decided_at_the_first_look_and_equals_are_a_tie_la
     lines = commands_of(manifest)
     assert all(f"repetitions={run['repetitions']}" in line for run, line in zip(manifest["runs"], lines, strict=True))
     total = 2 * n + 20
-    assert f"{total} repetitions  ours: 1 holds, 0 fail, 1 tie" in answer.out
+    assert f"{total} repetitions  1 holds, 0 fail, 1 tie" in answer.out
     assert {words for words, total in shown if total == 60} == {""}  # before the first look
     assert ("1 case open", 100) in shown
     assert shown[-1] == ("", total)
@@ -253,7 +253,7 @@ def test_results_that_are_there_already_change_nothing(compare):
 
 def test_what_stays_open_says_how_many_repetitions_would_decide_it(compare):
     answer = compare("tuner=my_module.Often,my_module.AsOften", "max_repetitions=20")
-    assert " repetitions  ours: 0 hold, 0 fail, 1 open" in answer.out
+    assert " repetitions  0 hold, 0 fail, 1 open" in answer.out
     (claim,) = pd.read_csv(answer.results / "compare" / "comparison" / "claims.csv").to_dict("records")
     assert claim["n"] == 20
     assert f"about {claim['repetitions_needed']:,.0f} repetitions would decide it" in answer.out

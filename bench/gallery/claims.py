@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ _BELOW, _ABOVE = ("less", "at_most"), ("greater", "at_least")
 _FAR = 4.0
 _WIDE = 10.0
 _EDGE = 4.0
+_SHARE = ("relative", "relative_low", "relative_high")
 _WORDS = {
     "holds": ("holds", "hold"),
     "fails": ("fails", "fail"),
@@ -47,6 +48,7 @@ class Forest(NamedTuple):
     """Cases on one axis: what stands at its ends, the number that decides, and where that lies in percent.
 
     ``side`` is where the claim expects the cases: ``below`` or ``above`` it, or ""; a case without numbers has no spot.
+    On an axis of shares of the right side ``shares`` are each case's estimate and interval in its unit, otherwise none.
     """
 
     ends: tuple[str, str]
@@ -54,6 +56,7 @@ class Forest(NamedTuple):
     at: float
     side: str
     spots: list[Spot | None]
+    shares: list[tuple[str, str]]
 
 
 class ClaimView(NamedTuple):
@@ -78,10 +81,14 @@ def slug(text: str) -> str:
     return re.sub(r"[^\w.-]+", "-", text).strip("-") or "claim"
 
 
-def claim_of(cases: list[Case]) -> ClaimView:
-    shown = [case for case in cases if case["verdict"] != NO_EVIDENCE]
-    no_evidence = [case for case in cases if case["verdict"] == NO_EVIDENCE]
-    return ClaimView(slug(cases[0]["claim"]), cases[0], shown, forest(shown), no_evidence)
+def claim_of(cases: list[Case], among: Sequence[Case] = ()) -> ClaimView:
+    """Return a claim as a page shows it; ``among`` are cases of several claims that share one axis."""
+    shown, no_evidence = with_evidence(cases), [case for case in cases if case["verdict"] == NO_EVIDENCE]
+    return ClaimView(slug(cases[0]["claim"]), cases[0], shown, forest(shown, with_evidence(among)), no_evidence)
+
+
+def with_evidence(cases: Iterable[Case]) -> list[Case]:
+    return [case for case in cases if case["verdict"] != NO_EVIDENCE]
 
 
 def parted(texts: Sequence[str]) -> tuple[str, list[str], str]:
@@ -115,11 +122,15 @@ def threshold_of(claim: Mapping[str, Any], kinds: Mapping[str, type[BaseModel]] 
     return claim.get("threshold", 1.0 if field is None else field.default or 0.0)
 
 
-def forest(cases: Sequence[Case]) -> Forest | None:
-    """Return cases that share a kind on one axis; None if none of them has an interval."""
-    is_share, triples = _values(cases)
-    known = [triple for triple in triples if triple]
-    if not known:
+def forest(cases: Sequence[Case], among: Sequence[Case] = ()) -> Forest | None:
+    """Return cases that share a kind on one axis, with room for those ``among`` which they are, by default themselves.
+
+    None if none of them has an interval.
+    """
+    among = among or cases
+    is_share, triples = _values(cases, among)
+    known = [triple for triple in _values(among, among)[1] if triple]
+    if not any(triples):
         return None
     first = cases[0]
     threshold: float | None = first["threshold"]
@@ -150,17 +161,34 @@ def forest(cases: Sequence[Case]) -> Forest | None:
         0.0 if threshold is None else place(threshold),
         side,
         [triple and spot_of(*map(place, triple)) for triple in triples],
+        [_in_percent(triple) if is_share else ("", "") for triple in triples],
     )
 
 
-def _values(cases: Sequence[Case]) -> tuple[bool, list[Triple | None]]:
-    """Return whether numbers are shares, and estimate, low and high of each case; None where they are not known."""
-    triples = [_triple(case["values"], "estimate", "ci_low", "ci_high") for case in cases]
-    if not cases or cases[0]["kind"] not in DIFFERENCES:
-        return False, triples
-    shares = [_triple(case["values"], "relative", "relative_low", "relative_high") for case in cases]
-    has_shares = all(share or not triple for share, triple in zip(shares, triples, strict=True)) and any(shares)
-    return (True, shares) if has_shares else (bool(cases[0]["threshold"]), triples)
+def _in_percent(triple: Triple | None) -> tuple[str, str]:
+    """Return an estimate and its interval in words: ``+5.3 %`` and ``−0.8 to +12 %``."""
+    if triple is None:
+        return "", ""
+    percents = (f"{100 * number:+,.{int(abs(number) < 0.1)}f}".replace("-", "−") for number in triple)
+    value, low, high = ("0" if text in ("+0.0", "−0.0") else text for text in percents)
+    return f"{value} %", f"{low} to {high} %" if low != high else ""
+
+
+def _values(cases: Sequence[Case], among: Sequence[Case]) -> tuple[bool, list[Triple | None]]:
+    """Return whether numbers are shares, as they are if all ``among`` can be, and estimate, low and high of each case.
+
+    They are None where they are not known.
+    """
+    if cases and cases[0]["kind"] in DIFFERENCES:
+        shares = _triples(among, *_SHARE)
+        if any(shares) and all(share or not triple for share, triple in zip(shares, _triples(among), strict=True)):
+            return True, _triples(cases, *_SHARE)
+        return bool(cases[0]["threshold"]), _triples(cases)
+    return False, _triples(cases)
+
+
+def _triples(cases: Sequence[Case], *names: str) -> list[Triple | None]:
+    return [_triple(case["values"], *(names or ("estimate", "ci_low", "ci_high"))) for case in cases]
 
 
 def _triple(values: Mapping[str, float], name: str, low: str, high: str) -> Triple | None:

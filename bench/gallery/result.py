@@ -71,8 +71,9 @@ class ResultView(Stored):
 
     @cached_property
     def shown_claims(self) -> list[ClaimView]:
-        """Its claims as the page shows them."""
-        return list(map(claim_of, self.grouped_claims()))
+        """Its claims as the page shows them; those of a comparison, which are of one kind, share an axis."""
+        among = self.claims if self.is_own else ()
+        return [claim_of(cases, among) for cases in self.grouped_claims()]
 
     @cached_property
     def tables(self) -> dict[str, dict[str, Any]]:

@@ -73,7 +73,8 @@ def _line(
     """Return what is printed of a figure when it is written."""
     counts = [f"{repetitions} repetitions"] + [f"{new} new"] * (new != repetitions)
     counts += [f"{failed} failed"] * bool(failed) + [f"{unconfirmed} runs to be confirmed"] * bool(unconfirmed)
-    verdicts = spell_by_origin(tallies(asked.figure, claims.to_dict("records"), every=True))
+    found = tallies(asked.figure, claims.to_dict("records"), every=True)
+    verdicts = str(found["ours"]) if asked.where.startswith("compare/") else spell_by_origin(found)
     return f"{asked.name}  {', '.join(counts)}  {verdicts}".rstrip()
 
 
