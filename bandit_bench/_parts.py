@@ -7,6 +7,7 @@ import re
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from bench.envs.direct import DirectEnvironment
 from bench.errors import ConfigError
 from runners.config.by_value import hold
 from runners.config.classes import BASES, import_class, is_suites
+from runners.config.nearest import file_of_data
 from runners.config.tree import class_of, suite_choices
 
 Part: TypeAlias = Any
@@ -29,6 +31,10 @@ Axis = dict[str, list[str]]
 _BARE = re.compile(r"[A-Za-z_][\w./*?@%-]*", re.ASCII)
 _QUOTED = re.compile(r"""(['"])((?:(?!\1)[^\\]|\\.)*)\1""")
 _RESERVED = {"true", "false", "null", "inf", "nan"}
+_OF_DATA = (
+    "expected ('classification', {{'path': '{file}', 'target': <column of the class>}}) for labelled data, or "
+    "('log', {{'path': '{file}', ...}}) for a log"
+)
 
 
 def axis_of(group: str, parts: Parts) -> Axis:
@@ -154,8 +160,15 @@ def _read(group: str, part: Part) -> tuple[str, dict[str, Any]]:
     settings: Mapping[str, Any] = {}
     if _is_pair(part):
         part, settings = part
+    if isinstance(part, str | Path) and group == "env" and file_of_data(str(part)):
+        raise ConfigError(f"env: found the file '{part}', {_OF_DATA.format(file=part)}")
     if isinstance(part, str):
         return part, dict(settings)
+    if group == "env" and hasattr(part, "to_csv"):  # of pandas, or the like
+        cure = "data.to_csv('data.csv', index=False)"
+        raise ConfigError(
+            f"env: found a {type(part).__name__}, {_OF_DATA.format(file='data.csv')}; {cure} writes the file"
+        )
     base = BASES[group]
     if isinstance(part, base):
         settings = settings_of(part) | dict(settings)

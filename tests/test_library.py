@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -200,6 +201,15 @@ def test_the_largest_scale_is_loaded_and_parts_of_a_figure_last(results, monkeyp
         (
             lambda: bb.compare(["tl", "cdt"], env=("log", {"path": pd.DataFrame({"a": range(30)})})),
             "path: found a DataFrame, expected plain data .*, such as the name of a file: data.to_csv",
+        ),
+        (
+            lambda: bb.compare(["tl", "cdt"], env="people.csv"),
+            r"env: found the file 'people.csv', expected \('classification', {'path': 'people.csv', 'target': ",
+        ),
+        (lambda: bb.run(env=Path("people.csv")), r"env: found the file 'people.csv', expected \('classification', "),
+        (
+            lambda: bb.compare(["tl", "cdt"], env=pd.DataFrame({"a": range(30)})),
+            r"env: found a DataFrame, expected \('classification', {'path': 'data.csv', .*; data.to_csv\('data.csv', ",
         ),
         (lambda: bb.run(settings={"tuner": None}), "tuner: found 'null', expected one of"),
         (lambda: bb.run(settings={"env@x": "log"}), ".*env@x=log: found Could not override"),

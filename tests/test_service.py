@@ -152,7 +152,9 @@ def test_a_wrong_message_is_a_sentence_and_teaches_nothing(tmp_path):
             assert "expected" in refusal(409, post, port, "tell", **message), message
         assert "expected POST /ask" in refusal(404, post, port, "other")
         assert "expected POST /ask" in refusal(404, urllib.request.urlopen, f"http://127.0.0.1:{port}/ask")
-        assert "expected an object" in refusal(409, urllib.request.urlopen, f"http://127.0.0.1:{port}/tell", b"[1]")
+        for body in (b"[1]", b"ticket=1", b"\xff"):
+            said = refusal(409, urllib.request.urlopen, f"http://127.0.0.1:{port}/tell", body)
+            assert "an object with the keys ['reward', 'ticket']" in said, body
         assert json.loads((tmp_path / "state.json").read_text())["state"]["_told"] == []
         assert post(port, "tell", **good) == {}
         assert json.loads((tmp_path / "state.json").read_text())["state"]["_told"] == [0.5]
@@ -193,6 +195,27 @@ def test_a_broken_state_is_a_sentence_at_the_start(tmp_path, content):
     assert ended.stderr.count("\n") == 1
     assert ended.stderr.startswith(f"{tmp_path / 'state.json'}: ")
     assert "expected a state that this server has written" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "found [], expected a file for the state and a port"),
+        (("state.json", "here"), "found ['state.json', 'here'], expected a file for the state and a port"),
+        (("state.json", "{taken}"), "port {taken}: "),
+        (("none/state.json", "0"), "error: none/state.new could not be written (No such file or directory)"),
+    ],
+)
+def test_where_it_cannot_start_it_says_so_in_a_sentence(tmp_path, words, said):
+    prepare(tmp_path)
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        taken = other.getsockname()[1]
+        command = [sys.executable, "server.py", *(word.format(taken=taken) for word in words)]
+        ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (ended.returncode, ended.stderr.count("\n"), ended.stdout) == (1, 1, "")
+    assert ended.stderr.startswith(said.format(taken=taken))
 
 
 @pytest.mark.parametrize("kills", [2, pytest.param(30, marks=pytest.mark.release)])
