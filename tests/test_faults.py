@@ -294,6 +294,19 @@ def test_sigterm_at_any_moment_ends_with_the_sentence_or_silently(tmp_path, jobs
         assert before or (code == 0 and not err) or stopped, (seconds, code, err)
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"), [("-m", "ends"), ("/usr/bin/bandit-bench", "ends"), ("mine.py", "as before")]
+)
+def test_ctrl_c_while_a_command_is_imported_ends_it_without_a_traceback(name, expected):
+    """And in a program that imports the suite it stays as it was."""
+    script = (
+        f"import signal, sys; before = signal.getsignal(2); sys.argv[0] = {name!r}; import runners; "
+        "print({signal.SIG_DFL: 'ends', before: 'as before'}[signal.getsignal(2)])"
+    )
+    found = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == expected
+
+
 def test_what_the_terminal_cannot_show_is_escaped(monkeypatch):
     shown = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     monkeypatch.setattr(sys, "stdout", shown)

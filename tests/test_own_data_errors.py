@@ -224,3 +224,7 @@ def test_read_returns_a_table_as_it_is(tmp_path):
     table.to_csv(tmp_path / "rows.csv", index=False)
     pd.testing.assert_frame_equal(read(tmp_path / "rows.csv"), table)
     pd.testing.assert_frame_equal(read(str(tmp_path / "*.csv"), ["p", "item"]), table[["p", "item"]])
+    with pytest.raises(
+        BenchError, match=r"rows\.csv: found no column 'q', expected one of: time, user_a, user_b, item"
+    ):
+        read(tmp_path / "rows.csv", ["p", "q"])

@@ -16,7 +16,7 @@ import pytest
 
 from bench.errors import ConfigError, StoreError
 from runners.results.capture import environment
-from runners.results.store import Store, alone, read_json, write_text
+from runners.results.store import Store, alone, read_json, write_text, write_together
 
 ROOT = Path(__file__).resolve().parents[1]
 RUN = "0123456789abcdef0123"
@@ -128,6 +128,26 @@ def test_where_nothing_can_be_written_one_sentence_says_so(tmp_path, store, monk
     with pytest.raises(StoreError, match=r"could not be written \(No space left"):
         store.write(RUN, 0, columns(), {})
     assert [path.name for path in store.folder(RUN).iterdir()] == ["settings.json"]
+
+
+def test_of_files_that_belong_together_all_are_written_or_none(tmp_path, monkeypatch):
+    names = ("table.csv", "picture.svg", "gone.csv")
+    old = {name: f"old {name}".encode() for name in names}
+    write_together(tmp_path, old)
+    new = {**{name: f"new {name}".encode() for name in names[:2]}, "gone.csv": None}
+
+    def full(path: Path, *arguments: Any) -> Any:
+        if "picture" in path.name:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return open(path, *arguments)
+
+    monkeypatch.setattr("runners.results.store.open", full, raising=False)
+    with pytest.raises(StoreError, match=r"picture\.svg: could not be written \(No space left"):
+        write_together(tmp_path, new)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == old
+    monkeypatch.undo()
+    write_together(tmp_path, new)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {name: new[name] for name in names[:2]}
 
 
 def test_what_dead_processes_left_half_written_is_cleared_away(store):

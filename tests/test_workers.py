@@ -1,14 +1,21 @@
 """A worker that dies or hangs takes only what it runs with it."""
 
+import errno
 import os
 import signal
+import threading
 import time
 from collections import deque
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from commands import PATIENCE
 
+from bench.errors import ConfigError
 from runners.config.runner import Runner
+from runners.execute import limits
 from runners.execute.limits import TimeOverError
 from runners.execute.processes import Call, WorkerDiedError
 from runners.execute.workers import workers
@@ -43,6 +50,58 @@ def test_a_worker_that_outlasts_a_limit_is_killed_and_the_others_go_on(monkeypat
         answers = dict(pool.run(deque([endless, *others])))
     assert isinstance(answers[endless].exception(), TimeOverError)
     assert [answers[call].result() for call in others] == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.ENOENT, errno.EROFS])
+def test_where_no_memory_can_be_shared_a_sentence_says_so(monkeypatch, number):
+    """Where /dev/shm is full, missing or read-only, there are no semaphores."""
+    import joblib.externals.loky.backend.synchronize as synchronize
+
+    def none(*_: Any) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(synchronize, "_SemLock", none)
+    expected = (
+        rf"^jobs: found that no worker can be started \({os.strerror(number)}\), expected memory that processes share"
+    )
+    with pytest.raises(ConfigError, match=expected), workers(Runner(), 2) as pool:
+        list(pool.run(deque([Call(abs, (-1,))])))
+    with workers(Runner(), 1) as pool:  # which needs none
+        assert [future.result() for _, future in pool.run(deque([Call(abs, (-1,))]))] == [1]
+
+
+@pytest.mark.parametrize(("late", "ended"), [(0.0, []), (0.1, [1])])
+def test_code_has_some_seconds_to_end_after_its_limit(monkeypatch, late, ended):
+    """Outside of the main thread; whoever watches it looks at a clock ``late`` seconds after limit and grace."""
+    limit, grace, codes, records, raised = 0.05, 0.06, [], [], []
+    monkeypatch.setattr(limits, "GRACE_SECONDS", grace)
+    monkeypatch.setattr(limits, "os", SimpleNamespace(_exit=codes.append))
+    clocks = {}
+
+    def now():
+        """Return 100 before the limit, in the thread that is limited, and what is asked for in that which watches."""
+        name = threading.current_thread().name
+        clocks[name] = clocks.get(name, 0) + 1
+        if name != "limited":
+            return 100.0 + limit + (late + grace if late else 0.0)
+        return 100.0 if clocks[name] <= 2 else 100.0 + limit
+
+    monkeypatch.setattr(limits, "time", SimpleNamespace(monotonic=now))
+
+    def run():
+        try:
+            with limits.time_limit(limit, records.append):
+                while True:
+                    time.sleep(0.001)
+        except TimeOverError as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=run, name="limited", daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    assert len(raised) == 1
+    assert codes[:1] == ended
+    assert len(records[:1]) == len(ended)
 
 
 def meet(folder: str, number: int, others: int) -> int:

@@ -15,7 +15,7 @@ from bench.report.saving import content
 from runners.config.figures import figure_names, load_figure
 from runners.results.derive import derive_committed, is_backed
 from runners.results.stamps import renew_digests
-from runners.results.store import results_folder, write_bytes
+from runners.results.store import results_folder, write_together
 
 
 def main(names: Sequence[str]) -> int:
@@ -24,7 +24,7 @@ def main(names: Sequence[str]) -> int:
         figure = load_figure(name)
         for folder in sorted((results_folder() / name).glob("paper*")):
             if (folder / "manifest.json").is_file() and (plot := plot_of(figure, folder)):
-                write_bytes(folder / f"{figure.name}.svg", content(draw(plot), "svg"))
+                write_together(folder, {f"{figure.name}.svg": content(draw(plot), "svg")})
                 renew_digests(folder)
                 print(folder, flush=True)
     return 0

@@ -127,7 +127,7 @@ class LogReplay(Replay):
     def start(self, rounds: int, seeds: Seeds) -> None:
         self._log = log = self._load()
         smallest = self._smallest(log)
-        self.expected_rounds = max(1, int(self._n_rows(log) * smallest))
+        self.expected_rounds = int(self._n_rows(log) * smallest)
         rows = self._sampled(len(log), seeds)
         if self.order == "time":
             place = np.empty(len(log), dtype=np.int64)

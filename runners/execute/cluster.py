@@ -12,7 +12,7 @@ from bench.errors import ConfigError
 from bench.packages import how_to_install
 from runners.config.runner import Runner
 from runners.execute.limits import GRACE_SECONDS, in_one_thread, no_interrupt
-from runners.execute.processes import CONNECT_SECONDS, Call, Workers
+from runners.execute.processes import CONNECT_SECONDS, Call, Workers, not_started
 
 _QUIET = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 """For dask workers: they ignore Ctrl-C, which is handled by the process that started them."""
@@ -106,8 +106,11 @@ def cluster(runner: Runner, jobs: int) -> Iterator[Workers]:
     with dask.config.set(settings):
         if scheduler is None:
             size: dict[str, Any] = {"n_workers": 1, "threads_per_worker": 1, "memory_limit": None}
-            with no_interrupt():  # inherited by the threads and processes that it starts
-                local = LocalCluster(**size, dashboard_address="127.0.0.1:0", silence_logs=50)
+            try:
+                with no_interrupt():  # inherited by the threads and processes that it starts
+                    local = LocalCluster(**size, dashboard_address="127.0.0.1:0", silence_logs=50)
+            except Exception as error:
+                raise not_started(error) from error
             with local, Client(local) as client:
                 try:
                     yield _Dask(jobs, client, local)

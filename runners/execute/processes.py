@@ -17,7 +17,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
 
-from bench.errors import TaskError
+from bench.errors import ConfigError, TaskError, one_line
 from runners.execute.limits import GRACE_SECONDS, THREAD_VARIABLES, TimeOverError, end_with, in_one_thread, no_interrupt
 
 CONNECT_SECONDS = 15
@@ -98,6 +98,17 @@ class Workers(ABC):
     @abstractmethod
     def require_workers(self) -> None:
         """Raise an error if there are no workers any more; called when nothing was heard of them for a while."""
+
+
+def not_started(error: BaseException) -> ConfigError:
+    """Say why no worker can be started: no semaphores, processes or files are left."""
+    while error.__cause__ or error.__context__:
+        error = error.__cause__ or error.__context__ or error
+    reason = getattr(error, "strerror", "") or one_line(error)
+    return ConfigError(
+        f"jobs: found that no worker can be started ({reason}), expected memory that processes share: on Linux that is "
+        "/dev/shm, which may be full, missing or read-only; jobs=1 needs none, other than for classes of your own"
+    )
 
 
 def _lost(death: BaseException) -> "Future[Any]":
@@ -205,9 +216,12 @@ class _Process:
         self._over: float | None = None
         self.is_dead = False
         self.is_idle = True
-        with no_interrupt():
-            self._executor = ProcessPoolExecutor(1, initializer=end_with, initargs=(os.getpid(),), env=env)
-            self._started = self._executor.submit(int)
+        try:
+            with no_interrupt():
+                self._executor = ProcessPoolExecutor(1, initializer=end_with, initargs=(os.getpid(),), env=env)
+                self._started = self._executor.submit(int)
+        except OSError as error:
+            raise not_started(error) from error
         self._started.add_done_callback(lambda _: self._note_time())
 
     def _note_time(self) -> None:

@@ -1,6 +1,7 @@
 """Workers: processes on this machine, or on several machines through dask; each uses a single thread."""
 
 import os
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,8 +27,10 @@ def workers(runner: Runner, jobs: int) -> Iterator[Workers]:
         yield _current
         return
     check_threads()
+    # Where there are no semaphores, an error says it
+    warnings.filterwarnings("ignore", message=".*joblib will operate in serial mode", category=UserWarning)
     # For the process that clears away after this one, also where it is stopped in the middle
-    ignored = [os.environ.get("PYTHONWARNINGS", ""), "ignore:resource_tracker:UserWarning"]
+    ignored = [os.environ.get("PYTHONWARNINGS", ""), "ignore:resource_tracker:UserWarning", "ignore:[Errno:UserWarning"]
     os.environ["PYTHONWARNINGS"] = ",".join(dict.fromkeys(filter(None, ",".join(ignored).split(","))))
     try:
         if runner.backend == "dask":

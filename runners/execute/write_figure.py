@@ -31,7 +31,7 @@ from runners.results.capture import environment, kind_of_machine
 from runners.results.committed import FILE, SECONDS, write_repetitions
 from runners.results.derive import Derived, derive, derive_committed, long_tables, thinning
 from runners.results.stamps import renew_digests, write_stamps
-from runners.results.store import Store, read_json, write_bytes, write_manifest, write_text
+from runners.results.store import Store, read_json, write_together
 
 
 def write(running: RunningFigure, store: Store) -> WrittenFigure:
@@ -58,7 +58,7 @@ def redraw(asked: AskedFigure, folder: Path, unconfirmed: int = 0) -> WrittenFig
     try:
         repetitions = sum(entry["repetitions"] for entry in read_json(folder / "manifest.json")["runs"])
         derived = derive_committed(asked.figure, folder)
-        _replace(folder, _files(asked, derived, has_repetitions=(folder / FILE).exists()))
+        write_together(folder, _files(asked, derived, has_repetitions=(folder / FILE).exists()))
         renew_digests(folder)
     except Exception as error:
         return WrittenFigure(asked, folder, error=_words(error), unconfirmed=unconfirmed)
@@ -98,12 +98,20 @@ def _write(running: RunningFigure, store: Store) -> Derived:
         for labelled, repetitions in zip(running.runs, kept, strict=True):
             by_key.setdefault(labelled.experiment.key, {}).update(repetitions.kept)
         write_repetitions(folder, thinning(asked.figure), by_key)
-    write_manifest(folder, manifest)
-    write_text(folder / "environment.json", json.dumps(made, indent=1))
-    _replace(folder, files)
+    about = {"manifest.json": _text(manifest), "environment.json": json.dumps(made, indent=1)}
+    write_together(folder, {name: text.encode() for name, text in about.items()} | files)
     if asked.is_reference:
         write_stamps(folder, {labelled.experiment.key: labelled.experiment.stamp for labelled in running.runs})
     return derived
+
+
+def _text(manifest: Mapping[str, Any]) -> str:
+    """Return a manifest as it is written: a line for each of its entries, and for each item of a list."""
+    entries = []
+    for key, value in manifest.items():
+        items = ",\n  ".join(map(json.dumps, value)) if isinstance(value, list) else ""
+        entries.append(f" {json.dumps(key)}: " + (f"[\n  {items}\n ]" if items else json.dumps(value)))
+    return "{\n" + ",\n".join(entries) + "\n}\n"
 
 
 def _derived(running: RunningFigure, kept: Sequence[Repetitions], store: Store) -> Derived:
@@ -171,15 +179,6 @@ def _pictures(asked: AskedFigure, derived: Derived) -> dict[str, bytes]:
     if "pdf" in asked.formats:
         pictures[f"{name}.pdf"] = content(draw(plot, asked.size), "pdf")
     return pictures
-
-
-def _replace(folder: Path, files: Mapping[str, bytes | None]) -> None:
-    """Write files into a folder by name, and remove those that are None."""
-    for name, made in files.items():
-        if made is None:
-            (folder / name).unlink(missing_ok=True)
-        else:
-            write_bytes(folder / name, made)
 
 
 def _provenance(

@@ -18,7 +18,7 @@ from bench.report.reading import READING
 from runners.results.aggregate import Kept
 from runners.results.capture import kind_of_machine
 from runners.results.stamps import read_stamps
-from runners.results.store import read_json, write_bytes
+from runners.results.store import read_json, write_together
 
 FILE = "repetitions.parquet"
 SECONDS = "seconds.csv"
@@ -107,7 +107,7 @@ def _write(path: Path, table: pa.Table) -> None:
         write_statistics=False,
         write_page_checksum=True,
     )
-    write_bytes(path, sink.getvalue().to_pybytes())
+    write_together(path.parent, {path.name: sink.getvalue().to_pybytes()})
 
 
 def _read(folder: Path, thinning: Mapping[str, Any], wanted: Collection[str]) -> dict[str, dict[int, Kept]]:

@@ -33,13 +33,11 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
     ``each`` calls a function for each figure that has changed, such as `runners.execute.workers.spread`.
     """
     papers, numbers = read_pages(folder, committed_long_tables), _published(folder, figure_names())
-    shown = numbers
-    of_users = [name for name, figure in _configured()[0].items() if name not in figure_names() and figure.published]
+    names = list(_configured()[0])
+    shown = _published(folder, names) if len(names) > len(figure_names()) else numbers  # of a user's own as well
     texts = {path.stem: path for path in sorted(DOCS.glob("*.md") if DOCS else [])}
     texts |= {f"benchmark_{path.stem}": path for path in sorted(folder.glob("benchmark/*.md"))}
     docs = {name: path.read_text(encoding="utf-8") for name, path in texts.items()}
-    if of_users:
-        shown = _published(folder, [*figure_names(), *of_users])
     pages = build(papers, shown, docs, each, (folder, DOCS) if DOCS else None)
     write_pages(folder, pages)
     for result in (result for page in papers for figure in page.figures for result in figure.results):

@@ -43,16 +43,19 @@ def results_folder() -> Path:
     return (CHECKOUT if CHECKOUT and here.is_relative_to(CHECKOUT) else here) / "results"
 
 
-def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all, with the folders above it; if it cannot be written, that is a `StoreError`."""
-    with _disk(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-    _write(path, content)
+def write_together(folder: Path, files: Mapping[str, bytes | None]) -> None:
+    """Write files into a folder by name, whole, all or none; remove those that are None. StoreError if it fails."""
+    with _disk(folder / next(iter(files), "")):
+        folder.mkdir(parents=True, exist_ok=True)
+    _write({folder / name: content for name, content in files.items() if content is not None})
+    for name in (name for name, content in files.items() if content is None):
+        with _disk(folder / name):
+            (folder / name).unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file as `write_bytes` does."""
-    write_bytes(path, text.encode())
+    """Write a text file as `write_together` does."""
+    write_together(path.parent, {path.name: text.encode()})
 
 
 @contextmanager
@@ -84,15 +87,6 @@ def _lock(file: IO[Any]) -> bool:
     except OSError:  # a file system without locks
         pass
     return True
-
-
-def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Write a figure's manifest: a line for each of its entries, and for each item of a list."""
-    entries = []
-    for key, value in manifest.items():
-        items = ",\n  ".join(map(json.dumps, value)) if isinstance(value, list) else ""
-        entries.append(f" {json.dumps(key)}: " + (f"[\n  {items}\n ]" if items else json.dumps(value)))
-    write_text(folder / "manifest.json", "{\n" + ",\n".join(entries) + "\n}\n")
 
 
 class Store:
@@ -173,8 +167,9 @@ class Store:
         )
         content = sink.getvalue().to_pybytes()
         side = {**side, "finished": _now(), "sha256": _digest(run_id, repetition, content)}
-        _write(self.path(run_id, repetition, ".json"), json.dumps(side, indent=1, sort_keys=True).encode())
-        _write(self.path(run_id, repetition), content)  # last: it is what says that all is there
+        of_side = json.dumps(side, indent=1, sort_keys=True).encode()
+        path = self.path(run_id, repetition)
+        _write({self.path(run_id, repetition, ".json"): of_side, path: content})  # last what says that all is there
         with _disk(self.root):
             self.path(run_id, repetition, ".failed.json").unlink(missing_ok=True)
 
@@ -218,7 +213,7 @@ class Store:
         if self.has(run_id, repetition):
             return
         text = json.dumps({**record, "failed": _now()}, indent=1)
-        _write(self.path(run_id, repetition, ".failed.json"), text.encode())
+        _write({self.path(run_id, repetition, ".failed.json"): text.encode()})
 
     def failure(self, run_id: str, repetition: int) -> dict[str, Any]:
         """Return how a repetition failed when it was last run; empty if it did not."""
@@ -239,18 +234,21 @@ def _digest(run_id: str, repetition: int, content: bytes) -> str:
     return digest(f"{run_id}/{repetition}\n".encode() + content)
 
 
-def _write(path: Path, content: bytes) -> None:
-    """Write a temporary file, then rename it, without fsync: what a power failure tears does not fit its digest."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{uuid.uuid4().hex[:12]}.tmp")
-    with _disk(path):
-        try:
-            with open(temporary, "xb") as file:
+def _write(contents: Mapping[Path, bytes]) -> None:
+    """Write temporary files, then rename them, without fsync: what a power failure tears does not fit its digest."""
+    temporary = {path: path.with_name(f".{path.name}.{os.getpid()}-{uuid.uuid4().hex[:12]}.tmp") for path in contents}
+    try:
+        for path, content in contents.items():
+            with _disk(path), open(temporary[path], "xb") as file:
                 file.write(content)
-            os.replace(temporary, path)
-        except BaseException:
+        for path in contents:
+            with _disk(path):
+                os.replace(temporary[path], path)
+    except BaseException:
+        for each in temporary.values():
             with suppress(OSError):
-                os.unlink(temporary)
-            raise
+                os.unlink(each)
+        raise
 
 
 def read_json(path: Path) -> dict[str, Any]:
