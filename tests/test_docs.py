@@ -10,12 +10,14 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import yaml
 from commands import PATIENCE, ROOT, Commands
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
@@ -310,6 +312,19 @@ def test_the_page_of_configurations_names_every_part_and_paper():
     for group in ("env", "algorithm", "tuner", "paper", "scale"):
         for choice in choices(group):
             assert f"`{group}={choice}`" in read(PAGE), f"{group}={choice}"
+
+
+def test_version_and_day_are_the_same_wherever_they_stand():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    released = re.findall(r"^## (\d\S*) \((\S+)\)$", read(ROOT / "CHANGELOG.md"), re.MULTILINE)
+    version, day = str(cited["version"]), str(cited["date-released"])
+    assert released[0] == (version, day)
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == version
+    readme = read(ROOT / "README.md")
+    assert re.findall(r"^  (version|year) += \{(.*)\}", readme, re.MULTILINE) == [
+        ("version", version),
+        ("year", day[:4]),
+    ]
 
 
 def test_the_readme_is_short():
