@@ -46,13 +46,15 @@ def test_the_printed_scores(name, rounds):
     scores = {tuple(row[:-1]): row[-1] for row in STORED[name]}
     tuner = GPMinimize(random_state=42)
     tuner.start(Problem(forest().tuned, 50), Seeds())
-    best = []
+    best, asked = [], []
     for _ in range(rounds):
         configuration = tuner.ask()
         values = tuple(configuration[key] for key in NAMES)
+        asked.append(values)
         score = scores[values] if values in scores else trained(name, configuration)
         tuner.tell(score)
         best.append(max(score, *best[-1:], 0.0))
+    assert asked[:10] == [*scores][:10]  # drawn before there is a model: on all processors the same
     # The start, scored before the first round, is below every printed score.
     printed = {after: score for after, score in PRINTED[name].items() if after <= rounds}
     assert {after: round(best[after - 1], 4) for after in printed} == printed

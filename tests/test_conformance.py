@@ -14,7 +14,7 @@ import registry
 
 from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
 from bench.configuration_check import ConfigurationCheck
-from bench.conformance.checks import CHECKS, stays_finite
+from bench.conformance.checks import CHECKS, stays_finite, tells_the_truth_about_its_means
 from bench.conformance.drive import SPACE, drive_tuner, known, not_finite, outcomes, problem
 from bench.envs.contextual import ContextualEnvironment
 from bench.envs.direct import DirectEnvironment
@@ -29,6 +29,8 @@ DIRECT = [name for name in registry.names("env") if isinstance(registry.build("e
 CONTEXTUAL = [name for name in registry.names("env") if isinstance(registry.build("env", name), ContextualEnvironment)]
 WITH_MEANS = [name for name in CONTEXTUAL if "regret" in registry.build("env", name).sums]
 ENVIRONMENTS = DIRECT + CONTEXTUAL
+ROUNDS = 5_000
+"""Of the longest checks; before a release, a million for tuners and 20,000 for environments."""
 STEADY = {"etc", "fixed", "theory", "ucb1", "ucb_delta", "sd2me", "ad2me"}
 STEADY |= {"hct", "regret_balancing", "gp_ucb", "hyperband", "resource_hyperband", "tv_gp_ucb", "r_gp_ucb"}
 STEADY |= {"sliding_window_gp_ucb", "weighted_gp_ucb", "d3rb", "ed2rb", "dynamic_balancing"}
@@ -60,7 +62,7 @@ def test_another_process_comes_to_the_same(elsewhere):
 @pytest.mark.parametrize("check", CHECKS["tuner"], ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", TUNERS)
 def test_tuner(name, check):
-    check(lambda: registry.build("tuner", name), conformance.rounds(name, 20_000))
+    check(lambda: registry.build("tuner", name), conformance.rounds(name, ROUNDS))
 
 
 @pytest.mark.release
@@ -143,13 +145,19 @@ def test_tuner_wants_a_positive_horizon(horizon):
 @pytest.mark.parametrize("check", CHECKS["algorithm"], ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", BANDITS)
 def test_algorithm(name, check):
-    check(lambda: registry.build("algorithm", name), conformance.rounds(name, 20_000))
+    check(lambda: registry.build("algorithm", name), conformance.rounds(name, ROUNDS))
 
 
 @pytest.mark.parametrize("check", CHECKS["env"], ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", ENVIRONMENTS)
 def test_environment(name, check):
-    check(lambda: environment(name), 20_000)
+    check(lambda: environment(name), ROUNDS)
+
+
+@pytest.mark.release
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_environment_tells_the_truth_over_many_rounds(name):
+    tells_the_truth_about_its_means(lambda: environment(name), 20_000)
 
 
 @pytest.mark.parametrize("name", WITH_MEANS)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from bench.algorithms.dssm import WIDTHS, Dssm, Tower
 from bench.data.ali_log import AdLog
@@ -145,6 +144,8 @@ def test_the_same_seed_gives_the_same_numbers_in_any_process():
 
 
 def test_torch_is_left_as_it_was():
+    import torch  # which takes a second, in every process that collects these tests
+
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:

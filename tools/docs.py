@@ -10,7 +10,7 @@ import json
 import re
 import sys
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -178,8 +178,9 @@ def _cell(text: str) -> str:
     return text.replace("``", "`").replace("|", "\\|")
 
 
+@cache
 def headlines(folder: Path) -> dict[str, PaperPage]:
-    """Return the papers that have headlines, with their verdicts."""
+    """Return the papers that have headlines, with their verdicts: reading the results takes two seconds, once."""
     return {page.name: page for page in read_pages(folder) if page.headlines}
 
 
