@@ -295,12 +295,19 @@ def test_sigterm_at_any_moment_ends_with_the_sentence_or_silently(tmp_path, jobs
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"), [("-m", "ends"), ("/usr/bin/bandit-bench", "ends"), ("mine.py", "as before")]
+    ("name", "module", "expected"),
+    [
+        ("-m", "runners.run", "ends"),
+        ("/usr/bin/bandit-bench", "", "ends"),
+        ("mine.py", "", "as before"),
+        ("-m", "mine", "as before"),
+    ],
 )
-def test_ctrl_c_while_a_command_is_imported_ends_it_without_a_traceback(name, expected):
+def test_ctrl_c_while_a_command_is_imported_ends_it_without_a_traceback(name, module, expected):
     """And in a program that imports the suite it stays as it was."""
     script = (
-        f"import signal, sys; before = signal.getsignal(2); sys.argv[0] = {name!r}; import runners; "
+        f"import signal, sys; before = signal.getsignal(2); sys.argv[0] = {name!r}; "
+        f"sys.orig_argv = [sys.executable, {name!r}, {module!r}]; import runners; "
         "print({signal.SIG_DFL: 'ends', before: 'as before'}[signal.getsignal(2)])"
     )
     found = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
