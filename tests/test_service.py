@@ -5,6 +5,7 @@ import json
 import multiprocessing
 import random
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -160,6 +161,20 @@ def test_a_wrong_message_is_a_sentence_and_teaches_nothing(tmp_path):
         assert json.loads((tmp_path / "state.json").read_text())["state"]["_told"] == [0.5]
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/played", timeout=PATIENCE) as answer:
             assert json.loads(answer.read()) == {"of": 1, "asks": [['{"exploration": 0.1}', 1]]}
+    finally:
+        stop(server)
+
+
+def test_ctrl_c_ends_it_without_a_traceback(tmp_path, capfd):
+    port = prepare(tmp_path)
+    server = serve(tmp_path, port)
+    try:
+        ticket = post(port, "ask")["ticket"]
+        server.send_signal(signal.SIGINT)
+        assert server.wait(PATIENCE) == -signal.SIGINT
+        assert capfd.readouterr().err == ""
+        server = serve(tmp_path, port)
+        assert answer_to(port, ticket, 0.5) == "200"
     finally:
         stop(server)
 
