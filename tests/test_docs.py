@@ -249,31 +249,18 @@ def write_files(page: Path, folder: Path) -> None:
         (folder / path).write_text(body, encoding="utf-8")
 
 
-def quick(page: Path) -> list[list[str]]:
-    """Return the words of the commands of a page that are run."""
-    return [shlex.split(line) for marks, body in blocks(page, "sh") if marks == "quick" for line in lines(body)]
-
-
-QUICK = [page for page in PAGES if quick(page)]
-
-
-def first_page(module: str) -> Path:
-    """Return the first page with a command of a module."""
-    return next(page for page in QUICK if any(words[1:3] == ["-m", module] for words in quick(page)))
-
-
-@pytest.mark.parametrize("page", QUICK, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [page for page in PAGES if "```sh quick" in read(page)], ids=lambda page: page.name)
 def test_quick_commands_run(page, tmp_path, monkeypatch, capsys):
-    """The first of each module on all pages in a process of its own, the others in this one, which is quicker."""
+    """The first of each module in a process of its own, the others in this one, which is quicker."""
     commands, apart = Commands(tmp_path), set()
     folder = commands.cwd
     write_files(page, folder)
     environ = {**os.environ, "PYTHONPATH": str(ROOT), **commands.environ}
     environ.pop("BENCH_DATA_DIR", None)
-    for name, *words in quick(page):
-        text = shlex.join([name, *words])
+    for text in [line for marks, body in blocks(page, "sh") if marks == "quick" for line in lines(body)]:
+        name, *words = shlex.split(text)
         assert name == "python", f"only commands of Python are run: {text}"
-        if words[0] == "-m" and (words[1] in apart or page != first_page(words[1])):
+        if words[0] == "-m" and words[1] in apart:
             answer = here(commands, monkeypatch, capsys, words[1:])
             assert (answer.code, answer.err) == (0, ""), text
             assert answer.out
