@@ -3,6 +3,7 @@
 import sys
 
 import pandas as pd
+import psutil
 import pytest
 
 from runners.config.experiment import Experiment
@@ -113,6 +114,16 @@ def test_what_an_author_declares_is_the_fingerprint(folder):
 def test_a_class_that_ends_its_process_does_not_end_this_one(folder):
     (folder / "own_exits.py").write_text(OWN.format(top="import os", start="os._exit(3)", name="Clicks"))
     assert experiment("own_exits", "Clicks").fingerprint is None
+
+
+def test_the_processes_in_which_it_is_started_end(folder):
+    """Also that of the trial, a process that ends at once."""
+    start = 'open("pids", "a").write(f"{os.getpid()}\\n"); read("rows.csv")'
+    (folder / "own_pids.py").write_text(OWN.format(top="import os", start=start, name="Clicks"))
+    assert experiment("own_pids", "Clicks").fingerprint is not None
+    pids = (folder / "pids").read_text().split()
+    assert pids
+    assert not [pid for pid in pids if psutil.pid_exists(int(pid))]
 
 
 def test_a_setting_that_begins_with_a_tilde_is_a_word(folder):

@@ -101,7 +101,7 @@ def _read_at_start(cls: type, settings: str, horizon: int) -> tuple[Path, ...]:
     except Exception:  # it fails in the same way, with a message, where it is checked before the run
         return ()
     finally:
-        executor.shutdown(wait=False, kill_workers=True)
+        executor.shutdown(wait=True, kill_workers=True)  # this process may be a trial's, which ends at once
 
 
 def start_and_list(cls: type, settings: str, horizon: int) -> list[Path]:
