@@ -83,7 +83,7 @@ def test_the_page_opens_with_what_to_type_for_each_kind_of_problem(tmp_path):
     lines = which_tuner_page(folder).splitlines()
     assert lines[2].startswith("| your problem")
     answers = {line.split(" | ")[0]: line for line in lines[4:12]}
-    arms, still = answers["| A choice among a few arms"], answers["| One number that **stands still**: the same tuners"]
+    arms, still = answers["| A choice among a few arms"], answers["| One number, whose best value **stands still**"]
     assert arms.index("UCB1 `tuner=ucb1` 0.40") < arms.index("`tuner=changepoint_gp tuner.residual=null` 0.41")
     assert still.index("`tuner=changepoint_gp` 0.20") < still.index("`tuner=ucb1` 0.30")
     assert "`tuner=changepoint_gp` 0.50" not in arms  # of variants the better one

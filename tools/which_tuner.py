@@ -59,16 +59,9 @@ _NAMES = {
     "Changepoint GP, rewards alone": "the same from rewards alone",
 }
 _PROBLEMS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
-    ("One number, whose best value **jumps**", "forgetting", "table", {FAMILY: "moving peak"}),
+    ("One number, whose best value **jumps**", "ranks", "table", {FAMILY: "moving peak"}),
     ("One number, whose best value **wanders**", "forgetting", "table", {FAMILY: "wandering peak"}),
-    ("One number, whose best value **stands still**", "forgetting", "table", {FAMILY: "still peak"}),
-    (
-        "One number that **jumps**: all tuners but the Gaussian processes that forget",
-        "ranks",
-        "table",
-        {FAMILY: "moving peak"},
-    ),
-    ("One number that **stands still**: the same tuners", "ranks", "table", {FAMILY: "still peak"}),
+    ("One number, whose best value **stands still**", "ranks", "table", {FAMILY: "still peak"}),
     (
         "A rate of a contextual bandit where contexts or rewards **drift** in any way",
         "contextual_drifting",
