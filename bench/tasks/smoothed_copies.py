@@ -33,7 +33,8 @@ class SmoothedCopies(Copies):
     decisions with 10 features 20 MB, with UCB-GLM, whose state has all rewards so far, 200 MB.
 
     Raises TaskError once states need more than 1 GB.
-    Source: Pacchiano, Phan, Abbasi-Yadkori, Rao, Zimmert, Lattimore and Szepesvari 2020 (smoothing).
+    Source: Pacchiano, Phan, Abbasi-Yadkori, Rao, Zimmert, Lattimore and Szepesvari 2020 (smoothing); that the latest
+    policy is among those drawn is assumed.
     """
 
     def __init__(self, environment: ContextualEnvironment, algorithm: ContextualAlgorithm) -> None:
