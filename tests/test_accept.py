@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -309,12 +309,13 @@ def test_after_a_kill_at_any_write_it_goes_on_where_it_was(checkout, monkeypatch
             shutil.copytree(pristine, checkout.results)
             left = iter(range(moment))
 
-            def dying(path: Path, content: bytes, left: Iterator[int] = left) -> None:
-                if next(left, None) is None:
-                    raise Killed
-                write(path, content)
-                if next(left, None) is None:
-                    raise Killed
+            def dying(contents: Mapping[Path, bytes], left: Iterator[int] = left) -> None:
+                for path, content in contents.items():
+                    if next(left, None) is None:
+                        raise Killed
+                    write({path: content})
+                    if next(left, None) is None:
+                        raise Killed
 
             monkeypatch.setattr(store, "_write", dying)
             try:
