@@ -47,7 +47,8 @@ def bandit_bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.rmtree(source)
     venv.create(folder / "venv")
     python = folder / "venv" / "bin" / "python"
-    environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # where pip may find it installed
+    # Without PYTHONPATH, where pip may find it installed
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     subprocess.run([*pip, "--python", str(python), "install", *OFFLINE, str(wheel)], env=environ, check=True)
     (packages,) = (folder / "venv" / "lib").glob("python*/site-packages")
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
