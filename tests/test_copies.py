@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from kept import Kept
 from scipy.special import expit
 from scipy.stats import bernoulli, chisquare, norm
 
@@ -145,24 +146,6 @@ def test_a_single_candidate_is_the_algorithm_itself(name, learn):
     plain = columns(*words, "tuner=fixed", f"+tuner.configuration.{key}=0.5")
     assert_same(columns(*one_copy, tuner), plain)
     assert np.ptp(plain["regret"]) > 0
-
-
-class Kept:
-    """An environment that keeps all observations, and how many of them no copy had pulled."""
-
-    def __init__(self, environment):
-        self.observations = []
-        self._observe, self._pull = environment.observe, environment.pull
-        environment.observe, environment.pull = self.observe, self.pull
-
-    def observe(self):
-        self._contexts = self._observe()
-        return self._contexts
-
-    def pull(self, arm):
-        reward = self._pull(arm)
-        self.observations.append((self._contexts.copy(order="F"), arm, reward))
-        return reward
 
 
 @pytest.mark.parametrize("learn", ["all", "played"])

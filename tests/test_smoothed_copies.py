@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from kept import Kept
 from scipy.stats import chisquare
 
 from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
@@ -141,24 +142,6 @@ def test_a_past_policy_has_the_configuration_of_then():
         else:
             assert completed["exploration_rate"] <= now
     assert len(set(theory)) == 40
-
-
-class Kept:
-    """An environment that keeps all observations."""
-
-    def __init__(self, environment):
-        self.observations = []
-        self._observe, self._pull = environment.observe, environment.pull
-        environment.observe, environment.pull = self.observe, self.pull
-
-    def observe(self):
-        self._contexts = self._observe()
-        return self._contexts
-
-    def pull(self, arm):
-        reward = self._pull(arm)
-        self.observations.append((self._contexts.copy(order="F"), arm, reward))
-        return reward
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -44,7 +44,7 @@ def results_folder() -> Path:
 
 
 def write_together(folder: Path, files: Mapping[str, bytes | None]) -> None:
-    """Write files into a folder by name, whole, all or none; remove those that are None. StoreError if it fails."""
+    """Write files into a folder by name, each whole, or none if one fails (StoreError); remove those that are None."""
     with _disk(folder / next(iter(files), "")):
         folder.mkdir(parents=True, exist_ok=True)
     _write({folder / name: content for name, content in files.items() if content is not None})
