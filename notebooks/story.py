@@ -11,7 +11,7 @@ import bandit_bench as bb
 from bench.gallery.stored import Stored
 from runners.config.figures import figure_names, load_figure
 from runners.results.derive import committed_long_tables
-from runners.results.pages import read_pages
+from runners.results.pages import read_page
 from runners.results.store import results_folder
 
 pd.set_option("display.max_colwidth", None)  # claims and titles are sentences
@@ -47,8 +47,8 @@ class Story:
 
     def answer(self) -> pd.DataFrame:
         """Return what the paper says in abstract, introduction and conclusion, and what our runs say."""
-        page = next((page for page in read_pages(results_folder()) if page.name == self.paper and page.headlines), None)
-        judged = page.judged if page and any(result.is_reference for result in self.results.values()) else ()
+        is_judged = any(result.is_reference for result in self.results.values())
+        judged = read_page(results_folder(), self.paper).judged if is_judged else ()
         rows = [(row.headline.claim, row.verdict, row.sentence) for row in judged]
         if not rows:
             display(Markdown("*The answer needs results at scale paper; the committed ones are in README.*"))

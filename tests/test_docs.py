@@ -36,19 +36,12 @@ from runners.config.experiment import build
 from runners.config.figures import expand, figure_names
 from runners.config.tree import CONFIGS, choices
 from tools.docs import (
-    GP_PAGE,
     PAGE,
-    REPRODUCE_PAGE,
-    SERVICE_PAGE,
     TUNERS_PAGE,
     configure_page,
-    reference_part,
-    with_made_part,
     without_tags,
 )
-from tools.late import late_part, live_part
-from tools.robust import robust_part
-from tools.which_tuner import constants_part, which_tuner_page
+from tools.which_tuner import which_tuner_page
 
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
@@ -360,15 +353,6 @@ def test_the_choice_of_a_tuner_rests_on_the_results_of_the_tournament(reference_
     assert read(TUNERS_PAGE) == without_tags(which_tuner_page(reference_results)), (
         "docs/which_tuner.md is old: make docs"
     )
-    of_gp = ((GP_PAGE, "", constants_part), (GP_PAGE, "live", live_part), (GP_PAGE, "robust", robust_part))
-    for path, name, part in (*of_gp, (SERVICE_PAGE, "late", late_part), (REPRODUCE_PAGE, "", reference_part)):
-        page = read(path)
-        assert page == with_made_part(page, without_tags(part(reference_results)), name), (
-            f"docs/{path.name} is old: make docs"
-        )
-        assert (
-            page.count("<!-- made by make docs") == page.count("<!-- end -->") == (len(of_gp) if path == GP_PAGE else 1)
-        )
 
 
 def test_environment_variables_are_read_somewhere():

@@ -7,12 +7,13 @@ from typing import Any
 
 import pandas as pd
 import pytest
+import registry
 
 from bench.audit.headlines import DEPENDS, NOT_RUN, RULE, counted, evidence, judge, judged, read_headlines, spelled
 from bench.errors import ConfigError
 from bench.gallery.papers import PaperPage
 from runners.config import headlines as config_headlines
-from runners.config.figures import load_figure
+from runners.results.pages import read_page
 from tools.docs import headlines, headlines_part, made_parts, with_made_part
 
 PAPERS = {"cdt", "habo", "online_hpo", "opl_hpo", "syndicated"}
@@ -249,18 +250,19 @@ def test_each_paper_has_some_with_a_place_that_rest_on_claims_there_are(referenc
         assert 4 <= len(pages[paper].headlines) <= 12
         assert all(row.place for row in pages[paper].headlines)
         assert [row.picture for row in pages[paper].headlines if row.picture], "none is shown on the first page"
+    assert read_page(reference_results, "online_hpo").judged == pages["online_hpo"].judged, "of this paper alone"
     for paper, page in pages.items():
         for row in page.judged:
             about = f"{paper}, {row.headline.claim}"
             assert row.verdicts == row.headline.verdict, f"{about}: write its finding again"
             assert row.sentence
             assert NOT_RUN not in row.verdicts.values()
-            named = {one.name for figure in row.figures for one in load_figure(f"{paper}/{figure}").readings}
+            named = {one.name for figure in row.figures for one in registry.figure(f"{paper}/{figure}").readings}
             for words, readings in row.headline.readings.items():
                 assert named & set(readings), f"{about}: no figure has a reading for '{words}'"
             for reference in itertools.chain(*row.headline.rests_on.values()):
                 figure, _, claim = reference.partition("#")
-                claims = {str(one["id"]): one for one in load_figure(f"{paper}/{figure}").claims}
+                claims = {str(one["id"]): one for one in registry.figure(f"{paper}/{figure}").claims}
                 assert claims[claim.partition("@")[0]]["kind"] != "count", reference  # which no test decides
         # Reading the figures for the headlines finds no fault in them
         assert not [one.name for one in page.figures if one.first and one.first.problems]
@@ -297,8 +299,14 @@ def test_no_result_in_a_sentence_is_typed(paper: str, reference_results: Path) -
         assert not re.search(r"\bnan\b", f"{row.sentence} {row.short}"), f"{paper}, {one.claim}: {row.sentence}"
 
 
-def test_pages_have_the_headlines_as_they_are_made() -> None:
-    for page, name, part in made_parts():
+def test_pages_have_the_parts_that_are_made_of_results_as_they_are_made_and_no_others(reference_results: Path) -> None:
+    parts = made_parts(reference_results)
+    for page, name, part in parts:
         text = page.read_text(encoding="utf-8")
         assert text.count(f"<!-- made by make docs{f': {name}' if name else ''} -->") == 1, f"{page}, {name}"
         assert with_made_part(text, part(), name) == text, f"{page}: make docs writes it again"
+        assert (
+            text.count("<!-- made by make docs")
+            == text.count("<!-- end -->")
+            == sum(other == page for other, _, _ in parts)
+        )

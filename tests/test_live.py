@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import cache
 from operator import delitem, setitem
 from pathlib import Path
 
@@ -274,8 +275,12 @@ def played(rounds=60):
     return tuner
 
 
-SAVED = json.loads(json.dumps(played().save()))
-EARLY = json.loads(json.dumps(played(2).save()))
+@cache
+def saved_after(rounds):
+    """Return a saved state, not to be changed; it is made when a test needs it, since its code is compiled first."""
+    return json.loads(json.dumps(played(rounds).save()))
+
+
 REWARDS = "state._by_rewards.attributes"
 ARRAYS = f"{REWARDS}.arrays.attributes"
 
@@ -286,14 +291,18 @@ def signed(saved):
 
 
 def changed(path, value=None, change=setitem, sign=False):
-    """Return a saved state with one value changed; ``path`` is dotted."""
-    *parents, last = (int(key) if key.isdigit() else key for key in path.split("."))
-    saved = copy.deepcopy(EARLY if "_first" in path else SAVED)
-    part = saved
-    for key in parents:
-        part = part[key]
-    change(*([part, last, value] if change is setitem else [part, last]))
-    return signed(saved) if sign else saved
+    """Return what makes a saved state with one value changed; ``path`` is dotted."""
+
+    def make():
+        *parents, last = (int(key) if key.isdigit() else key for key in path.split("."))
+        saved = copy.deepcopy(saved_after(2 if "_first" in path else 60))
+        part = saved
+        for key in parents:
+            part = part[key]
+        change(*([part, last, value] if change is setitem else [part, last]))
+        return signed(saved) if sign else saved
+
+    return make
 
 
 def covariance(place, value):
@@ -301,7 +310,7 @@ def covariance(place, value):
 
 
 DAMAGED = [
-    (None, "found None, expected a mapping with the keys version, class, "),
+    (lambda: None, "found None, expected a mapping with the keys version, class, "),
     (changed("state._plan", change=delitem), "state: found no key '_plan'"),
     (changed("mine", 1), ": found the unknown key 'mine', expected just version"),
     (changed("version", 1), "version: found 1, expected 4, as in the tuner"),
@@ -344,19 +353,19 @@ DAMAGED = [
 ]
 
 
-@pytest.mark.parametrize(("saved", "words"), DAMAGED)
-def test_a_damaged_state_is_one_sentence_and_changes_nothing(saved, words):
+@pytest.mark.parametrize(("made", "words"), DAMAGED)
+def test_a_damaged_state_is_one_sentence_and_changes_nothing(made, words):
     tuner = played(20)
     before = tuner.save()
     with pytest.raises(TunerError, match=rf"^ChangepointGP: saved state[^\n]*{words}[^\n]*$") as error:
-        tuner.restore(saved)
+        tuner.restore(made())
     assert len(str(error.value)) < 300
     assert tuner.save() == before
 
 
-@pytest.mark.parametrize("saved", [EARLY, SAVED])
-def test_what_is_not_damaged_is_restored_with_its_open_tickets(saved):
-    tuner = played(5)
+@pytest.mark.parametrize("rounds", [2, 60])
+def test_what_is_not_damaged_is_restored_with_its_open_tickets(rounds):
+    saved, tuner = saved_after(rounds), played(5)
     tuner.restore(saved)
     assert json.loads(json.dumps(tuner.save())) == saved
     [[ticket, _]] = saved["tickets"]
@@ -402,7 +411,9 @@ def test_tickets_that_a_crash_left_behind_are_refused_whatever_the_clock_says(mo
         lost += again
 
 
-@pytest.mark.parametrize("call", [ChangepointGP.save, lambda tuner: tuner.restore(SAVED), ChangepointGP.ask_ticket])
+@pytest.mark.parametrize(
+    "call", [ChangepointGP.save, lambda tuner: tuner.restore(saved_after(60)), ChangepointGP.ask_ticket]
+)
 def test_calls_before_the_start(call):
     with pytest.raises(TunerError, match="before start"):
         call(ChangepointGP())

@@ -267,19 +267,18 @@ def without_tags(page: str) -> str:
     return re.sub(r"\s?<!-- claim: [^>]+? -->", "", page)
 
 
-def made_parts() -> list[tuple[Path, str, Callable[[], str]]]:
+def made_parts(folder: Path = RESULTS) -> list[tuple[Path, str, Callable[[], str]]]:
     """Return the parts of pages that are made: the page, the part's name, and what makes it."""
-    of_papers = [(FINDINGS_PAGE, name, partial(headlines_part, name)) for name in headlines(RESULTS)]
     return [
-        (GP_PAGE, "", lambda: without_tags(constants_part())),
-        (GP_PAGE, "live", lambda: without_tags(live_part())),
-        (GP_PAGE, "robust", robust_part),
-        (SERVICE_PAGE, "late", late_part),
-        (REPRODUCE_PAGE, "", reference_part),
-        (README, "papers", papers_part),
+        (GP_PAGE, "", lambda: without_tags(constants_part(folder))),
+        (GP_PAGE, "live", lambda: without_tags(live_part(folder))),
+        (GP_PAGE, "robust", partial(robust_part, folder)),
+        (SERVICE_PAGE, "late", partial(late_part, folder)),
+        (REPRODUCE_PAGE, "", partial(reference_part, folder)),
+        (README, "papers", partial(papers_part, folder)),
         (VERDICTS_PAGE, "rule", lambda: RULE),
         (EXTEND_PAGE, "capabilities", capabilities_part),
-        *of_papers,
+        *((FINDINGS_PAGE, name, partial(headlines_part, name, folder)) for name in headlines(folder)),
     ]
 
 

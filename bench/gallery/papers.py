@@ -212,20 +212,25 @@ def read_papers(
     about = about or {}
     names = sorted({*figures, *_with_results(results)}, key=_order)
     of_names = {name.partition("/")[0] for name in names}
-    papers = {}
+    pages = []
     for paper in [*(name for name in about if name in of_names), *sorted(of_names - set(about))]:
-        given = about.get(paper, {})
-        title, authors, summary = (str(given.get(key, "")).strip() for key in ("title", "authors", "summary"))
-        papers[paper] = PaperPage(paper, title, authors, summary, given.get("headline", {}), given.get("headlines", []))
-    for name in names:
-        figure = _figure(results, name, figures.get(name, {}), derive)
-        figure.is_counted = counted is None or name in counted
-        papers[figure.paper].figures.append(figure)
-    pages = list(papers.values())
-    for page in pages:
+        configs = {name: figures.get(name, {}) for name in names if name.partition("/")[0] == paper}
+        page = read_paper(results, paper, configs, about.get(paper, {}), derive)
+        for figure in page.figures:
+            figure.is_counted = counted is None or f"{paper}/{figure.name}" in counted
         _look_for_pages(page, results, [figure.name for figure in page.made])
+        pages.append(page)
     own = comparisons(results, in_gallery=True)
     return [*pages, own] if own.figures else pages
+
+
+def read_paper(
+    results: Path, paper: str, figures: Mapping[str, Any], about: Mapping[str, Any], derive: Derive | None = None
+) -> PaperPage:
+    """Return one paper with those of its figures that are given; for the rest see `read_papers`."""
+    title, authors, summary = (str(about.get(key, "")).strip() for key in ("title", "authors", "summary"))
+    made = [_figure(results, name, config, derive) for name, config in figures.items()]
+    return PaperPage(paper, title, authors, summary, about.get("headline", {}), about.get("headlines", []), made)
 
 
 def comparisons(results: Path, *, in_gallery: bool) -> PaperPage:

@@ -11,7 +11,7 @@ from bench.audit.published import PublishedOverview, published_overview, publish
 from bench.errors import BenchError, one_line
 from bench.gallery.build import build
 from bench.gallery.overview import overview, overview_text
-from bench.gallery.papers import PaperPage, read_papers
+from bench.gallery.papers import PaperPage, read_paper, read_papers
 from bench.gallery.stored import Derive
 from bench.report.figure import Figure
 from bench.report.tables import to_csv
@@ -57,6 +57,12 @@ def overviews(folder: Path) -> dict[str, str]:
 def read_pages(folder: Path, derive: Derive | None = None) -> list[PaperPage]:
     """Return the papers with their results, as far as there are any."""
     return read_papers(folder, *_configured(), figure_names(), derive)
+
+
+def read_page(folder: Path, paper: str) -> PaperPage:
+    """Return one of the papers with its results, as far as there are any, which takes a fraction of the time."""
+    figures = {name: load_figure(name) for name in figure_names(paper)}
+    return read_paper(folder, paper, figures, _about(paper))
 
 
 def _published(folder: Path, names: Sequence[str]) -> PublishedOverview:
