@@ -69,7 +69,7 @@ def test_what_does_not_remain_after_holms_correction_is_open() -> None:
 
 def test_the_rule_is_that_of_its_words_for_all_small_numbers() -> None:
     """Against RULE, written down once more from the numbers of cases alone."""
-    for word in ("holds", "fails", "mixed", "open", "no evidence", "more than half", "Holm", "usually"):
+    for word in ("holds", "fails", "mixed", "open", "no evidence", "more than half", "Holm", "usually", "can happen"):
         assert word in RULE
     for hold, fail, tie, still in itertools.product(range(4), repeat=4):
         verdicts = ["holds"] * hold + ["fails"] * fail + ["tie"] * tie + ["open"] * still
@@ -95,6 +95,16 @@ def test_a_hedge_asks_for_most_in_each_part() -> None:
     assert verdict_of(cases("holds", "holds", "fails"), cases("open"), hedge="usually") == "open"
     assert verdict_of(cases("open", "open"), cases("fails"), hedge="usually") == "fails"
     assert verdict_of(cases("holds"), cases("no evidence"), hedge="often") == "holds"
+
+
+@pytest.mark.parametrize("hedge", ["can", "not always"])
+def test_one_case_is_enough_for_what_can_happen(hedge: str) -> None:
+    assert verdict_of(cases("holds", "fails", "fails"), hedge=hedge) == "holds"
+    assert verdict_of(cases("fails", "open"), cases("holds"), hedge=hedge) == "holds"  # in whichever part
+    assert verdict_of(cases("holds", "fails", holm="no"), hedge=hedge) == "open"
+    assert verdict_of(cases("fails", "tie"), hedge=hedge) == "fails"
+    assert verdict_of(cases("fails", "tie", expect="at_least"), hedge=hedge) == "holds"
+    assert verdict_of(cases("no evidence"), hedge=hedge) == "no evidence"
 
 
 def headline(**changes: Any) -> Any:

@@ -26,8 +26,9 @@ RULE = (
     "A tie counts as holding where the paper says no more or no less. A case whose verdict does not survive Holm's "
     "correction for many tests counts as open. Where the paper itself says most, usually or often, the headline holds "
     "if more than half of the cases hold, whatever the others do, and fails if it could not hold even if all open "
-    "cases did. *Depends on the reading* means that the paper's words and its authors' code, or two readings "
-    "of its words, give different verdicts; all are shown."
+    "cases did. Where it says only what can happen, or does not always, one case that holds is enough, and it fails if "
+    "all cases go against it. *Depends on the reading* means that the paper's words and its authors' code, or two "
+    "readings of its words, give different verdicts; all are shown."
 )
 """How a headline is judged, in the words that every page takes from here; `judge` and `judged` do it."""
 TOTALS = "totals by reading: cases that hold / fail / are open or a tie"
@@ -51,8 +52,9 @@ class Headline(BaseModel):
 
     It rests on claims under names of its own: ``figure#claim``, or ``figure#claim@case`` for one case; or a list of
     them. Those under ``beside`` give numbers to its sentence alone. ``hedge`` is the paper's own "most", "usually" or
-    "often". ``readings`` are other readings than the figures' first under which it is judged, too, by the words for
-    them: names of readings of the figures, of which each figure has one at most.
+    "often", or its "can" or "not always", for which one case is enough. ``readings`` are other readings than the
+    figures' first under which it is judged, too, by the words for them: names of readings of the figures, of which each
+    figure has one at most.
 
     ``verdict`` is what `judge` says of the reference results by the words for each reading, those for the first
     one among them, which are "" where a single word is given. ``finding`` is a sentence whose numbers are filled in:
@@ -65,7 +67,7 @@ class Headline(BaseModel):
 
     claim: str = Field(min_length=1)
     place: str = ""
-    hedge: Literal["", "most", "usually", "often", "overall"] = ""
+    hedge: Literal["", "most", "usually", "often", "overall", "can", "not always"] = ""
     rests_on: dict[str, Several] = Field(min_length=1)
     beside: dict[str, Several] = {}
     readings: dict[str, Several] = {}
@@ -217,6 +219,8 @@ def judge(parts: Sequence[Evidence], *, hedge: str = "") -> str:
     telling = [part for part in parts if part.cases]
     if not telling:
         return NO_EVIDENCE if any(part.no_evidence for part in parts) else NOT_RUN
+    if hedge in ("can", "not always"):
+        return HOLDS if any(part.agree for part in telling) else OPEN if any(part.open for part in telling) else FAILS
     do_most_hold = all(2 * part.agree > part.cases for part in telling)
     if hedge:
         cannot = any(2 * (part.agree + part.open) <= part.cases for part in telling)
