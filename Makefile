@@ -29,6 +29,9 @@ open   := (
 close  := )
 args   := $(if $(findstring ',$(ARGS))$(findstring ",$(ARGS)),$(ARGS),$(subst $(close),\$(close),$(subst $(open),\$(open),$(ARGS))))
 
+# Refuses an older Python, with which pip would end in a list of versions: $(call recent,PYTHON,CURE).
+recent = $(1) -c 'import sys; v = sys.version_info; sys.exit("error: found Python %d.%d as $(1), expected 3.11 or later: $(2)" % v[:2] if v < (3, 11) else 0)'
+
 .PHONY: help setup reproduce-paper run compare verify test test-release test-lowest lint benchmark gallery docs clean
 help:
 	@echo 'make reproduce-paper [PAPER=syndicated] [FIGURE=figure2] [SCALE=smoke|quick|reduced|paper] [JOBS=2] [FORMAT=pdf,tex] [SIZE=column|text] [FETCH=no]'
@@ -42,8 +45,10 @@ help:
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
+	@$(call recent,$(PYTHON),name another by PYTHON=)
 	@echo 'Installing into $(VENV) what all papers and the tests need: about 2 GB, which takes some minutes.'
 	$(PYTHON) -m venv $(VENV)
+	@$(call recent,$(PY),remove $(VENV))
 	$(PY) -m pip install -q --upgrade pip
 	$(PY) -m pip install -c constraints.txt torch==2.13.0 -e '.[dev]'
 	@touch $@
@@ -72,6 +77,7 @@ test-release: setup
 
 # The lowest versions that pyproject.toml allows, without extras: an environment of its own, a run and a comparison.
 test-lowest:
+	@$(call recent,$(PYTHON),name another by PYTHON=)
 	$(PYTHON) -m venv $(LOWEST)
 	sed -n 's/^    "\([a-z0-9-]*\)>=\([0-9.]*\)",.*/\1==\2/p' pyproject.toml > $(LOWEST)/lowest.txt
 	$(LOWEST)/bin/python -m pip install -q -c $(LOWEST)/lowest.txt -e .

@@ -5,6 +5,7 @@ import importlib.metadata
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -76,6 +77,23 @@ def commands(core: str, tmp_path: Path) -> Commands:
     commands = Commands(tmp_path)
     commands.python = core
     return commands
+
+
+def test_an_older_python_is_refused_before_anything_is_made(tmp_path):
+    """One that says so of itself: it would fail in a list of versions, and leave an environment that stays in use."""
+    old = tmp_path / "python3"
+    old.write_text(
+        f"#!/bin/sh\nexec {sys.executable} -c 'import sys; sys.version_info = (3, 9, 2); exec(sys.argv[2])' \"$@\"\n"
+    )
+    old.chmod(0o755)
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    for target in ("run", "test-lowest"):
+        command = ["make", target, f"PYTHON={old}"]
+        answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        expected = f"error: found Python 3.9 as {old}, expected 3.11 or later: name another by PYTHON="
+        assert (answer.returncode, answer.stdout, answer.stderr.splitlines()[0]) == (2, "", expected)
+    assert not any(path.is_dir() for path in tmp_path.iterdir())
 
 
 def test_every_optional_package_is_an_extra_and_all_of_them_are_papers():
