@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import io
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -290,6 +291,20 @@ def test_a_closed_pipe_ends_the_command_without_a_word():
     ended = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writer)
     assert (ended.returncode, ended.stderr) == (141, "")
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_from_outside_it_says_so_and_leaves_nothing(server, tmp_path, kind):
+    command = [sys.executable, "-m", "bench.data", "fetch", "movielens", "--url", f"{server}/slow.zip"]
+    folders = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "TMPDIR": str(tmp_path / "temporary")}
+    child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **folders})
+    while not files_in(tmp_path):  # it has begun to write
+        assert child.poll() is None
+        time.sleep(0.01)
+    child.send_signal(kind)
+    assert child.communicate()[1] == "stopped; what is complete is kept, rerun for the rest\n"
+    assert child.returncode == 130
+    assert list((tmp_path / "temporary").iterdir()) == files_in(tmp_path) == []
 
 
 def wheel(folder: Path, content: bytes = b"names\n" + CONTENT) -> None:

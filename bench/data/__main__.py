@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from bench.errors import BenchError, DataError, one_line
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code: 0, 1 after an error message, 141 where nobody reads the output."""
+    """Run the command; return its exit code: 0, 1 after an error message, 130 if stopped, 141 if nobody reads it."""
     parser = argparse.ArgumentParser(prog="python -m bench.data", description="Data sets of the benchmark suite.")
     commands = parser.add_subparsers(dest="command", required=True)
     fetching = commands.add_parser("fetch", help="download a data set into the cache")
@@ -44,6 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
         return 141
+    except KeyboardInterrupt:
+        print("stopped; what is complete is kept, rerun for the rest", file=sys.stderr)
+        return 130
     return 0
 
 
@@ -100,4 +104,5 @@ def _heldout(output: Path | None, seed: int) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: what was not finished is removed
     sys.exit(main())
