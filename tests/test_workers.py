@@ -52,18 +52,25 @@ def test_a_worker_that_outlasts_a_limit_is_killed_and_the_others_go_on(monkeypat
     assert [answers[call].result() for call in others] == [1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.ENOENT, errno.EROFS])
-def test_where_no_memory_can_be_shared_a_sentence_says_so(monkeypatch, number):
-    """Where /dev/shm is full, missing or read-only, there are no semaphores."""
+@pytest.mark.parametrize(
+    ("number", "cure"),
+    [
+        (errno.ENOSPC, "memory that processes share"),
+        (errno.ENOENT, "memory that processes share"),
+        (errno.EROFS, "memory that processes share"),
+        (errno.EMFILE, "a larger limit of open files: ulimit -n; jobs=1 needs none"),
+        (errno.EAGAIN, "a larger limit of processes: ulimit -u; jobs=1 needs none"),
+    ],
+)
+def test_where_no_worker_can_be_started_a_sentence_says_so(monkeypatch, number, cure):
+    """Where /dev/shm is full, missing or read-only, there are no semaphores; other limits are the user's."""
     import joblib.externals.loky.backend.synchronize as synchronize
 
     def none(*_: Any) -> None:
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(synchronize, "_SemLock", none)
-    expected = (
-        rf"^jobs: found that no worker can be started \({os.strerror(number)}\), expected memory that processes share"
-    )
+    expected = rf"^jobs: found that no worker can be started \({os.strerror(number)}\), expected {cure}"
     with pytest.raises(ConfigError, match=expected), workers(Runner(), 2) as pool:
         list(pool.run(deque([Call(abs, (-1,))])))
     with workers(Runner(), 1) as pool:  # which needs none

@@ -3,6 +3,7 @@
 Workers are handed tasks, and what was lost with one of them is run once more.
 """
 
+import errno
 import math
 import os
 import re
@@ -22,6 +23,15 @@ from runners.execute.limits import GRACE_SECONDS, THREAD_VARIABLES, TimeOverErro
 
 CONNECT_SECONDS = 15
 _LOOK_SECONDS = 1.0
+
+
+_NO_WORKER = {
+    errno.EMFILE: "a larger limit of open files: ulimit -n",
+    errno.ENFILE: "a larger limit of open files on this machine",
+    errno.EAGAIN: "a larger limit of processes: ulimit -u",
+    errno.ENOMEM: "more memory, or a larger limit of it: ulimit -v",
+}
+"""What is expected where no worker can be started, by the number of the error."""
 
 
 @dataclass(eq=False)
@@ -105,9 +115,12 @@ def not_started(error: BaseException) -> ConfigError:
     while error.__cause__ or error.__context__:
         error = error.__cause__ or error.__context__ or error
     reason = getattr(error, "strerror", "") or one_line(error)
+    expected = _NO_WORKER.get(getattr(error, "errno", None) or 0, "") or (
+        "memory that processes share: on Linux that is /dev/shm, which may be full, missing or read-only"
+    )
     return ConfigError(
-        f"jobs: found that no worker can be started ({reason}), expected memory that processes share: on Linux that is "
-        "/dev/shm, which may be full, missing or read-only; jobs=1 needs none, other than for classes of your own"
+        f"jobs: found that no worker can be started ({reason}), expected {expected}; jobs=1 needs none, other than for "
+        "classes of your own"
     )
 
 
