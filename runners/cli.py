@@ -15,7 +15,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from bench.errors import BenchError, ConfigError, one_line
-from runners.command import command, is_of_output, one_sentence, unread, unwritten
+from runners.command import command, is_of_memory, is_of_output, one_sentence, unread, unwritten, without_memory
 from runners.config.groups import register
 from runners.config.tree import (
     CONF,
@@ -47,10 +47,12 @@ def main(name: str, action: Callable[[DictConfig], bool]) -> int:
             results.append(False)
         except BrokenPipeError:
             sys.exit(unread())  # which Hydra does not comment on
-        except OSError as error:
-            if not is_of_output(error):
-                raise
-            sys.exit(unwritten(error))
+        except (OSError, MemoryError, ImportError) as error:
+            if isinstance(error, OSError) and is_of_output(error):
+                sys.exit(unwritten(error))
+            if is_of_memory(error):
+                sys.exit(without_memory(error))
+            raise
 
     def answer() -> bool:
         args = get_args_parser().parse_args()

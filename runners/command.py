@@ -26,6 +26,8 @@ from runners.execute.limits import stopping
 from runners.results.store import results_folder
 
 _KEPT = "; finished work is kept, rerun to resume"
+_NO_MEMORY = re.compile("[Cc]annot allocate memory|failed to map segment")
+"""What other errors than MemoryError say where there is none left, as those of imports."""
 _GRACE_SECONDS = 8.0
 """How long workers may take to stop."""
 
@@ -45,6 +47,7 @@ def command(action: Callable[[], bool], *, keeps: bool = True) -> int:
     os.environ["MPLBACKEND"] = "agg"  # no command opens a window
     stop = _Stop(keeps=keeps)
     try:
+        _check_place()
         sys.path.insert(0, _current_folder())  # a user's own classes, also where the command is not run with -m
         _find_home()
         _find_scratch()
@@ -61,6 +64,8 @@ def command(action: Callable[[], bool], *, keeps: bool = True) -> int:
             return 1
         if isinstance(error, OSError) and is_of_output(error):
             return unwritten(error, keeps=keeps)
+        if is_of_memory(error):
+            return without_memory(error, keeps=keeps)
         raise
     finally:
         stop.end()
@@ -74,6 +79,18 @@ def _open_streams() -> None:
     os.close(opened)
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+
+
+def _check_place() -> None:
+    """Refuse to run from a folder whose name numba cannot encode, which would be the error of each repetition."""
+    place = os.path.dirname(__file__)
+    try:
+        place.encode()
+    except UnicodeEncodeError:
+        raise ConfigError(
+            f"{place}: found a folder whose name is no UTF-8 for this locale, expected one that is: set LC_ALL=C.UTF-8 "
+            "without PYTHONUTF8=0, or rename it"
+        ) from None
 
 
 def _current_folder() -> str:
@@ -114,6 +131,8 @@ def plain_command(doc: str | None, action: Callable[[list[str]], bool], *, keeps
     def run() -> bool:
         words = sys.argv[1:]
         if {"-h", "--help"} & set(words):
+            if doc is None:
+                raise ConfigError("found no help, since python -OO leaves it out, expected python")
             print(doc)
             return True
         return action(words)
@@ -240,4 +259,17 @@ def unwritten(error: OSError, *, keeps: bool = True) -> int:
     """Report that stdout, such as a file on a full disk, cannot be written; return the exit code."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
     print(f"error: the output could not be written ({error.strerror}){_KEPT * keeps}", file=sys.stderr)
+    return 1
+
+
+def is_of_memory(error: BaseException) -> bool:
+    """Tell whether an error is that there is no memory left, as may be that of an import."""
+    return isinstance(error, MemoryError) or bool(_NO_MEMORY.search(str(error)))
+
+
+def without_memory(error: BaseException, *, keeps: bool = True) -> int:
+    """Report that there is no memory left, in this process and not in a repetition; return the exit code."""
+    reason = one_line(error) or "MemoryError"
+    words = f"found too little memory ({reason}), expected more, or a larger ulimit -v{_KEPT * keeps}"
+    print(f"error: {words}", file=sys.stderr)
     return 1

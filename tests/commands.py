@@ -1,7 +1,9 @@
 """The command lines: in a process of their own, as a user calls them, or in this one, which is quicker."""
 
+import ctypes
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -29,6 +31,14 @@ MAINS: dict[str, Callable[[], int]] = {
     "gallery": gallery.main,
 }
 """What stands at the end of each module."""
+_C = ctypes.CDLL(None) if sys.platform == "linux" else None
+_SET_DEATH_SIGNAL = 1
+
+
+def _end_with_the_tests() -> None:
+    """In a process that is being started: have it killed when the tests end, whose Ctrl-C it does not get."""
+    assert _C
+    _C.prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def linucb_settings(**changes: Any) -> dict[str, Any]:
@@ -94,6 +104,7 @@ class Commands:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            preexec_fn=_end_with_the_tests if _C else None,
         )
 
     def call(self, command: str, *words: str, **environ: str) -> Answer:

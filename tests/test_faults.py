@@ -24,7 +24,8 @@ from trouble_tuner import ROUNDS
 
 import bandit_bench
 from bench.errors import ConfigError, StoreError
-from runners.command import command
+from runners.cli import main
+from runners.command import command, plain_command
 from runners.config.experiment import Experiment
 from runners.config.runner import Runner
 from runners.execute.fanout import run_all
@@ -407,6 +408,70 @@ def test_a_current_folder_that_was_deleted_and_a_wrong_backend_of_matplotlib(mon
         == "error: the current folder was deleted, expected one that exists: change to another\n"
     )
     assert os.environ["MPLBACKEND"] == "agg"
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (MemoryError(), "MemoryError"),
+        (ImportError("x.so: failed to map segment from shared object"), "x.so: failed to map segment from shared obj"),
+        (OSError("libx.so: cannot allocate memory in static TLS block"), "libx.so: cannot allocate memory in static"),
+    ],
+)
+@pytest.mark.parametrize("name", ["run", "gallery"])
+def test_too_little_memory_for_a_command_is_a_sentence(monkeypatch, capsys, error, reason, name):
+    """One that Hydra reads the words of, and one that reads them itself."""
+
+    def fail(_: Any) -> bool:
+        raise error
+
+    monkeypatch.setattr(sys, "argv", [name])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    with pytest.raises(SystemExit, match=r"^1$"):
+        sys.exit(main("config", fail) if name == "run" else plain_command("", fail))
+    out, err = capsys.readouterr()
+    assert (out.strip(), err.count("\n")) == ("", 1)
+    assert err.startswith(f"error: found too little memory ({reason}")
+
+
+def test_code_in_a_folder_whose_name_is_no_utf_8_is_refused(monkeypatch, capsys):
+    """Where numba fails in each repetition; such is each name with other letters in the locale C without UTF-8."""
+    monkeypatch.setattr(sys, "argv", ["run"])
+    monkeypatch.setattr("runners.command.__file__", "/home/\udcf6/runners/command.py")
+    assert command(lambda: True) == 1
+    assert "/home/\\udcf6/runners: found a folder whose name is no UTF-8" in capsys.readouterr().err
+
+
+def test_where_python_has_left_out_the_help_a_sentence_says_so(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["verify", "--help"])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    assert plain_command(None, lambda words: True) == 1
+    assert capsys.readouterr().err == "error: found no help, since python -OO leaves it out, expected python\n"
+
+
+def test_what_a_test_has_started_ends_with_the_tests(tmp_path):
+    """Ctrl-C of the tests does not reach it, and some of it would last a day."""
+    if sys.platform != "linux":
+        pytest.skip("only Linux ends a process with the one that started it")
+    lasting = tmp_path / "lasting"
+    lasting.write_text("#!/bin/sh\nexec sleep 86400\n")
+    lasting.chmod(0o755)
+    script = (
+        "import sys; from pathlib import Path; from commands import Commands; calls = Commands(Path(sys.argv[1])); "
+        "calls.python = sys.argv[2]; print(calls.popen('run').pid, flush=True); sys.stdin.read()"
+    )
+    tests = subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path), str(lasting)],
+        cwd=ROOT / "tests",
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    started = psutil.Process(int(tests.stdout.readline()))
+    tests.kill()
+    tests.communicate()
+    assert started.wait(PATIENCE) is None or not started.is_running()
 
 
 @pytest.mark.parametrize("variable", ["BENCH_CONF_DIR", "BENCH_DATA_DIR", "BENCH_RESULTS_DIR"])
