@@ -5,7 +5,6 @@ import runpy
 import sys
 
 from bench.packages import DISTRIBUTION
-from runners.config.classes import version
 
 PROGRAM = "bandit-bench"
 COMMANDS = {
@@ -34,6 +33,8 @@ def main() -> int:
         print(_HELP)
         return 0
     if name == "--version":
+        from runners.config.classes import version  # slow to import
+
         print(version(DISTRIBUTION))
         return 0
     if name == "-sc":  # bash asks what can follow in its line, which has the name of the command

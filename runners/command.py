@@ -1,6 +1,7 @@
 """A command around what it does: exit codes, one sentence for every error a user can correct, and a clean stop."""
 
 import atexit
+import gc
 import io
 import os
 import re
@@ -22,7 +23,7 @@ from runners.config.classes import version
 from runners.config.folders import named_folder
 from runners.config.nearest import no_override
 from runners.config.tree import unknown_choice, unknown_key, user_folder
-from runners.execute.limits import stopping
+from runners.execute.limits import collect_rarely, stopping
 from runners.results.store import results_folder
 
 _KEPT = "; finished work is kept, rerun to resume"
@@ -45,6 +46,8 @@ def command(action: Callable[[], bool], *, keeps: bool = True) -> int:
         if isinstance(stream, io.TextIOWrapper):  # a label or folder may have what the terminal cannot show
             stream.reconfigure(errors="backslashreplace")
     os.environ["MPLBACKEND"] = "agg"  # no command opens a window
+    collect_rarely()
+    atexit.register(gc.freeze)  # memory is freed with the process: a last search takes as long as a short run
     stop = _Stop(keeps=keeps)
     try:
         _check_place()

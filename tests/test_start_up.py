@@ -36,6 +36,13 @@ def test_help_imports_nothing_slow(command, tmp_path):
     assert not imported(Commands(tmp_path), command, "--help") & SLOW
 
 
+def test_the_list_of_commands_imports_no_package():
+    program = "import sys, runners.__main__; runners.__main__.main(); print(sorted(sys.modules))"
+    answer = subprocess.run([sys.executable, "-c", program, "--help"], cwd=ROOT, capture_output=True, text=True)
+    assert "bandit-bench compare" in answer.stdout
+    assert not [name for name in ("numpy", "pydantic", "hydra") if f"'{name}'" in answer.stdout]
+
+
 def test_a_run_imports_what_writes_its_results_and_a_finished_one_what_reads_them(commands):
     """Its worker, too, which a tuner of a user's own is run in."""
     words = ("run", "env=gaussian_arms", "algorithm=none", "tuner=my_module.MyTuner", "horizon=20", "repetitions=2")

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 from pathlib import Path
 
 _OF_DATA = (".csv", ".gz", ".json", ".parquet", ".pkl", ".tsv", ".txt", ".xlsx")
@@ -10,6 +9,8 @@ _OF_DATA = (".csv", ".gz", ".json", ".parquet", ".pkl", ".tsv", ".txt", ".xlsx")
 
 def one_of(found: str, valid: Iterable[str]) -> str:
     """Say what is expected in place of what was found, the nearest first: the last part of a name, alike, or longer."""
+    from difflib import get_close_matches  # slow to import
+
     names = list(valid)
     lower, word = {name.lower(): name for name in names}, found.lower()
     nearest = [name for name in lower if word and re.search(rf"[./]{re.escape(word)}$", name)]

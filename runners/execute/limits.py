@@ -1,6 +1,7 @@
 """What a worker is held to: one thread, a limit of time, and the life of the process that started it."""
 
 import ctypes
+import gc
 import os
 import signal
 import sys
@@ -46,8 +47,14 @@ def in_one_thread(function: Callable[..., Any], arguments: tuple[Any, ...], pare
     if parent == os.getppid():
         end_with(parent)
     _in_worker.set()
+    collect_rarely()
     _limit_threads()
     return function(*arguments)
+
+
+def collect_rarely() -> None:
+    """Look for garbage in cycles after more new objects than Python does: there is little, and imports make many."""
+    gc.set_threshold(20_000)
 
 
 def check_threads() -> None:
