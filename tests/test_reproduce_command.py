@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import registry
 from commands import OWN_MODULES, ROOT
 from hydra import initialize_config_dir
 from rendered import tables
@@ -177,7 +178,7 @@ def test_a_paper_is_all_its_figures_and_no_paper_all_figures(here, monkeypatch):
 
     def reproduce_figures(runs, **_):
         for run in runs:
-            assert run.figure == load_figure(run.name)
+            assert run.figure == registry.figure(run.name)
             assert not run.is_reference
             made.append((run.name, run.scale, run.extra))
             claims = pd.DataFrame({"claim": ["x"], "verdict": ["holds"], "holm": ["yes"]})
