@@ -20,6 +20,7 @@ from bench.algorithms.linucb import LinUCB
 from bench.configuration_check import ConfigurationCheck
 from bench.conformance.capabilities import capabilities
 from bench.conformance.checks import CHECKS, NotConformingError
+from bench.errors import ConfigError
 from bench.envs.synthetic_linear import SyntheticLinear
 from runners.config.figures import expand
 
@@ -465,3 +466,14 @@ def test_a_part_of_a_figure_has_the_readings_that_change_one_of_its_runs():
     part = part_of("syndicated/figure2", {"panel": ["LinTS, simulation"]}, readings=True)
     assert [reading.name for reading in part.readings] == ["as printed", "halved mean", "variance 0.1"]
     assert not part_of("syndicated/figure2", {"panel": ["LinTS, simulation"]}).readings
+
+
+def test_a_part_of_a_ranking_needs_its_reference_alone():
+    """A tuner of one's own beside a few of the 44, on all tasks or on one, without the variants that are left out."""
+    methods = ["Random each round", "UCB1", "UCB(delta)", "TL"]
+    part = part_of("tournament/ranks", {"method": methods, "task": ["triangle", "Titanic, depth"]})
+    assert part.duplicates == (("UCB1", "UCB(delta)"),)
+    assert part.apart == {"real data": ["Titanic, depth"]}
+    assert {claim["id"] for claim in part.claims} >= {"random, UCB1", "random, TL"}
+    with pytest.raises(ConfigError, match="key 'reference': .* no label 'Random each round'"):
+        part_of("tournament/ranks", {"method": ["UCB1"]})
