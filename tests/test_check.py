@@ -20,8 +20,8 @@ from bench.algorithms.linucb import LinUCB
 from bench.configuration_check import ConfigurationCheck
 from bench.conformance.capabilities import capabilities
 from bench.conformance.checks import CHECKS, NotConformingError
-from bench.errors import ConfigError
 from bench.envs.synthetic_linear import SyntheticLinear
+from bench.errors import ConfigError
 from runners.config.figures import expand
 
 
