@@ -475,5 +475,5 @@ def test_a_part_of_a_ranking_needs_its_reference_alone():
     assert part.duplicates == (("UCB1", "UCB(delta)"),)
     assert part.apart == {"real data": ["Titanic, depth"]}
     assert {claim["id"] for claim in part.claims} >= {"random, UCB1", "random, TL"}
-    with pytest.raises(ConfigError, match="key 'reference': .* no label 'Random each round'"):
+    with pytest.raises(ConfigError, match=r"key 'reference': .* no label 'Random each round'"):
         part_of("tournament/ranks", {"method": ["UCB1"]})
