@@ -59,7 +59,7 @@ def main(name: str, action: Callable[[DictConfig], bool]) -> int:
         _refuse(args)
         paper = next((word.partition("=")[2] for word in args.overrides if word.startswith("paper=")), "")
         check_commas(args.overrides)
-        words = [full_name(word, paper) for word in args.overrides]
+        words = [for_hydra(word, paper) for word in args.overrides]
         if args.shell_completion:
             sys.argv[0] = "bandit-bench"  # what is completed
         else:
@@ -127,21 +127,25 @@ def _help(name: str, words: list[str]) -> None:
     print("Hydra reads the command line: --hydra-help lists its own options.")
 
 
-def full_name(word: str, paper: str) -> str:
-    """Return ``figure=<figure>`` with the paper's name, formats as a list, labels in quotes; others as they are."""
-    key, _, name = word.partition("=")
-    if key == "format" and "," in name and not name.startswith("["):
-        return f"format=[{name}]"
-    if key == "only" and not name.startswith(("'", '"')):
-        quoted = name.replace("'", r"\'")
-        return f"only='{quoted}'"
-    if key != "figure":
-        return word
-    if paper and "/" in name and "," not in name and name.partition("/")[0] != paper:
-        raise ConfigError(f"figure: found '{name}', expected a figure of the paper '{paper}', or no paper beside it")
-    if not paper and (figures := [figure for figure in choices("figure") if figure.endswith(f"/{name}")]):
-        raise ConfigError(f"figure: found '{name}' without a paper, expected one of: {', '.join(figures)}")
-    return f"figure={paper}/{name}" if paper and path_of(f"figure/{paper}/{name}") else word
+def for_hydra(word: str, paper: str) -> str:
+    """Return a word as Hydra reads it: a figure with its paper, formats as a list, labels in quotes."""
+    key, equals, text = word.partition("=")
+    if key == "figure" and equals:
+        return f"figure={full_name(text, paper)}"
+    if key == "format" and "," in text and not text.startswith("["):
+        return f"format=[{text}]"
+    if key == "only" and not text.startswith(("'", '"')):
+        return "only='{}'".format(text.replace("'", r"\'"))
+    return word
+
+
+def full_name(figure: str, paper: str) -> str:
+    """Return the name of a figure with that of its paper; of one that there is not, what was given."""
+    if paper and "/" in figure and "," not in figure and figure.partition("/")[0] != paper:
+        raise ConfigError(f"figure: found '{figure}', expected a figure of the paper '{paper}', or no paper beside it")
+    if not paper and (named := [name for name in choices("figure") if name.endswith(f"/{figure}")]):
+        raise ConfigError(f"figure: found '{figure}' without a paper, expected one of: {', '.join(named)}")
+    return f"{paper}/{figure}" if paper and path_of(f"figure/{paper}/{figure}") else figure
 
 
 def check_commas(words: Sequence[str]) -> None:

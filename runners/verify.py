@@ -52,7 +52,7 @@ def _parse(words: Sequence[str]) -> dict[str, Any]:
     if given["paper"] and given["paper"] not in choices("paper"):
         raise unknown_choice("paper", given["paper"])
     if given["figure"]:
-        given["figure"] = full_name(f"figure={given['figure']}", given["paper"]).partition("=")[2]
+        given["figure"] = full_name(given["figure"], given["paper"])
         if given["figure"] not in choices("figure"):
             raise unknown_choice("figure", given["figure"])
     return given

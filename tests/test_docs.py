@@ -29,7 +29,7 @@ from bench.papers.lipschitz import Lipschitz
 from bench.report.claims.check import COLUMNS
 from bench.report.claims.check import KINDS as CLAIM_KINDS
 from bench.report.figure import kinds, read_figure
-from runners.cli import full_name
+from runners.cli import for_hydra
 from runners.comparison import asked
 from runners.config.compose import from_overrides
 from runners.config.experiment import build
@@ -188,7 +188,7 @@ def check_reproduce(words: list[str]) -> None:
         expected = "conf/papers/{}/figures/{}.yaml".format(*given["figure"].split("/"))
         assert any(path == expected for page in PAGES for path, _ in files(page)), figure
     given.pop("figure", None)
-    _compose_reproduce(*sorted(full_name(f"{key}={value}", "") for key, value in given.items()))
+    _compose_reproduce(*sorted(for_hydra(f"{key}={value}", "") for key, value in given.items()))
     if "paper" in given:
         assert figure_names(given["paper"]), "a paper without figures"
 

@@ -190,7 +190,7 @@ def test_totals_count_cases_under_each_reading_and_stand_below_the_headlines(mon
     page = PaperPage("p", headlines=[row])
     page.judged = [found]
     monkeypatch.setattr("tools.docs.headlines", lambda _: {"p": page})
-    assert headlines_part("p").splitlines()[-4:] == [
+    assert headlines_part("p", Path()).splitlines()[-4:] == [
         "| reading | less than OP | less than any |",
         "| --- | --- | --- |",
         "| as printed | 2 / 1 / 1 | 2 / 1 / 2 |",

@@ -39,7 +39,7 @@ TUNERS_PAGE, GP_PAGE = PAGE.with_name("which_tuner.md"), PAGE.with_name("changep
 SERVICE_PAGE = PAGE.with_name("service.md")
 REPRODUCE_PAGE = PAGE.with_name("reproduce.md")
 FINDINGS_PAGE, VERDICTS_PAGE = PAGE.with_name("findings.md"), PAGE.with_name("verdicts.md")
-README, RESULTS = PAGE.parents[1] / "README.md", PAGE.parents[1] / "results"
+README = PAGE.parents[1] / "README.md"
 
 _INTRODUCTION = """# Configure
 
@@ -184,7 +184,7 @@ def headlines(folder: Path) -> dict[str, PaperPage]:
     return {page.name: page for page in read_pages(folder) if page.headlines}
 
 
-def papers_part(folder: Path = RESULTS) -> str:
+def papers_part(folder: Path) -> str:
     """Return a row for each paper: what it proposes, and what came of its headlines."""
     rows = ["| paper | proposes | how its headlines fared in our runs |", "| --- | --- | --- |"]
     for page in headlines(folder).values():
@@ -194,7 +194,7 @@ def papers_part(folder: Path = RESULTS) -> str:
     return "\n".join(rows)
 
 
-def headlines_part(name: str, folder: Path = RESULTS) -> str:
+def headlines_part(name: str, folder: Path) -> str:
     """Return the headlines of a paper, or of the suite itself, with their verdicts and what our runs say."""
     page = headlines(folder)[name]
     said = "the paper" if page.headlines[0].place else "our claim"
@@ -212,13 +212,12 @@ def headlines_part(name: str, folder: Path = RESULTS) -> str:
     return "\n".join(rows)
 
 
-def reference_part(folder: Path | None = None) -> str:
+def reference_part(folder: Path) -> str:
     """Return the table as Markdown: a row for each reference result in a folder of results, and sums by paper.
 
     Hours are those of one core, from the measured seconds of repetitions. What readings or figures share counts once in
     each figure, and once in the sums.
     """
-    folder = folder or results_folder()
     rows = ["| figure | repetitions | core-hours | commit | confirmed |", "| --- | --- | ---: | --- | --- |"]
     spent: dict[str, dict[str, float]] = {}
     for name in figure_names():
@@ -267,7 +266,7 @@ def without_tags(page: str) -> str:
     return re.sub(r"\s?<!-- claim: [^>]+? -->", "", page)
 
 
-def made_parts(folder: Path = RESULTS) -> list[tuple[Path, str, Callable[[], str]]]:
+def made_parts(folder: Path) -> list[tuple[Path, str, Callable[[], str]]]:
     """Return the parts of pages that are made: the page, the part's name, and what makes it."""
     return [
         (GP_PAGE, "", lambda: without_tags(constants_part(folder))),
@@ -284,9 +283,10 @@ def made_parts(folder: Path = RESULTS) -> list[tuple[Path, str, Callable[[], str
 
 def main() -> int:
     """Write the pages; return the exit code."""
+    folder = results_folder()
     write_text(PAGE, configure_page())
-    write_text(TUNERS_PAGE, without_tags(which_tuner_page()))
-    for page, name, part in made_parts():
+    write_text(TUNERS_PAGE, without_tags(which_tuner_page(folder)))
+    for page, name, part in made_parts(folder):
         write_text(page, with_made_part(page.read_text(encoding="utf-8"), part(), name))
     return 0
 

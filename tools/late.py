@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from runners.results.store import results_folder
 from tools.which_tuner import ReferenceFigure, reference_figure
 
 Share = tuple[float, float, float]
@@ -29,9 +28,9 @@ _RELATIVE = ("relative", "relative_low", "relative_high")
 _FEW = 4
 
 
-def late_part(results: Path | None = None) -> str:
+def late_part(results: Path) -> str:
     """Return what it costs each tuner that rewards come late: the picture, the least and the most, and a table."""
-    figure = reference_figure(results or results_folder(), "late")
+    figure = reference_figure(results, "late")
     if figure is None:
         return "`figure=tournament/late`, of which there are no results yet."
     costs = sorted(_shares(figure, _REWARDS).items(), key=lambda item: item[1]["delay 100"][0])
@@ -57,10 +56,9 @@ def late_part(results: Path | None = None) -> str:
     )
 
 
-def live_part(results: Path | None = None) -> str:
+def live_part(results: Path) -> str:
     """Return what late rewards, a wrong horizon and a new best do to changepoint GP."""
-    folder = results or results_folder()
-    late, horizon, new = (reference_figure(folder, name) for name in ("late", "wrong_horizon", "new_best"))
+    late, horizon, new = (reference_figure(results, name) for name in ("late", "wrong_horizon", "new_best"))
     parts = []
     if late:
         own = _shares(late, _REWARDS)[_GP]

@@ -1,10 +1,11 @@
-"""Faults put into the code one at a time, and whether tests notice: ``python -m tools.mutants FOLDER [COUNT] [SEED]``.
+"""Faults put into the code one at a time, and whether tests notice: ``python -m tools.mutants FOLDER``.
 
 The last commit is cloned into the folder, and the faults are made there; what was judged is kept in its
 ``judged.jsonl``, so that a call that was interrupted goes on. A fault swaps an operator or a comparison, adds 1 to a
 number, or negates a ``not``; it is noticed if one of the three test files fails that name its module most.
 """
 
+import argparse
 import ast
 import json
 import os
@@ -131,11 +132,12 @@ def _pass(root: Path, *words: str) -> bool:
 
 def main() -> None:
     """Judge faults up to a number, and print those that no test notices."""
-    folder, count, seed = (
-        Path(sys.argv[1]).resolve(),
-        int((sys.argv[2:] or ["150"])[0]),
-        int((sys.argv[3:] or ["0"])[0]),
-    )
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="where the faults are made, and what was judged is kept")
+    parser.add_argument("--count", type=int, default=150, help="number of faults")
+    parser.add_argument("--seed", type=int, default=0, help="which faults")
+    given = parser.parse_args()
+    folder, count, seed = given.folder.resolve(), given.count, given.seed
     root, kept = folder / "checkout", folder / "judged.jsonl"
     if not root.exists():
         subprocess.run(["git", "clone", "-q", str(CHECKOUT), str(root)], check=True)

@@ -2,16 +2,15 @@
 
 from pathlib import Path
 
-from runners.results.store import results_folder
 from tools.late import percent, share_of
 from tools.which_tuner import reference_figure
 
 _METHODS = {"Changepoint GP, robust": "with `robust`", "TV-GP-UCB, estimated": "TV-GP-UCB, estimated"}
 
 
-def robust_part(results: Path | None = None) -> str:
+def robust_part(results: Path) -> str:
     """Return a table of regret added to that of changepoint GP, by the rewards and by method."""
-    figure = reference_figure(results or results_folder(), "robust")
+    figure = reference_figure(results, "robust")
     if figure is None:
         return "`figure=tournament/robust`, of which there are no results yet."
     cells: dict[str, dict[str, str]] = {}

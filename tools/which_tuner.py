@@ -11,7 +11,6 @@ from jinja2 import Environment, StrictUndefined
 from bench.report.tables import from_csv
 from bench.report.tasks import BEST_FIXED, FAMILY, METHOD
 from runners.config.tree import read
-from runners.results.store import results_folder
 
 SCALES = ("paper", "paper-surrogate", "paper-custom")
 """Folders of reference results, the one that counts first."""
@@ -101,25 +100,24 @@ _OTHERS = {
 }
 
 
-def which_tuner_page(results: Path | None = None) -> str:
-    """Return the page as Markdown, from a folder of results; default: the one in use."""
-    folder = results or results_folder()
+def which_tuner_page(results: Path) -> str:
+    """Return the page as Markdown, from a folder of results."""
     pages = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
-    ranks = reference_figure(folder, "ranks")
+    ranks = reference_figure(results, "ranks")
     return pages.from_string(Path(__file__).with_name("which_tuner.md.j2").read_text(encoding="utf-8")).render(
         ranks=ranks if ranks and "families" in ranks.table("ranks") else None,
-        others=[(figure, title) for name, title in _OTHERS.items() if (figure := reference_figure(folder, name))],
-        profiles=reference_figure(folder, "profiles"),
-        late=reference_figure(folder, "late"),
-        horizon=reference_figure(folder, "wrong_horizon"),
-        new_best=reference_figure(folder, "new_best"),
+        others=[(figure, title) for name, title in _OTHERS.items() if (figure := reference_figure(results, name))],
+        profiles=reference_figure(results, "profiles"),
+        late=reference_figure(results, "late"),
+        horizon=reference_figure(results, "wrong_horizon"),
+        new_best=reference_figure(results, "new_best"),
         of_horizons=_OF_HORIZONS,
         of_new_best=_OF_NEW_BEST,
-        yoked=reference_figure(folder, "yoked"),
-        forgetting=reference_figure(folder, "forgetting"),
-        answers=list(_answers(folder)),
+        yoked=reference_figure(results, "yoked"),
+        forgetting=reference_figure(results, "forgetting"),
+        answers=list(_answers(results)),
         keys=_keys(),
-        has_costs=(folder / "benchmark" / "tuners.md").is_file(),
+        has_costs=(results / "benchmark" / "tuners.md").is_file(),
         against_random=_AGAINST_RANDOM,
         interval=_interval,
         ratio=_ratio,
@@ -146,10 +144,9 @@ def _keys() -> dict[str, str]:
     return {str(label): " ".join(words) for methods in figures for label, words in methods.items()}
 
 
-def constants_part(results: Path | None = None) -> str:
+def constants_part(results: Path) -> str:
     """Return what docs/changepoint_gp.md says of the figure of its constants: the picture, and the claims."""
-    folder = results or results_folder()
-    figure, told = reference_figure(folder, "sensitivity"), reference_figure(folder, "told")
+    figure, told = reference_figure(results, "sensitivity"), reference_figure(results, "told")
     if figure is None:
         return "On all families of the tournament: `figure=tournament/sensitivity`, of which there are no results yet."
     parts = "; ".join(figure.parts(figure.claims, _OF_CONSTANTS, "`{}`".format))

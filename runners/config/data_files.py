@@ -14,21 +14,14 @@ from typing import Any
 from bench.data.read import digest, files_read_by
 from bench.envs.base import Environment
 from bench.seeding import Seeds
-from runners.config.by_value import functions_of
+from runners.config.by_value import INTERFACE, functions_of
 from runners.config.classes import construct, is_module_of_suite, is_suites
 from runners.config.identity import code_of
 
-_OPEN = {"open", "read_text", "read_bytes", "load", "loadtxt", "genfromtxt", "fromfile", "memmap"}
-_OPEN |= {
-    "read_csv",
-    "read_parquet",
-    "read_json",
-    "read_feather",
-    "read_pickle",
-    "read_table",
-    "read_excel",
-    "read_sql",
-}
+_OPEN = {
+    "open", "read_text", "read_bytes", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "read_csv", "read_excel",
+    "read_feather", "read_json", "read_parquet", "read_pickle", "read_sql", "read_table",
+}  # fmt: skip
 """Names under which common libraries open files."""
 
 
@@ -119,19 +112,13 @@ def _opens(cls: type) -> Iterator[str]:
     files = {function.__code__.co_filename for function in map(inspect.unwrap, functions_of(cls))}
     nodes = [node for file in sorted(files) for node in ast.walk(_tree(file))]
     imported = [alias for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    library = {
-        alias.asname or alias.name for alias in imported if alias.name == "bandit_bench"
-    }  # its `load` reads results
-    for node in nodes:
-        if isinstance(node, ast.Call):
-            if (
-                isinstance(node.func, ast.Attribute)
-                and node.func.attr in _OPEN
-                and ast.unparse(node.func.value) not in library
-            ):
-                yield node.func.attr
-            elif isinstance(node.func, ast.Name) and node.func.id == "open":
-                yield "open"
+    library = {alias.asname or alias.name for alias in imported if alias.name == INTERFACE}  # its `load` reads results
+    for called in (node.func for node in nodes if isinstance(node, ast.Call)):
+        if isinstance(called, ast.Attribute):
+            if called.attr in _OPEN and ast.unparse(called.value) not in library:
+                yield called.attr
+        elif isinstance(called, ast.Name) and called.id == "open":
+            yield "open"
 
 
 def _tree(file: str) -> ast.AST:

@@ -68,10 +68,6 @@ class CommittedRun(NamedTuple):
         """Whether it begins with training that takes long, unless what that makes is cached."""
         return bool(getattr(self.experiment.classes.get("algorithm"), "trains_first", False))
 
-    def first(self, number: int) -> list[int]:
-        """Return the first of its committed repetitions."""
-        return sorted(self.committed)[:number]
-
 
 def committed_runs(name: str, folder: Path) -> Iterator[CommittedRun]:
     """Yield the runs of a committed result of a figure that are still part of it, with the repetitions kept of them."""

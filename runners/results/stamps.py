@@ -25,12 +25,12 @@ def read_stamps(folder: Path) -> dict[str, str]:
     return {key: stamp for stamp, keys in by_stamp.items() if isinstance(keys, list) for key in keys}
 
 
-def write_stamps(folder: Path, stamps: Mapping[str, str], *, confirmed: Mapping[str, Any] | None = None) -> None:
+def write_stamps(folder: Path, stamps: Mapping[str, str]) -> None:
     """Note the stamps of a result's runs by key, and digests of all its other files, which are there by now.
 
-    ``confirmed``: by what repetitions its runs were last confirmed (`confirmation`); None: not since they were made.
+    Its runs are not confirmed since they were made.
     """
-    _write(folder, {"confirmed": confirmed, "stamps": _by_stamp(stamps), "files": digests(folder)})
+    _write(folder, {"confirmed": None, "stamps": _by_stamp(stamps), "files": digests(folder)})
 
 
 def _by_stamp(stamps: Mapping[str, str]) -> dict[str, list[str]]:
