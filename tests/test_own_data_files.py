@@ -1,10 +1,14 @@
 """What a class of a user's own reads is part of the fingerprint of its data, although its author does nothing."""
 
+import os
+import signal
 import sys
+import time
 
 import pandas as pd
 import psutil
 import pytest
+from commands import PATIENCE
 
 from runners.config.experiment import Experiment
 
@@ -124,6 +128,23 @@ def test_the_processes_in_which_it_is_started_end(folder):
     pids = (folder / "pids").read_text().split()
     assert pids
     assert not [pid for pid in pids if psutil.pid_exists(int(pid))]
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGKILL])
+def test_nothing_is_left_of_a_command_that_is_stopped_while_it_tries_an_environment(commands, kind):
+    """Which it does in a process of its own, that starts another to find the files that are read."""
+    start = "import time\n        open('started', 'w').close()\n        time.sleep(86400)"
+    (commands.cwd / "own_slow.py").write_text(OWN.format(top="", start=start, name="Clicks"))
+    child = commands.popen("run", "env=own_slow.Clicks", "algorithm=linucb", "tuner=random", "horizon=10")
+    while not (commands.cwd / "started").exists():
+        assert child.poll() is None
+        time.sleep(0.1)
+    started = psutil.Process(child.pid).children(recursive=True)
+    assert len(started) > 1
+    os.killpg(child.pid, kind) if kind == signal.SIGINT else child.kill()
+    child.communicate(timeout=PATIENCE)
+    _, left = psutil.wait_procs(started, PATIENCE)
+    assert not left
 
 
 def test_a_setting_that_begins_with_a_tilde_is_a_word(folder):

@@ -8,6 +8,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 _RETURNED = 113
@@ -29,9 +30,10 @@ def how_it_ends(call: Callable[[], Any], does: str, seconds: float = math.inf) -
         stream.flush()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # numerical libraries have threads that Python does not use
-        child = os.fork()
+        parent, child = os.getpid(), os.fork()
     if not child:
         try:
+            end_with(parent)
             silence = os.open(os.devnull, os.O_RDWR)
             for number in (0, 1, 2):
                 os.dup2(silence, number)
@@ -48,6 +50,18 @@ def how_it_ends(call: Callable[[], Any], does: str, seconds: float = math.inf) -
     if code == _RETURNED:
         return ""
     return f"ends the process that {does} it ({f'exit code {code}' if code >= 0 else signal.Signals(-code).name})"
+
+
+@lru_cache(maxsize=1)
+def end_with(parent: int) -> None:
+    """In a process that another has started: exit when that one is gone, also if it is by now."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _exit_code(child: int, seconds: float) -> int | None:

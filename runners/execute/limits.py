@@ -1,4 +1,4 @@
-"""What a worker is held to: one thread, a limit of time, and the life of the process that started it."""
+"""What a worker is held to: one thread and a limit of time."""
 
 import ctypes
 import gc
@@ -15,6 +15,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from bench.errors import ConfigError, TaskError
+from runners.config.trial import end_with
 
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -96,18 +97,6 @@ def one_thread() -> Iterator[None]:
         for name in THREAD_VARIABLES:
             os.environ.pop(name, None)
         os.environ.update({name: value for name, value in before.items() if value is not None})
-
-
-@lru_cache(maxsize=1)
-def end_with(parent: int) -> None:
-    """In a worker: exit when the process that started it is killed, also if that has happened by now."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench.errors import ConfigError, TaskError, one_line
-from runners.execute.limits import GRACE_SECONDS, THREAD_VARIABLES, TimeOverError, end_with, in_one_thread, no_interrupt
+from runners.config.trial import end_with
+from runners.execute.limits import GRACE_SECONDS, THREAD_VARIABLES, TimeOverError, in_one_thread, no_interrupt
 
 CONNECT_SECONDS = 15
 _LOOK_SECONDS = 1.0
