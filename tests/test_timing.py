@@ -58,6 +58,7 @@ class Calls:
         self.play = timing.run_repetition
         self.calls: list[tuple[int, int, int]] = []
         self.threads: set[int] = set()
+        self.frozen = gc.get_freeze_count()  # by the session
         self.is_frozen: list[bool] = []
         self.breaks_at = -1
         self.error: type[BaseException] = RuntimeError
@@ -65,11 +66,17 @@ class Calls:
 
     def __call__(self, one: Experiment, repetition: int) -> Any:
         self.calls.append((one.settings["seed"], one.settings["horizon"], repetition))
-        self.is_frozen.append(gc.get_freeze_count() > 0)
+        self.is_frozen.append(gc.get_freeze_count() > self.frozen)
         self.threads |= {library["num_threads"] for library in threadpoolctl.threadpool_info()}
         if len(self.calls) - 1 == self.breaks_at:
             raise self.error("no luck\nand more")
         return self.play(one, repetition)
+
+
+@pytest.fixture(autouse=True)
+def session_is_frozen_again():
+    yield
+    gc.freeze()
 
 
 @pytest.fixture
