@@ -29,11 +29,10 @@ def memory_of(cls, kind, rounds, changes, factor=1.0):
     return math.floor(factor * share) if kind == "hard" else 1 - 1 / (factor * share)
 
 
-def weighted(kind, memory, history, n_arms):
-    """Return n_t, R_t of all arms and W_t from the history [(arm, reward), ...]: equations 3 to 5."""
-    ages = np.arange(len(history))[::-1]
+def weighted(kind, memory, arms, rewards, n_arms):
+    """Return n_t, R_t of all arms and W_t from the arms pulled and the rewards paid: equations 3 to 5."""
+    ages = np.arange(len(arms))[::-1]
     w = (ages < memory).astype(float) if kind == "hard" else float(memory) ** ages
-    arms, rewards = np.array([arm for arm, _ in history], dtype=int), np.array([reward for _, reward in history])
     pulls = np.array([w[arms == k].sum() for k in range(n_arms)])
     return pulls, np.array([(w * rewards)[arms == k].sum() for k in range(n_arms)]), w.sum()
 
@@ -59,11 +58,11 @@ class Slow:
         self.cls, self.kind, self.memory, self.rng = cls, kind, memory, rng
         self.bonus, self.width, self.delta = bonus, width, delta
         self.arms = spaced(kind, memory, rng) if cls is SD2ME else []
-        self.history = []
+        self.pulled, self.paid = np.empty(0, dtype=int), np.empty(0)
 
     def ask(self):
-        n, r, total = weighted(self.kind, self.memory, self.history, len(self.arms))
-        t = len(self.history) + 1
+        n, r, total = weighted(self.kind, self.memory, self.pulled, self.paid, len(self.arms))
+        t, self.pulls = len(self.pulled) + 1, n
         with np.errstate(divide="ignore", invalid="ignore"):
             if self.cls is SD2ME:
                 index = r / n + np.sqrt(math.log(max(total, 1)) / n)
@@ -99,13 +98,12 @@ def follow(cls, kind, rounds, changes, scale, per_ask=1, factor=1.0, **settings)
         asked.append(tuner.ask()["x"])
         arm = slow.ask()
         assert asked[-1] == pytest.approx(slow.arms[arm], abs=1e-9), f"ask {t + 1}"
-        pulls = weighted(kind, slow.memory, slow.history, len(slow.arms))[0]
-        came_back += arm in seen and pulls[arm] == 0
+        came_back += arm in seen and slow.pulls[arm] == 0
         seen.add(arm)
         peak = 0.2 if t // 600 % 2 else 0.8
         reward = scale * float(rng.random() * max(0.0, 1.0 - abs(slow.arms[arm] - peak)))
         tuner.tell(reward)
-        slow.history.append((arm, reward))
+        slow.pulled, slow.paid = np.append(slow.pulled, arm), np.append(slow.paid, reward)
     assert len(seen) >= min(3, len(slow.arms))
     return asked, slow, came_back
 
@@ -153,13 +151,13 @@ def test_a_spacing_that_divides_the_interval_has_an_arm_at_its_end():
 def test_means_are_the_weighted_sums_whatever_is_pulled(kind, memory):
     """At a discount of 0.5 the common factor becomes small every hundred rounds; a huge reward leaves no trace."""
     means = (WindowedMeans if kind == "hard" else DiscountedMeans)(memory, 5)
-    rng, history = np.random.default_rng(1), []
+    rng, arms, rewards = np.random.default_rng(1), np.empty(0, dtype=int), np.empty(0)
     for t in range(800):
         arm = int(rng.integers(5)) if t // 100 % 2 else t // 100 % 5
         reward = 1e18 if (kind, t) == ("hard", 60) else float(rng.random())
         means.learn(arm, reward)
-        history.append((arm, reward))
-        pulls, sums, total = weighted(kind, memory, history, 5)
+        arms, rewards = np.append(arms, arm), np.append(rewards, reward)
+        pulls, sums, total = weighted(kind, memory, arms, rewards, 5)
         np.testing.assert_allclose(means.stats[:5, 0] * means.scale, pulls, atol=1e-10, rtol=0)
         if kind == "soft" or not 60 <= t < 60 + 2 * memory:
             np.testing.assert_allclose(means.stats[:5, 1] * means.scale, sums, atol=1e-10, rtol=0)

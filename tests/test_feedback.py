@@ -154,7 +154,7 @@ def test_every_tuner_takes_late_rewards_or_says_that_it_cannot(name, feedback):
         with pytest.raises(TunerError, match="it cannot take late rewards"):
             run(task, tuner, rounds=60)
     else:
-        rounds = 20 if name == "gp_minimize" else 120  # it has a model after ten
+        rounds = 16 if name == "gp_minimize" else 120  # it has a model after ten
         assert run(task, tuner, rounds=rounds).round == rounds
 
 
@@ -170,7 +170,7 @@ def test_rewards_that_are_told_at_once_by_tickets_change_no_bit(name):
             pytest.skip("it takes no late rewards")
         task.feedback = Feedback(delay=delay, batch=1, hold=1)
         assert task.feedback.at_once == (delay == 0)
-        trace = run(task, tuner, rounds=15 if name == "gp_minimize" else 300, seeds=Seeds(3))
+        trace = run(task, tuner, rounds=12 if name == "gp_minimize" else 300, seeds=Seeds(3))
         traces.append(trace.columns())
     assert "x" in traces[0]
     for column, values in traces[0].items():

@@ -2,6 +2,7 @@
 
 import math
 import re
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -39,41 +40,51 @@ def environment(path, **settings):
 
 
 POLICIES = {
-    "first": lambda x: np.eye(N_ARMS)[0],
-    "third": lambda x: np.eye(N_ARMS)[2],
-    "best": lambda x: np.eye(N_ARMS)[means(x[None])[0].argmax()],
-    "worst": lambda x: np.eye(N_ARMS)[means(x[None])[0].argmin()],
-    "random": lambda x: np.full(N_ARMS, 1 / N_ARMS),
+    "first": lambda x: np.eye(N_ARMS)[np.zeros(len(x), dtype=int)],
+    "third": lambda x: np.eye(N_ARMS)[np.full(len(x), 2)],
+    "best": lambda x: np.eye(N_ARMS)[means(x).argmax(axis=1)],
+    "worst": lambda x: np.eye(N_ARMS)[means(x).argmin(axis=1)],
+    "random": lambda x: np.full((len(x), N_ARMS), 1 / N_ARMS),
 }
-"""Probabilities of the arms, given the context."""
+"""Probabilities of the arms, shape (n, arms), given the contexts."""
 
 
 def truth(policy):
     """Return the value of a policy, from a grid of contexts."""
     grid = np.stack(np.meshgrid(*[(np.arange(200) + 0.5) / 100 - 1] * 2), axis=-1).reshape(-1, 2)
-    return float(np.mean([policy(x) @ m for x, m in zip(grid, means(grid), strict=True)]))
+    return float((policy(grid) * means(grid)).sum(axis=1).mean())
+
+
+@cache
+def chances(path, policy):
+    """Return the chance of an arm up to each, shape (rows, arms), for the contexts of a log's rows."""
+    return policy(pd.read_parquet(path, columns=["user_a", "user_b"]).to_numpy()).cumsum(axis=1)
 
 
 def replay(path, policy, repetition, **settings):
     """Play a policy that does not learn; return the environment at its end, the rows seen and the arms pulled."""
     env = environment(path, **settings)
     env.start(10**9, Seeds(1, repetition).child("env"))
-    raw = pd.read_parquet(path, columns=["user_a", "user_b"]).to_numpy()
+    up_to = chances(path, policy)
     rng = np.random.default_rng([7, repetition])
     rows, pulls = [], []
     while env.observe() is not None:
         rows.append(env._row)
-        pulls.append(int(rng.choice(N_ARMS, p=policy(raw[env._row]))))
+        pulls.append(int(up_to[env._row].searchsorted(rng.random(), side="right")))
         env.pull(pulls[-1])
     return env, np.array(rows), np.array(pulls)
+
+
+@cache
+def replays(path, name):
+    """Return the final values of each part of a log."""
+    return [replay(path, POLICIES[name], repetition, n_parts=PARTS)[0].values(0) for repetition in range(PARTS)]
 
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_replay_and_estimates_are_unbiased(name, log):
     """200 parts of a log, each a repetition: means within 3 standard errors of the truth; SNIPS is biased by 1 / n."""
-    policy = POLICIES[name]
-    values = [replay(log, policy, r, n_parts=PARTS)[0].values(0) for r in range(PARTS)]
-    true = truth(policy)
+    values, true = replays(log, name), truth(POLICIES[name])
     for column in ("mean_reward", "ips", "snips", "dr"):
         found = np.array([value[column] for value in values])
         assert abs(found.mean() - true) < 3 * found.std() / math.sqrt(PARTS), column
@@ -85,17 +96,17 @@ def test_replay_and_estimates_are_unbiased(name, log):
 @pytest.mark.release
 def test_the_best_policy_and_intervals_on_four_other_logs(tmp_path, capsys):
     """800 parts of four logs by seeds 1 to 4, which were chosen before anything was run: means, and 80 intervals."""
-    first, best, true = POLICIES["first"], POLICIES["best"], truth(POLICIES["best"])
+    true = truth(POLICIES["best"])
     values, others = [], []
     for seed in (1, 2, 3, 4):
         path = str(tmp_path / f"{seed}.parquet")
         frame(ROWS, seed).to_parquet(path)
-        values += [replay(path, best, r, n_parts=PARTS)[0].values(0) for r in range(PARTS)]
-        others += [replay(path, first, r, n_parts=PARTS)[0].values(0)["mean_reward"] for r in range(PARTS)]
+        values += replays(path, "best")
+        others += [value["mean_reward"] for value in replays(path, "first")]
     by_column = {name: np.array([value[name] for value in values]) for name in ("mean_reward", "ips", "snips", "dr")}
     off = {name: (found.mean() - true) / found.std() * math.sqrt(len(found)) for name, found in by_column.items()}
     differences = np.split(by_column["mean_reward"] - others, 80)
-    expected = true - truth(first)
+    expected = true - truth(POLICIES["first"])
     covered = sum(each.low <= expected <= each.high for each in map(mean_interval, differences))
     with capsys.disabled():
         print(f"standard errors from the truth: {off}; intervals that cover: {covered} of 80")
@@ -105,11 +116,10 @@ def test_the_best_policy_and_intervals_on_four_other_logs(tmp_path, capsys):
 
 def test_the_interval_of_a_difference_covers_the_true_one(log):
     """20 comparisons of 10 repetitions, each with its own part and number of accepted rounds: 95 % intervals."""
-    first, second = POLICIES["first"], POLICIES["third"]
-    ends = [[replay(log, policy, r, n_parts=PARTS)[0].values(0) for policy in (first, second)] for r in range(PARTS)]
+    ends = [*zip(replays(log, "first"), replays(log, "third"), strict=True)]
     assert np.mean([left["accepted"] != right["accepted"] for left, right in ends]) > 0.8
     differences = np.array([left["mean_reward"] - right["mean_reward"] for left, right in ends])
-    true = truth(first) - truth(second)
+    true = truth(POLICIES["first"]) - truth(POLICIES["third"])
     intervals = [mean_interval(part) for part in np.split(differences, 20)]
     assert sum(interval.low <= true <= interval.high for interval in intervals) >= 16
 
