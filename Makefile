@@ -44,13 +44,15 @@ help:
 
 setup: $(STAMP)
 
+# pip would compile all modules on one processor, most of its time: this does it on all, without packages' own tests.
 $(STAMP): pyproject.toml constraints.txt
 	@$(call recent,$(PYTHON),name another by PYTHON=)
 	@echo 'Installing into $(VENV) what all papers and the tests need: about 2 GB, which takes some minutes.'
 	$(PYTHON) -m venv $(VENV)
 	@$(call recent,$(PY),remove $(VENV))
 	$(PY) -m pip install -q --upgrade pip
-	$(PY) -m pip install -c constraints.txt torch==2.13.0 -e '.[dev]'
+	$(PY) -m pip install --no-compile -c constraints.txt torch==2.13.0 -e '.[dev]'
+	@$(PY) -m compileall -qq -j $(JOBS) -x '/tests?/' $(VENV)/lib || true
 	@touch $@
 
 # First fetches the real data that needs no account; where there is no network, and with FETCH=no, stand-ins are used.
