@@ -108,6 +108,7 @@ def compare_as_planned(plan: ComparisonPlan) -> ComparisonResult:
     from bench.gallery.stored import COMPARISON  # slow to import
     from bench.report.figure import read_figure
     from runners.config.compose import from_overrides
+    from runners.config.figures import expand
     from runners.execute.figure_run import AskedFigure
     from runners.execute.reproduce_figure import reproduce_figure
     from runners.execute.stand_ins import announcement, missing_data
@@ -119,15 +120,14 @@ def compare_as_planned(plan: ComparisonPlan) -> ComparisonResult:
     run = from_overrides(plan.overrides([word for labels in block.values() for word in next(iter(labels.values()))]))
     plan.check_number()
     plan = replace(plan, column=_compared(plan.column, run.experiment))
-    content = plan.figure()
-    figure = read_figure(content)
-    where = f"compare/{content['name']}"
+    figure = read_figure(plan.figure())
+    where = f"compare/{figure.name}"
     jobs = run.settings.jobs
     with workers(run.runner, jobs):
-        methods, notes, data_notes = _that_fit(plan, figure, jobs, run.runner)
-        if len(methods) < len(plan.methods):
-            content = plan.figure(methods)
-            figure = read_figure(content)
+        runs = expand(figure, plan.scale, list(plan.sizes), readings=False)
+        methods, notes, data_notes = _that_fit(plan, runs, jobs, run.runner)
+        content = plan.figure(methods, _tuned(plan, runs))
+        figure = read_figure(content)
         for line in announcement({content["name"]: missing_data(figure)}):
             print(line, flush=True)
         for line in data_notes:
@@ -178,7 +178,21 @@ def _refuse_in_logs(column: str, experiments: Iterable[Any]) -> None:
             )
 
 
-def _that_fit(plan: ComparisonPlan, figure: Any, jobs: int, runner: Any) -> tuple[Axis, list[str], list[str]]:
+def _tuned(plan: ComparisonPlan, runs: Sequence[Any]) -> str:
+    """Return which hyper-parameters of which algorithm are tuned, and in which environments, if not in all."""
+    if len(plan.axes.get("algorithm", ())) > 1:
+        return ""
+    where: dict[str, dict[str, None]] = {}
+    for run in runs:
+        settings, cls = run.experiment.settings.get("algorithm") or {}, run.experiment.classes.get("algorithm")
+        tuned = f"{', '.join(settings['tune'])} of {cls.__name__}" if settings.get("tune") else ""
+        where.setdefault(tuned, {})[str(run.labels.get("env", ""))] = None
+    several = len(where) > 1
+    texts = [tuned + f" in {', '.join(envs)}" * several for tuned, envs in where.items() if tuned]
+    return f"tuned: {'; '.join(texts)}" if texts else ""
+
+
+def _that_fit(plan: ComparisonPlan, runs: Sequence[Any], jobs: int, runner: Any) -> tuple[Axis, list[str], list[str]]:
     """Return the lines that can be run everywhere, what is to be noted of them, and of the data before the run.
 
     Says why others cannot.
@@ -186,11 +200,9 @@ def _that_fit(plan: ComparisonPlan, figure: Any, jobs: int, runner: Any) -> tupl
     Raises ConfigError where fewer than two are left, or where none has the column, and with ``strict`` at once.
     """
     from runners.config.classes import is_suites, require  # slow to import
-    from runners.config.figures import expand
     from runners.execute.fit import fits
     from runners.results.store import Store, results_folder
 
-    runs = expand(figure, plan.scale, list(plan.sizes), readings=False)
     store, methods = Store(results_folder()), plan.methods
     _refuse_in_logs(plan.column, [run.experiment for run in runs])
     for run in runs if plan.until_decided is None else ():
@@ -220,7 +232,7 @@ def _that_fit(plan: ComparisonPlan, figure: Any, jobs: int, runner: Any) -> tupl
     said = dict.fromkeys(line for fit in fitting for line in fit.data)
     for line in said:
         print(line, flush=True)
-    is_unequal = len({fit.searches for fit in fitting}) > 1
+    is_unequal = len({fit.searches for fit in fitting} - {None}) > 1
     notes = list(dict.fromkeys(text for fit in fitting for text in fit.apart)) if is_unequal else []
     by_data = {repr(run.experiment.settings["env"]): run.experiment for run in new}
     data = dict.fromkeys(line for experiment in by_data.values() for line in experiment.data_notes())

@@ -48,8 +48,11 @@ def axis_of(group: str, parts: Parts) -> Axis:
         is_several = isinstance(parts, Sequence) and not isinstance(parts, str) and not _is_pair(parts)
         pairs = [("", part) for part in (parts if is_several else [parts])]
     axis: Axis = {}
-    for given, part in pairs:
-        name, values = _read(group, part)
+    read = [(given, part, *_read(group, part)) for given, part in pairs]
+    for given, part, name, values in read:
+        others = {key for _, _, other, settings in read if other == name for key in settings}
+        if isinstance(part, BASES[group]):  # an object's default is a value like those of the others
+            values = {key: getattr(part, key) for key in vars(part) if key in others | values.keys()}
         words = [word.partition("=") for word in setting_words(values)]
         put(axis, group, name, {key: text for key, _, text in words}, given)
     return axis
@@ -59,7 +62,10 @@ def put(axis: Axis, group: str, name: str, settings: Mapping[str, str], label: s
     """Add a part to an axis, given its name and the words of its settings. Raises ConfigError if its label is taken."""
     label = label or label_of(group, name, settings)
     if label in axis:
-        raise ConfigError(f"{group}: found two called '{label}', expected different labels: {group}=label={name},...")
+        raise ConfigError(
+            f"{group}: found two called '{label}', expected different labels: {group}=label={name},..., "
+            "in Python a dict by label"
+        )
     axis[label] = [f"{group}={name}", *(f"{group}.{key}={value}" for key, value in settings.items())]
 
 

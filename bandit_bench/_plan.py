@@ -73,8 +73,9 @@ class ComparisonPlan:
         """Raise ConfigError where there is only one line."""
         if len(self.methods) < 2:
             (found,) = self.methods
+            other = next(iter(self.panels), "algorithm")
             raise ConfigError(
-                f"{self.lines[0]}: found only '{found}', expected at least two, or others as lines: lines=algorithm"
+                f"{self.lines[0]}: found only '{found}', expected at least two, or others as lines: lines={other}"
             )
 
     @property
@@ -104,23 +105,40 @@ class ComparisonPlan:
         """The name, by default one made of what is compared, so that another comparison does not replace it."""
         if self.name:
             return self.name
-        words = [*self.methods, *(label for values in self.panels.values() for label in values)]
+        words = [*self._shared_labels, *self.methods, *(label for values in self.panels.values() for label in values)]
         slug = re.sub(r"[^\w]+", "-", "-".join(words).lower()).strip("-")[:48].strip("-")
         asked = [dict(self.axes), list(self.lines), sorted(self.common), sorted(self.sizes), self.paper, self.scale]
         return f"{slug}-{digest([*asked, self.column, self.until_decided, dict(self.look)], 6)}"
 
-    def figure(self, methods: Axis | None = None) -> dict[str, Any]:
-        """Return the figure: curves, and a claim for the first line against each of the others."""
+    @property
+    def _key(self) -> str:
+        """The key whose values alone are the lines, without its part; "" if there is none."""
+        several = [axis for axis in self.lines if len(self.axes[axis]) > 1]
+        return several[0].rpartition(".")[2] if len(several) == 1 and several[0] not in PARTS else ""
+
+    @property
+    def _shared_labels(self) -> list[str]:
+        """What a name says before values of a key, which alone say little."""
+        return [*self.axes.get("tuner", {}), self._key] if self._key else []
+
+    def figure(self, methods: Axis | None = None, tuned: str = "") -> dict[str, Any]:
+        """Return the figure: curves, and a claim for the first line against each of the others.
+
+        ``tuned``: which hyper-parameters of which algorithm, for the line below the title.
+        """
         methods = methods or self.methods
         _, better, label = column_of(self.column)
         better, word = better or "more", "regret" if self.column == "regret" else label
         panels, shared = self.panels, self.shared
         first, *others = methods
-        where = f" ({', '.join(map(without_quotes, shared))})" if shared else ""
+        parts = [word for word in shared if word.partition("=")[0] in PARTS]
+        where = f" ({', '.join(parts)})" if parts else ""
+        below = [tuned] * bool(tuned) + [without_quotes(word) for word in shared if word not in parts]
+        key = f"{self._key} = " if self._key else ""
         claims = [
             {
                 "id": other,
-                "text": f"{first} ends with {better} {word} than {other}",
+                "text": f"{key}{first} ends with {better} {word} than {other}",
                 "kind": "paired_difference",
                 "left": {METHOD: first},
                 "right": {METHOD: other},
@@ -137,6 +155,7 @@ class ComparisonPlan:
             "name": self.title,
             "paper": self.paper,
             "title": f"{label[:1].upper()}{label[1:]} by {' and '.join(self.lines)}{where}",
+            **({"note": ", ".join(below)} if below else {}),
             "kind": "curves",
             "column": self.column,
             "x_label": "round",

@@ -61,13 +61,14 @@ def _text(
     from bench.report.claims.judgement import MIN_REPETITIONS  # slow to import
 
     lines = []
-    for _, row in table.iterrows():
-        where = ", ".join(str(row[axis]) for axis in (*panels, METHOD))
+    for row in table.to_dict("records"):  # rows of a frame make one type of all
+        labels = [row[axis] for axis in (*panels, METHOD)]
+        where = ", ".join(f"{label:g}" if isinstance(label, float) else str(label) for label in labels)
         if not row["n"]:
             lines.append(f"  {where:<40} {'no results':>12}")
             continue
-        interval = f"   95 % interval {row['ci_low']:.4g} .. {row['ci_high']:.4g}" * (row["ci_low"] == row["ci_low"])
-        rounds = (accepted or {}).get(tuple(row[axis] for axis in (*panels, METHOD)) if panels else row[METHOD])
+        interval = "" if math.isnan(row["ci_low"]) else f"   95 % interval {row['ci_low']:.4g} .. {row['ci_high']:.4g}"
+        rounds = (accepted or {}).get(tuple(labels) if panels else row[METHOD])
         interval += "" if rounds is None else f"   {rounds:,.0f} accepted rounds"
         lines.append(f"  {where:<40} {row['mean']:>12.5g}{interval}")
     for _, claim in claims.iterrows():

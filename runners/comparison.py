@@ -115,11 +115,10 @@ def _parts(group: str, text: str) -> Axis:
     for part in _BETWEEN_PARTS.split(text):
         match = _PART.fullmatch(part)
         if not match or not match[2]:
-            of_label = (
-                "; a label before it begins with a letter, as in A=cdt, and has no '=' in it" if "=" in part else ""
-            )
+            more = "; a label before it begins with a letter, as in A=cdt, and has no '=' in it" if "=" in part else ""
+            more += "; run from the folder of a class's file, and name it as my_module.MyTuner" if "/" in part else ""
             raise ConfigError(
-                f"{group}: found '{part}', expected a name, or one with settings: cdt(radius_scale=0.5){of_label}"
+                f"{group}: found '{part}', expected a name, or one with settings: cdt(radius_scale=0.5){more}"
             )
         label, name, inside = match.groups()
         settings = [word.strip().partition("=") for word in (_COMMA.split(inside) if inside else [])]

@@ -66,13 +66,14 @@ def test_a_class_of_the_main_script_runs_in_workers_of_both_kinds(tmp_path):
         assert len(list((calls.cwd / runner).glob("raw/*/*.parquet"))) >= 4
 
 
-def stamp(step, doc='"One."'):
-    """Run a cell in a shell as notebooks have it, and return the stamp of a run with its class."""
+def stamp(step, doc='"One."', more=""):
+    """Run a cell in a shell as notebooks have it, and return the stamp of a run with its class, or one made of it."""
     shell = InteractiveShell.instance()
     shell.run_cell(CELL.format(step=step, doc=doc)).raise_error()
+    shell.run_cell(more).raise_error()
     settings = {
         "env": {"_target_": "bench.envs.moving_peak.SwitchingSine"},
-        "tuner": {"_target_": by_value.hold(shell.user_ns["Mine"])},
+        "tuner": {"_target_": by_value.hold(shell.user_ns["Other" if more else "Mine"])},
         "task": {"_target_": "bench.tasks.direct.Direct"},
         "horizon": 3,
         "seed": 1,
@@ -98,6 +99,17 @@ def test_the_stamp_of_a_cells_class_changes_with_all_that_it_uses_and_with_nothi
     key, other = stamp(0.5)  # a value that a function uses which the class uses
     assert key == first[0]
     assert other != first[1]
+
+
+@pytest.mark.usefixtures("shell")
+def test_a_cells_class_may_have_other_values_and_no_methods():
+    component = "@bb.component\nclass Other(Mine):\n    again: bool = False"
+    plain = "class Other(Mine):\n    leaves_space = {}"
+    first = stamp(0.25, more=component)
+    assert stamp(0.25, more=component) == first
+    assert stamp(0.5, more=component)[1] != first[1]  # what its base uses
+    other = stamp(0.25, more=plain.format(True))
+    assert stamp(0.25, more=plain.format(False))[1] != other[1] != first[1]
 
 
 def test_a_class_of_inside_a_function_is_held_with_what_it_closes_over():

@@ -279,6 +279,25 @@ def test_what_a_tuner_cannot_play_is_found_before_a_repetition_and_what_is_wrong
     assert_one_sentence(answer, "error: rows.csv, line 3, reward: found no value")
 
 
+def test_values_of_a_key_are_lines_too(here):
+    answer = here("tuner=cdt", "tuner.radius_scale=0.5,2", "lines=tuner.radius_scale", *SMALL)
+    assert (answer.code, answer.err) == (0, "")
+    (folder,) = (answer.results / "compare").glob("cdt-radius_scale-0-5-2-*")
+    rows = pd.read_csv(folder / "table.csv", dtype={"method": str}).set_index("method")
+    for label in ("0.5", "2"):
+        assert re.search(rf"^  {label} +{rows.loc[label, 'mean']:.5g}   95 % interval ", answer.out, re.MULTILINE)
+    assert "\n  radius_scale = 0.5 ends with less regret than 2: " in answer.out
+    content = json.loads((folder / "comparison.json").read_text())
+    assert content["title"] == "Cumulative regret by tuner.radius_scale (tuner=cdt)"
+    assert content["note"] == "tuned: exploration_rate of LinUCB, env.dim=2, env.n_arms=3"
+
+
+def test_what_is_tuned_is_said_where_environments_differ_in_it(here):
+    answer = here("tuner=tl,cdt", "env=synthetic_linear,switching_sine", "name=both", "horizon=20", "repetitions=2")
+    content = json.loads((answer.results / "compare" / "both" / "comparison.json").read_text())
+    assert content["note"] == "tuned: exploration_rate of LinUCB in synthetic_linear"
+
+
 def test_algorithms_are_lines_too(here):
     answer = here("tuner=op", "algorithm=lints,linucb", "lines=algorithm", "name=lines", *SMALL)
     assert (answer.code, answer.err) == (0, "")

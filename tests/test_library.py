@@ -163,7 +163,11 @@ def test_the_largest_scale_is_loaded_and_parts_of_a_figure_last(results, monkeyp
     ("call", "sentence"),
     [
         (lambda: bb.compare(["tl"]), "tuner: found only 'TL', expected at least two"),
-        (lambda: bb.compare([("tl", {"d": 3})]), "tuner.d: found an unknown key"),
+        (
+            lambda: bb.compare(["tl"], sweep={"env.dim": [5, 25]}),
+            "tuner: found only 'TL', expected at least two, or others as lines: lines=env.dim$",
+        ),
+        (lambda: bb.compare([("tl", {"d": 3})]), "tuner.d: found an unknown key of TL, expected one of: horizon_unit$"),
         (lambda: bb.compare(["tl", "tl"]), "tuner: found two called 'TL', expected different labels"),
         (lambda: bb.compare(["tl", 3]), "tuner: found 3, expected a name, a class that derives from Tuner"),
         (lambda: bb.compare(["tl", object]), "tuner: found <class 'object'>, expected a name, a class"),

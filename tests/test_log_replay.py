@@ -219,6 +219,16 @@ def test_what_is_said_before_a_run(log):
         f"results hold for runs of about {int(6000 * smallest):,} rounds, although the log has 60,000"
     )
     assert "nothing about other data" in environment(log, sample="bootstrap").notes()[2]
+    assert ", no context, mean reward" in environment(log, context="").notes()[0]
+
+
+def test_rewards_in_a_larger_unit_than_the_ranges_of_settings_are_for_are_said(tmp_path):
+    table = frame(4_000)
+    for factor, said in ((1.0, False), (40.0, True)):
+        rewards = table["click"] * factor
+        table.assign(click=rewards).to_csv(tmp_path / "rows.csv", index=False)
+        notes = environment(str(tmp_path / "rows.csv"), context="").notes()
+        assert (f"click: its standard deviation is {rewards.std(ddof=0):.3g}" in notes[-1]) == said
 
 
 def test_a_uniform_log_needs_no_column_of_propensities(tmp_path):

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from matplotlib.mathtext import MathTextParser
 
-from bench.report.typeset import in_unicode, listed, readable, typeset
+from bench.report.typeset import in_unicode, listed, on_one_line, readable, typeset
 
 WORDS = [
     ("as T^0.38, not T^(3/4)", r"as $T^{0.38}$, not $T^{3/4}$"),
@@ -49,6 +49,12 @@ def test_mathematics_is_set_as_such(words, expected):
 )
 def test_names_stay_as_they_are(words):
     assert typeset(words) == words
+
+
+def test_words_of_a_command_line_are_not_torn():
+    assert on_one_line("two words, env.context=[Device Type,basket_eur]") == (
+        "two words, env.context=[Device\N{NO-BREAK SPACE}Type,basket_eur]"
+    )
 
 
 def test_only_what_lies_between_is_escaped():

@@ -171,7 +171,8 @@ def _check_support(labels: list[str], actions: np.ndarray, propensities: np.ndar
         )
     raise DataError(
         f"env.propensity: found propensities that give the action '{labels[worst]}'{others} a chance in only about "
-        f"{shares[worst]:.0%} of the rows, expected 100 %: the log cannot tell what it would have earned in the others"
+        f"{shares[worst]:.0%} of the rows, expected 100 %: either these are not the probabilities of the logged "
+        "actions, or the log cannot tell what it would have earned in the other rows"
     )
 
 

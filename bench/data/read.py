@@ -185,7 +185,10 @@ def _names(file: Path) -> list[str]:
     names = _kind(file)[0](file)
     for name in names:
         if not name:
-            raise DataError(f"{file}, line 1: found a column without a name, expected names with commas between them")
+            raise DataError(
+                f"{file}, line 1: found a column without a name, expected names with commas between them; if it is the "
+                "index that pandas writes, to_csv(..., index=False) leaves it out"
+            )
         if names.count(name) > 1:
             raise DataError(f"{file}, line 1: found the column '{name}' twice, expected every name once")
     return names

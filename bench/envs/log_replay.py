@@ -14,6 +14,8 @@ from bench.seeding import Seeds
 
 _UNIT = 1.0
 """Ridge of the reward model of the doubly robust estimate."""
+_WIDE = 2.0
+"""Standard deviation of rewards from which ranges of exploration rates are too narrow for them."""
 
 
 @component
@@ -112,15 +114,16 @@ class LogReplay(Replay):
             "nothing about other data",
         }[self.sample]
         order = "in the order of time" if self.order == "time" else "in random order"
-        features = counted(log.contexts.shape[1], "feature")
+        context = f"{counted(log.contexts.shape[1], 'feature')} of the context" if self.context else "no context"
         return (
-            f"log: {len(log):,} rows, {log.n_actions} actions logged {logged}, {features} of the context"
+            f"log: {len(log):,} rows, {log.n_actions} actions logged {logged}, {context}"
             + (f" and {log.arms.shape[1]} of an arm" if self.arms else "")
             + f", mean reward {log.rewards.mean():.4g}",
             f"smallest propensity {smallest:.4g}; every action has support, as far as the propensities tell",
             f"a repetition replays {rows}, {order}: about {rounds:,} accepted rounds, the horizon that tuners are told",
             f"results hold for runs of about {rounds:,} rounds, although the log has {len(log):,} rows: in longer runs "
             "settings may rank differently",
+            *_on_scale(self.reward, log.rewards),
             *log.notes,
         )
 
@@ -181,6 +184,17 @@ class LogReplay(Replay):
             "snips": weighted / weights if weights else 0.0,
             "dr": robust / self._seen,
         }
+
+
+def _on_scale(name: str, rewards: np.ndarray) -> tuple[str, ...]:
+    """Say of rewards that spread more than those that the algorithms' ranges of settings are made for."""
+    std = float(rewards.std())
+    if std <= _WIDE:
+        return ()
+    return (
+        f"{name}: its standard deviation is {std:.3g}; exploration rates are in the same unit, and their ranges suit "
+        "rewards from 0 to 1: divide it by its usual size",
+    )
 
 
 @kernel

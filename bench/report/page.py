@@ -16,7 +16,7 @@ from bench.errors import ConfigError
 from bench.report.drawing import draw_panel, sample
 from bench.report.plot import Panel, Plot, Sample
 from bench.report.style import SURROGATE_COLOUR, applied
-from bench.report.typeset import typeset
+from bench.report.typeset import on_one_line, typeset
 
 Size = Literal["", "column", "text"]
 SIZES: tuple[Size, ...] = ("column", "text")
@@ -201,7 +201,7 @@ class _Page:
 
     def _lines(self, text: str, letter: float, reserved: float = 0.0) -> list[str]:
         letters = int((self._width - 2 * _MARGIN - reserved) / letter)
-        return [] if self._sheet.width else textwrap.wrap(text, max(20, letters), break_on_hyphens=False)
+        return [] if self._sheet.width else textwrap.wrap(on_one_line(text), max(20, letters), break_on_hyphens=False)
 
     def _legend_columns(self, letters: Sequence[int]) -> int:
         """Return the number of columns, each as wide as its longest label, that fits the page in the fewest rows."""

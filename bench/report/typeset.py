@@ -144,6 +144,11 @@ def typeset(words: str, plain: Callable[[str], str] | None = None) -> str:
     return "".join([*parts, _typeset(words[end:], plain)])
 
 
+def on_one_line(words: str) -> str:
+    """Return words with no place for a line break in those of a command line, which `typeset` leaves as they are."""
+    return _AS_WRITTEN.sub(lambda written: written[0].replace(" ", "\N{NO-BREAK SPACE}"), words)
+
+
 def _typeset(words: str, plain: Callable[[str], str]) -> str:
     words = _LONG_NUMBER.sub(lambda number: f"{int(number[0]):,}", _NAME.sub(lambda key: _NAMES[key[0]], words))
     words = _KEY.sub(" ", words)

@@ -110,7 +110,13 @@ def _described(cls: type) -> tuple[str, tuple[str, ...]]:
             continue
         where = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None)
         is_code = isinstance(value, type | types.FunctionType)
-        if is_code and where == cls.__module__:
+        if is_code and where == cls.__module__ and _has_no_code(value):
+            parts[name] = [base.__qualname__ for base in value.__bases__]
+            todo += [(base.__qualname__, base) for base in value.__bases__]
+            own = {key: item for key, item in vars(value).items() if not key.startswith(("__", "_abc_"))}
+            own["annotations"] = repr(vars(value).get("__annotations__"))
+            todo += [(f"{name}.{key}", item) for key, item in own.items()]
+        elif is_code and where == cls.__module__:
             tree = _tree(value)
             parts[name] = ast.dump(_without_docstrings(tree))
             todo += _used(tree, value)
@@ -120,6 +126,12 @@ def _described(cls: type) -> tuple[str, tuple[str, ...]]:
         else:
             parts[name] = _of_value(cls, name, value)
     return digest(parts), tuple(sorted(modules - {"builtins", INTERFACE}))
+
+
+def _has_no_code(value: Any) -> bool:
+    """Whether it is a class without methods, such as one with other defaults, whose source no line of code leads to."""
+    made = {"__init__", "__repr__", "_pydantic_fields_complete"} if "__dataclass_params__" in vars(value) else set()
+    return isinstance(value, type) and not {function.__name__ for function in functions_of(value)} - made
 
 
 def _tree(value: Any) -> Any:

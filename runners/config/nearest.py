@@ -28,11 +28,16 @@ def no_override(word: str) -> str:
 
 
 def classes_here(name: str) -> list[str]:
-    """Return the dotted paths of the classes of this name in the files of the current folder."""
+    """Return the dotted paths of the classes of this name in the files of the current folder, or of those in this file.
+
+    A file is named with or without its ending.
+    """
+    name = name.removesuffix(".py")
     if not name.isidentifier():
         return []
-    line = re.compile(rf"^class {name}\b", re.MULTILINE)
-    return [f"{path.stem}.{name}" for path in sorted(Path().glob("*.py")) if line.search(_text(path))]
+    line = re.compile(r"^class (\w+)", re.MULTILINE)
+    found = [(path.stem, own) for path in sorted(Path().glob("*.py")) for own in line.findall(_text(path))]
+    return [f"{module}.{own}" for module, own in found if name in (own, module)]
 
 
 def _text(path: Path) -> str:

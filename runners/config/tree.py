@@ -285,11 +285,14 @@ def unknown_choice(group: str, found: str) -> ConfigError:
 def unknown_key(settings: Mapping[str, Any], key: str, valid: Sequence[str]) -> ConfigError:
     """Say which keys there are in place of one that does not exist; ``valid``: those of the top level."""
     *parents, name = key.split(".")
-    names = list(valid)
+    names, owner = list(valid), ""
     for parent in parents:
         if not isinstance(settings.get(parent), Mapping):
             break
         settings = settings[parent]
         names = sorted(map(str, settings))
     plus = f"; a setting of a class of your own takes a +: +{key}" if names == ["_target_"] else ""
-    return ConfigError(f"{key}: found an unknown key, {one_of(name, names)}{plus}", at=[key])
+    if not plus and "_target_" in names:
+        names.remove("_target_")
+        owner = f" of {str(settings['_target_']).rpartition('.')[2]}"
+    return ConfigError(f"{key}: found an unknown key{owner}, {one_of(name, names)}{plus}", at=[key])

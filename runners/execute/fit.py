@@ -23,13 +23,14 @@ class Fit:
     """What was found out about an experiment.
 
     ``error``: why it cannot be run, "" if it can; ``columns`` of its trace, none where they were not found out;
-    ``searches``: whether its tuner can search an interval; ``apart``: a sentence on each hyper-parameter whose
-    candidates lie outside of its interval; ``data``: notes on its data.
+    ``searches``: whether its tuner can search an interval, None if it plays values from outside or nothing is known;
+    ``apart``: a sentence on each hyper-parameter whose candidates lie outside of its interval; ``data``: notes on its
+    data.
     """
 
     error: str = ""
     columns: tuple[str, ...] = ()
-    searches: bool = False
+    searches: bool | None = None
     apart: tuple[str, ...] = ()
     data: tuple[str, ...] = ()
 
@@ -54,7 +55,7 @@ def _fit(experiment: Experiment, column: str) -> Fit:
         return Fit(one_line(error))
     try:
         task, tuner = build(experiment.settings)
-        searches = capabilities(tuner).interval
+        searches = None if tuner.leaves_space else capabilities(tuner).interval
         notes = tuple(experiment.data_notes())
         return Fit("", _columns(experiment, task, column), searches, tuple(_apart(task)), notes)
     except BaseException as error:  # what fails here is left to the repetitions
