@@ -189,7 +189,7 @@ def _tuned(plan: ComparisonPlan, runs: Sequence[Any]) -> str:
         where.setdefault(tuned, {})[str(run.labels.get("env", ""))] = None
     several = len(where) > 1
     texts = [tuned + f" in {', '.join(envs)}" * several for tuned, envs in where.items() if tuned]
-    return f"tuned: {'; '.join(texts)}" if texts else ""
+    return f"Tuned: {'; '.join(texts)}" if texts else ""
 
 
 def _that_fit(plan: ComparisonPlan, runs: Sequence[Any], jobs: int, runner: Any) -> tuple[Axis, list[str], list[str]]:

@@ -133,7 +133,8 @@ class ComparisonPlan:
         first, *others = methods
         parts = [word for word in shared if word.partition("=")[0] in PARTS]
         where = f" ({', '.join(parts)})" if parts else ""
-        below = [tuned] * bool(tuned) + [without_quotes(word) for word in shared if word not in parts]
+        settings = ", ".join(without_quotes(word) for word in shared if word not in parts)
+        below = [tuned] * bool(tuned) + [f"With {settings}"] * bool(settings)
         key = f"{self._key} = " if self._key else ""
         claims = [
             {
@@ -155,7 +156,7 @@ class ComparisonPlan:
             "name": self.title,
             "paper": self.paper,
             "title": f"{label[:1].upper()}{label[1:]} by {' and '.join(self.lines)}{where}",
-            **({"note": ", ".join(below)} if below else {}),
+            **({"note": ". ".join(below)} if below else {}),
             "kind": "curves",
             "column": self.column,
             "x_label": "round",

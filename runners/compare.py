@@ -61,7 +61,10 @@ def _text(
     from bench.report.claims.judgement import MIN_REPETITIONS  # slow to import
 
     lines = []
-    for row in table.to_dict("records"):  # rows of a frame make one type of all
+    rows = table.to_dict("records")  # what iterates over rows makes one type of all columns
+    places: dict[Any, int] = {}
+    by_panel = [places.setdefault(tuple(row[panel] for panel in panels), len(places)) for row in rows]
+    for _, row in sorted(zip(by_panel, rows, strict=True), key=lambda pair: pair[0]):
         labels = [row[axis] for axis in (*panels, METHOD)]
         where = ", ".join(f"{label:g}" if isinstance(label, float) else str(label) for label in labels)
         if not row["n"]:

@@ -289,13 +289,16 @@ def test_values_of_a_key_are_lines_too(here):
     assert "\n  radius_scale = 0.5 ends with less regret than 2: " in answer.out
     content = json.loads((folder / "comparison.json").read_text())
     assert content["title"] == "Cumulative regret by tuner.radius_scale (tuner=cdt)"
-    assert content["note"] == "tuned: exploration_rate of LinUCB, env.dim=2, env.n_arms=3"
+    assert content["note"] == "Tuned: exploration_rate of LinUCB. With env.dim=2, env.n_arms=3"
 
 
 def test_what_is_tuned_is_said_where_environments_differ_in_it(here):
     answer = here("tuner=tl,cdt", "env=synthetic_linear,switching_sine", "name=both", "horizon=20", "repetitions=2")
     content = json.loads((answer.results / "compare" / "both" / "comparison.json").read_text())
-    assert content["note"] == "tuned: exploration_rate of LinUCB in synthetic_linear"
+    assert content["note"] == "Tuned: exploration_rate of LinUCB in synthetic_linear"
+    shown = [line.split("  ")[1] for line in answer.out.splitlines()[1:5]]  # panel by panel
+    panels = ("synthetic_linear", "switching_sine")
+    assert shown == [f"{env}, {tuner}" for env in panels for tuner in ("TL", "CDT")]
 
 
 def test_algorithms_are_lines_too(here):
