@@ -32,7 +32,7 @@ SMALL = ("env.dim=2", "env.n_arms=3", "horizon=60", "repetitions=5")
 def test_a_tuner_of_ones_own_beside_two_of_the_suite(commands, monkeypatch, capsys):
     """The numbers are those of single runs, differences are paired by repetition, and a second call runs nothing."""
     words = ("tuner=my_module.MyTuner,tl,cdt", "env=synthetic_linear", "name=comparison", *SMALL)
-    answer = commands.call("compare", *words, "jobs=1")
+    answer = commands.here(monkeypatch, capsys, "compare", *words, "jobs=1")
     assert (answer.code, answer.err) == (0, "")
     assert "15 repetitions" in answer.out
     assert "exploration_rate: the candidates are 0, 0.01, 0.1, 1, 10, the interval is 0.1 to 5; some" in answer.out

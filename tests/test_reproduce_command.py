@@ -147,12 +147,20 @@ def test_a_figure_whose_data_is_missing_is_drawn_from_its_committed_repetitions(
     assert other.err.startswith("error: scale=paper: found no data set movielens, which cdt/table5 need")
 
 
+@pytest.fixture(scope="module")
+def kept():
+    """What one test makes for others."""
+    return {}
+
+
 @pytest.fixture
-def manifest(here, small, monkeypatch):
-    """The manifest of the small figure at a scale that cuts it short, without its pictures."""
-    monkeypatch.setattr("runners.execute.write_figure.content", lambda *_: b"")
-    answer = here("figure=cdt/table5", "scale=smoke")
-    return json.loads((answer.results / "cdt" / "table5" / "smoke-surrogate" / "manifest.json").read_text())
+def manifest(here, small, monkeypatch, kept):
+    """The manifest of the small figure at a scale that cuts it short, without its pictures; made once."""
+    if not kept:
+        monkeypatch.setattr("runners.execute.write_figure.content", lambda *_: b"")
+        answer = here("figure=cdt/table5", "scale=smoke")
+        kept |= json.loads((answer.results / "cdt" / "table5" / "smoke-surrogate" / "manifest.json").read_text())
+    return kept
 
 
 def test_the_manifest_leads_back_to_every_run(manifest):
