@@ -19,6 +19,9 @@ import pytest
 from commands import OWN_MODULES, ROOT, Answer, Commands
 from gallery_site import write_site
 
+from runners.config.runner import Runner
+from runners.execute.workers import workers
+
 os.environ.pop("BENCH_CONF_DIR", None)  # the suite is tested, not a user's own files
 # Whatever cache folder a test sets: a process keeps compiled code where its first kernel was compiled
 os.environ.setdefault("NUMBA_CACHE_DIR", str(pooch.os_cache("bandit-tuning-bench") / "numba"))
@@ -81,6 +84,13 @@ def trouble(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "path", list(sys.path))
     return lambda words: monkeypatch.setenv("TROUBLE", words)
+
+
+@pytest.fixture
+def one_worker(trouble: Callable[[str], None]) -> Iterator[None]:
+    """One worker for all that a test runs in one, which takes half a second to start."""
+    with workers(Runner(), 1):
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

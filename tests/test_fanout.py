@@ -293,6 +293,7 @@ def test_data_is_prepared_and_a_class_checked_by_one_worker_before_any_other_sta
     assert (tmp_path / "slow.log").read_text() == "started "
 
 
+@pytest.mark.usefixtures("one_worker")
 def test_progress_is_shown_only_where_it_is_wanted(tmp_path, experiment, capsys):
     run_one(experiment, 2, Store(tmp_path / "quiet"))
     assert capsys.readouterr() == ("", "")

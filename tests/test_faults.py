@@ -127,6 +127,7 @@ def test_a_full_disk_ends_in_a_sentence_and_with_room_it_goes_on(tmp_path, small
     assert parquet(small_disk) == parquet(tmp_path / "calm")
 
 
+@pytest.mark.usefixtures("one_worker")
 def test_a_read_only_folder_is_named_and_what_is_in_it_can_be_used(small_disk, experiment):
     store = Store(small_disk)
     run_all([experiment], 2, store, jobs=1)
@@ -263,6 +264,7 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.usefixtures("one_worker")
 def test_all_damaged_results_are_named_and_run_again_at_once(tmp_path, experiment, capsys):
     store = Store(tmp_path / "results")
     run_all([experiment], 5, store, jobs=1)
@@ -524,6 +526,7 @@ def test_a_user_without_a_home_has_one_for_libraries(monkeypatch):
     assert found == [Path("/.cache/x")]
 
 
+@pytest.mark.usefixtures("one_worker")
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
 @pytest.mark.parametrize("ending", ["json", "parquet"])
 def test_a_pipe_in_place_of_a_result_is_named(tmp_path, experiment, trouble, ending):
