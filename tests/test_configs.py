@@ -564,3 +564,11 @@ def test_a_conf_dir_that_is_no_folder_is_refused(monkeypatch, tmp_path):
     monkeypatch.setenv("BENCH_CONF_DIR", str(tmp_path / "nowhere"))
     with pytest.raises(ConfigError, match=r"BENCH_CONF_DIR: found '.*nowhere', expected a folder"):
         choices("tuner")
+
+
+def test_a_folder_below_conf_that_may_not_be_entered_is_named(monkeypatch, tmp_path):
+    (tmp_path / "conf").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match=r"^/.*/conf/tuner/x+\.yaml: cannot be read \(File name too long\), expected"):
+        path_of("tuner/" + 300 * "x")  # an error for every user, as rights are not
+    assert path_of("tuner/tl")

@@ -486,6 +486,16 @@ def test_a_folder_in_the_home_of_nobody_is_named(monkeypatch, capsys, variable):
     assert capsys.readouterr().err == expected
 
 
+@pytest.mark.parametrize("variable", ["BENCH_CONF_DIR", "BENCH_DATA_DIR", "BENCH_RESULTS_DIR"])
+def test_a_folder_that_may_not_be_entered_is_named(monkeypatch, capsys, variable):
+    monkeypatch.setattr(sys, "argv", ["run"])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setenv(variable, "x" * 300)  # an error for every user, as rights are not
+    assert command(lambda: True) == 1
+    reason = "which cannot be read (File name too long), expected a folder that can"
+    assert capsys.readouterr().err == f"error: {variable}: found '{'x' * 300}', {reason}\n"
+
+
 def test_from_python_too_a_folder_in_the_home_of_nobody_is_named(monkeypatch, tmp_path):
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
     monkeypatch.setenv("BENCH_DATA_DIR", "~no such user/folder")

@@ -45,6 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
         return 141
+    except OSError as error:  # a folder of data that may not be entered
+        print(f"error: {error.filename}: cannot be read ({error.strerror}), expected one that can", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("stopped; what is complete is kept, rerun for the rest", file=sys.stderr)
         return 130

@@ -15,7 +15,7 @@ import yaml
 from bench.component import defaults
 from bench.errors import ConfigError
 from runners.config.by_value import class_at
-from runners.config.folders import named_folder
+from runners.config.folders import named_folder, readable
 from runners.config.listed import listed
 from runners.config.nearest import classes_here, file_of_data, one_of
 from runners.config.yaml_text import line_of, load
@@ -42,11 +42,12 @@ def user_folder() -> Path | None:
     """Return the folder of a user's own files: ``BENCH_CONF_DIR``, else ``conf`` in the current folder, if any."""
     named = named_folder("BENCH_CONF_DIR")
     folder = named or Path("conf")
-    if not folder.is_dir():
-        if named:
+    with readable():
+        if not folder.is_dir():
+            if not named:
+                return None
             raise ConfigError(f"BENCH_CONF_DIR: found '{named}', expected a folder with files such as tuner/mine.yaml")
-        return None
-    return None if folder.samefile(CONFIGS) else folder.resolve()
+        return None if folder.samefile(CONFIGS) else folder.resolve()
 
 
 def _file(name: str) -> str:
@@ -63,9 +64,10 @@ def path_of(name: str) -> Path | None:
     Beside the groups, as of Hydra's usual ``config``, it is the suite's.
     """
     folders = [CONFIGS, *filter(None, [user_folder()])]
-    paths = [path for folder in folders if (path := folder / _file(name)).is_file()]
-    if len(paths) > 1 and "/" in name and paths[0].read_bytes() != paths[1].read_bytes():
-        raise _marked(name, 0, "found a name that the suite already uses, expected another")
+    with readable():
+        paths = [path for folder in folders if (path := folder / _file(name)).is_file()]
+        if len(paths) > 1 and "/" in name and paths[0].read_bytes() != paths[1].read_bytes():
+            raise _marked(name, 0, "found a name that the suite already uses, expected another")
     return paths[0] if paths else None
 
 
