@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import time
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from bench.seeding import Seeds
 from runners.config.experiment import Experiment, build
 from runners.config.runner import Runner
 from runners.execute.fanout import FanOut, Result, run_all
+from runners.execute.progress import _clock
 from runners.execute.repetition import Answer
 from runners.execute.workers import workers
 from runners.results.store import Store
@@ -301,6 +303,11 @@ def test_progress_is_shown_only_where_it_is_wanted(tmp_path, experiment, capsys)
     out, err = capsys.readouterr()
     assert out == ""
     assert "2/2 repetitions" in err
+
+
+@pytest.mark.parametrize("seconds", [0, 59, 60, 3_599, 3_600, 86_399])
+def test_the_time_left_is_in_hours_minutes_and_seconds(seconds):
+    assert _clock(seconds + 0.4) == str(timedelta(seconds=seconds))
 
 
 def test_dask_workers_come_to_the_same_bytes_and_the_others_take_over_from_one_that_dies(

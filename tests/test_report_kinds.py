@@ -1,6 +1,7 @@
 """The kinds curves, grid, cases and dots with improvements; and how pictures are saved."""
 
 import functools
+import math
 from itertools import chain
 from typing import Any
 
@@ -16,6 +17,7 @@ from rendered import assert_readable, draw, finals_of, parts, render, shown, tab
 from bench.errors import ConfigError
 from bench.report.claims.judgement import MIN_REPETITIONS
 from bench.report.figure import read_figure
+from bench.report.plot import Panel
 from bench.report.saving import content
 from bench.report.style import STYLES, line_style
 from bench.stats import MEAN_INTERVAL, mean_band
@@ -302,3 +304,13 @@ def test_unknown_methods_have_a_stable_look_in_any_process() -> None:
     style = line_style("my tuner")
     assert (style.color, style.linestyle, style.marker) == ("#E8627C", (0, (5, 2)), "<")
     assert style.color not in {known.color for known in STYLES.values()}
+
+
+def test_an_axis_that_leaves_out_random_arms_ends_a_fifth_above_what_is_drawn():
+    """Their number stands in this room; up to half above the methods they are drawn, and on a logarithmic axis."""
+    panel = Panel()
+    assert panel.leaves_out(4.0, 10.0, 15.0, False) is panel.leaves_out(4.0, 10.0, 99.0, True) is None
+    assert panel.leaves_out(4.0, 10.0, math.nan, False) is None
+    assert panel.texts == []
+    assert panel.leaves_out(4.0, 10.0, 15.1, False) == pytest.approx(11.32)
+    assert [text.words for text in panel.texts] == ["random arms: 15 ↑"]

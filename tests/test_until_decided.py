@@ -12,6 +12,7 @@ import rendered
 
 from bench.audit.readings import render_readings
 from bench.data_kind import DataKind
+from bench.errors import ConfigError
 from bench.report.figure import read_figure
 from bench.report.provenance import Provenance
 from bench.report.provenance import commands as commands_of
@@ -21,7 +22,7 @@ from runners.config.runner import Runner
 from runners.execute.figure_run import AskedFigure, WrittenFigure
 from runners.execute.progress import Progress
 from runners.execute.reproduce_figure import reproduce_figure
-from runners.results.until_decided import NextLook, applies_to, look, with_repetitions
+from runners.results.until_decided import NextLook, applies_to, look, most_repetitions, with_repetitions
 
 METHODS = ("A", "B", "C")
 FIGURE = {
@@ -291,3 +292,12 @@ def test_at_scale_paper_it_is_a_reference_result(commands, monkeypatch, capsys, 
     most = 60 if "max_" in line else 400 if "until" in line else own
     assert plan.until_decided == most
     assert set(line.split()) <= set(plan.command.split())
+
+
+@pytest.mark.parametrize(("given", "is_taken"), [(9, False), (10, True), (1_000_000, True), (1_000_001, False)])
+def test_the_largest_number_is_taken_up_to_what_the_sentence_says(given, is_taken):
+    if is_taken:
+        assert most_repetitions("until_decided", given) == given
+        return
+    with pytest.raises(ConfigError, match=f"^max_repetitions: found {given}, expected .* from 10 .* to 1000000$"):
+        most_repetitions("until_decided", given)
