@@ -262,7 +262,7 @@ def test_a_setting_for_a_key_that_is_not_there_is_refused(monkeypatch):
     monkeypatch.setattr(papers, "load_paper", lambda name: {"settings": {"env": {"movielens": {"dimm": 3}}}})
     for cached in (compose_module._composed, compose_module._own):
         cached.cache_clear()
-    sentence = r"conf/papers/none/settings.yaml: env.dimm: found an unknown key, did you mean 'dim'\?"
+    sentence = r"conf/papers/none/settings.yaml: env.dimm: found an unknown key of Movielens, did you mean 'dim'\?"
     with pytest.raises(ConfigError, match=sentence):
         from_overrides(["env=movielens", "paper=none"])
 
@@ -452,7 +452,7 @@ LIST, MAPPING = r"expected a list: \[a, b\], or a dash before each entry", "expe
         ("settings", "horizon: 70", "horizn: 1",
          r"settings\.yaml:2: found the setting 'horizn', did you mean 'horizon'\?"),
         ("settings", "horizon: 70", "tuner.mine.radius_scal: 1",
-         r"settings\.yaml:2: tuner\.radius_scal: found an unknown key, did you mean 'radius_scale'\?"),
+         r"settings\.yaml:2: tuner\.radius_scal: found an unknown key of CDT, did you mean 'radius_scale'\?"),
         ("settings", "[{source: [assumed, here], horizon: 70, repetitions: 3}]",
          "{source: [assumed, here], horizon: 70}",
          rf"settings\.yaml:\d: settings: found {{'horizon': 70, .*}}, {LIST}"),

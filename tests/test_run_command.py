@@ -108,7 +108,7 @@ def test_a_wrong_job_does_not_stop_a_sweep(here):
     assert answer.err.count("\n") == 1
     answer = here("--multirun", "tuner=cdt,tl", "tuner.horizon_unit=asks", "horizon=20", "output=json", "repetitions=1")
     assert (answer.code, len(answer.reports), answer.err.count("\n")) == (1, 1, 1)
-    assert answer.err.startswith("error: tuner.horizon_unit: found an unknown key, expected one of: ")
+    assert answer.err.startswith("error: tuner.horizon_unit: found an unknown key of CDT, expected one of: ")
     assert "epoch_factor" in answer.err
 
 

@@ -149,8 +149,8 @@ class Tuner(Saving, ABC):
             tickets = self._tickets.open
             if type(ticket) is not int or ticket not in tickets:
                 raise TunerError(
-                    f"{name}: found the ticket {short(ticket)}, expected one of ask_ticket() whose reward was not told "
-                    "yet, among the latest 10,000"
+                    f"{name}: found the ticket {short(ticket)}{'' if type(ticket) is int else ' (not an int)'}, "
+                    "expected one of ask_ticket() whose reward was not told yet, among the latest 10,000"
                 )
             late = self._asked is True or ticket != self._asked
             if late and self.remembers is None:
