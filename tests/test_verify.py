@@ -8,6 +8,7 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -243,6 +244,26 @@ def test_runs_that_train_an_encoder_are_drawn_only_of_the_figure_that_is_named(f
     )
     assert verify.verify(["jobs=1", "figure=mine/small"])
     assert "not drawn" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("jobs", "cost"), [(1, "4 min"), (2, "2 min"), (7, "34.3 s")])
+def test_the_time_to_confirm_is_that_of_three_repetitions_of_each_run_shared_by_the_workers(
+    monkeypatch, tmp_path, capsys, jobs, cost
+):
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
+    monkeypatch.setattr(execute, "packages_then", lambda folder: {})
+
+    def run(key: str, seconds: float, kept: int = 5, **changes: bool) -> SimpleNamespace:
+        says = {"is_asked": True, "is_confirmed": False, "trains_first": False} | changes
+        return SimpleNamespace(key=key, seconds=seconds, committed=range(kept), **says)
+
+    results = {
+        tmp_path / "p/f/paper": [run("a", 40.0), run("two", 45.0, kept=2), run("done", 999.0, is_confirmed=True)],
+        tmp_path / "p/g/paper": [run("a", 50.0), run("encoder", 999.0, trains_first=True)],
+    }
+    execute._say_what_is_to_be_confirmed(results, " PAPER=p", jobs)  # 3 times 50 s, twice 45 s, and those that train
+    *_, last = capsys.readouterr().out.splitlines()
+    assert last == f"to confirm them by 3 repetitions of each: make verify ACCEPT=1 PAPER=p, about {cost}"
 
 
 @pytest.mark.parametrize(
