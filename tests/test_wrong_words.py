@@ -5,6 +5,7 @@ from commands import assert_one_sentence
 
 from bench.envs.synthetic_linear import SyntheticLinear
 from bench.errors import ConfigError
+from runners.cli import for_hydra
 from runners.config.classes import construct
 
 ENVS = ("movielens", "switching_sine", "switching_triangle", "synthetic_linear", "synthetic_logistic")
@@ -178,3 +179,17 @@ def test_true_is_a_number_to_no_class_of_the_suite_and_what_a_users_own_class_ma
     with pytest.raises(ConfigError, match=r"^env\.noise_std: found True, expected a number$"):
         construct("env", SyntheticLinear, {"noise_std": True})
     assert construct("env", Own, {"is_wide": True}).is_wide == 2.0
+
+
+@pytest.mark.parametrize(
+    ("word", "paper", "expected"),
+    [
+        ("figure=figure2", "cdt", "figure=cdt/figure2"),
+        ("figure=cdt/figure2", "cdt", "figure=cdt/figure2"),
+        ("figure=cdt/figure2", "", "figure=cdt/figure2"),
+        ("figure=nothing", "cdt", "figure=nothing"),  # as it is, for the sentence about it
+        ("horizon=20", "cdt", "horizon=20"),
+    ],
+)
+def test_a_figure_beside_its_paper_may_have_its_full_name(word, paper, expected):
+    assert for_hydra(word, paper) == expected
