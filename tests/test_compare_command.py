@@ -301,6 +301,12 @@ def test_what_is_tuned_is_said_where_environments_differ_in_it(here):
     assert shown == [f"{env}, {tuner}" for env in panels for tuner in ("TL", "CDT")]
 
 
+def test_a_tuner_that_plays_values_from_outside_uses_neither_candidates_nor_interval(here):
+    words = ("env=synthetic_linear", "horizon=20", "repetitions=2")
+    assert "the candidates are" in here("tuner=tl,cdt", *words).out
+    assert "the candidates are" not in here("tuner=fixed(configuration.exploration_rate=9),cdt", *words).out
+
+
 def test_algorithms_are_lines_too(here):
     answer = here("tuner=op", "algorithm=lints,linucb", "lines=algorithm", "name=lines", *SMALL)
     assert (answer.code, answer.err) == (0, "")
