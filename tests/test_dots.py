@@ -113,6 +113,8 @@ def test_whiskers_are_means_of_their_columns_and_belong_to_the_rows_that_have_th
     np.testing.assert_allclose(whisker.numbers, [mean - 0.5, mean + 2.0])
     assert made.panels[0].x.high > mean + 2.0  # type: ignore[operator]
     assert "by chance of the log" in made.legend
+    below, above = (parts(made, part, "Grid")[0].look.order for part in ("repetitions", "line"))
+    assert below < whisker.look.order < above
 
 
 def test_random_arms_are_drawn_or_said_to_lie_beyond() -> None:

@@ -246,6 +246,16 @@ def test_runs_that_train_an_encoder_are_drawn_only_of_the_figure_that_is_named(f
     assert "not drawn" not in capsys.readouterr().out
 
 
+def test_what_no_repetition_backs_is_counted_and_named(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
+    unbacked = (["p/f/paper/seconds.csv"], ["p/g/paper/finals.csv", "p/g/paper/seconds.csv"])
+    results = [golden.Rederived(unbacked=files) for files in unbacked]
+    monkeypatch.setattr(execute, "compare_committed", lambda *_: results)
+    assert execute._derive([], 1, overviews=False)[0] == []
+    words = "measured seconds, which repetitions cannot confirm: seconds.csv of 2 results; p/g/paper/finals.csv"
+    assert words in capsys.readouterr().out.splitlines()
+
+
 @pytest.mark.parametrize(("jobs", "cost"), [(1, "4 min"), (2, "2 min"), (7, "34.3 s")])
 def test_the_time_to_confirm_is_that_of_three_repetitions_of_each_run_shared_by_the_workers(
     monkeypatch, tmp_path, capsys, jobs, cost
