@@ -43,6 +43,15 @@ def test_the_list_of_commands_imports_no_package():
     assert not [name for name in ("numpy", "pydantic", "hydra") if f"'{name}'" in answer.stdout]
 
 
+def test_a_command_ends_without_a_last_search_for_garbage():
+    """It takes .1 s for `--help`, .5 s where numba was imported."""
+    program = (
+        "import atexit, gc; atexit.register(lambda: print(gc.get_freeze_count() > 10_000)); "
+        "from runners.command import plain_command; plain_command('', lambda words: True)"
+    )
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True).stdout == b"True\n"
+
+
 def test_a_run_imports_what_writes_its_results_and_a_finished_one_what_reads_them(commands):
     """Its worker, too, which a tuner of a user's own is run in."""
     words = ("run", "env=gaussian_arms", "algorithm=none", "tuner=my_module.MyTuner", "horizon=20", "repetitions=2")
