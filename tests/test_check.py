@@ -5,6 +5,7 @@ import json
 import math
 import os
 import re
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any, ClassVar
@@ -336,10 +337,12 @@ class Exits(Mine):
         ("Exits", "Rewards from -1e6 to 1e6"),
     ],
 )
-def test_the_command_prints_what_each_check_tests_and_what_the_tuner_can(name, failed, tmp_path):
-    commands = Commands(tmp_path)
+def test_the_command_prints_what_each_check_tests_and_what_the_tuner_can(name, failed, commands, monkeypatch, capsys):
+    """In a process of its own where the class might end it."""
     (commands.cwd / "mine.py").write_text(MINE)
-    answer = commands.call("check", f"mine.{name}", "rounds=400")
+    words = ("check", f"mine.{name}", "rounds=400")
+    answer = commands.call(*words) if name == "Exits" else commands.here(monkeypatch, capsys, *words)
+    sys.modules.pop("mine", None)
     lines = answer.out.splitlines()
     assert answer.code == bool(failed), answer.err
     verdicts = [line for line in lines if line.startswith(("ok ", "FAILED "))]
