@@ -72,11 +72,12 @@ def reproduce(
 ) -> dict[str, ComparisonResult]:
     """Make a figure, such as ``"cdt/figure2"``, or all figures of a paper, and return them by name.
 
-    What has been run before is not run again. ``only`` makes a part of a figure: labels by axis, such as
-    ``{"panel": "LinUCB, simulation"}``; its claims and published numbers are those about this part. ``horizon``,
-    ``repetitions``, ``seed``: other sizes than the scale says. ``readings``: whether all readings are run (of a part,
-    those that change one of its runs); by default as the scale says, and of a part only the first. ``surrogate``:
-    whether, at scale paper, stand-ins may replace missing data.
+    What has been run before is not run again. At scale paper a figure with `repetitions_of` another is made with it.
+    ``only`` makes a part of a figure: labels by axis, such as ``{"panel": "LinUCB, simulation"}``; its claims and
+    published numbers are those about this part. ``horizon``, ``repetitions``, ``seed``: other sizes than the scale
+    says. ``readings``: whether all readings are run (of a part, those that change one of its runs); by default as the
+    scale says, and of a part only the first. ``surrogate``: whether, at scale paper, stand-ins may replace missing
+    data.
 
     Raises BenchError where a setting is wrong, or a figure cannot be written.
     """
@@ -97,7 +98,8 @@ def reproduce(
 
 def reproduce_as_planned(plan: ReproductionPlan) -> MadeFigures:
     """Run what is missing of some figures, write them and the gallery."""
-    from runners.config.headlines import load_headlines  # slow to import
+    from bench.report.provenance import beside  # slow to import
+    from runners.config.headlines import load_headlines
     from runners.execute.reproduce_figure import reproduce_figures
     from runners.execute.stand_ins import announcement, drawn_from_committed, lacks_data, missing_data, refuse
     from runners.execute.workers import spread, workers
@@ -105,25 +107,33 @@ def reproduce_as_planned(plan: ReproductionPlan) -> MadeFigures:
     from runners.results.pages import write_gallery
     from runners.results.store import results_folder
 
-    runs = [_asked(plan, name) for name in plan.names]
+    asked = {name: _asked(plan, name) for name in plan.names}
+    asked |= {name: _asked(plan, name) for name in [one.repetitions_of for one in asked.values()] if name}
     load_headlines(plan.names[0].partition("/")[0])
-    missing = {run.name: missing_data(run.figure, readings=run.readings) for run in runs}
+    with_runs = {name: one for name, one in asked.items() if not one.repetitions_of}
+    missing = {name: missing_data(one.figure, readings=one.readings) for name, one in with_runs.items()}
     start = time.perf_counter()
     is_strict = plan.scale == "paper" and not plan.surrogate
-    lacking = {run.name for run in runs if run.scale == "paper" and lacks_data(missing[run.name])}
-    runs = [replace(run, command=f"{run.command} surrogate=yes") if run.name in lacking else run for run in runs]
+    lacking = [name for name, needed in missing.items() if plan.scale == "paper" and lacks_data(needed)]
+    for name, one in asked.items():
+        if (one.repetitions_of or name) in lacking:
+            asked[name] = replace(one, command=f"{one.command} surrogate=yes")
     stored = []
-    for run in [run for run in runs if run.name in lacking]:
-        if committed := run.committed() if is_strict else None:
-            stored.append((run, *committed))
-            print(drawn_from_committed(run.name, missing.pop(run.name), committed[0]), flush=True)
+    for name in lacking:
+        if committed := asked[name].committed() if is_strict else None:
+            stored.append((asked[name], *committed))
+            print(drawn_from_committed(name, missing.pop(name), committed[0]), flush=True)
     if is_strict:
         refuse(missing)
     for line in announcement(missing):
         print(line, flush=True)
     with workers(plan.runner, plan.jobs):
-        made = [run.tell() for run in spread(plan.runner, plan.jobs)(redraw, stored)]
-        made += reproduce_figures([run for run in runs if run.name in missing], jobs=plan.jobs, runner=plan.runner)
+        made = [one.tell() for one in spread(plan.runner, plan.jobs)(redraw, stored)]
+        made += reproduce_figures([asked[name] for name in missing], jobs=plan.jobs, runner=plan.runner)
+        folders = {one.name: one.folder for one in made}
+        drawn = [(one, folders[one.repetitions_of]) for one in asked.values() if one.repetitions_of]
+        drawn = [(one, beside(folder, one.figure.name)) for one, folder in drawn]
+        made += [one.tell() for one in spread(plan.runner, plan.jobs)(redraw, drawn)]
         of_figures = time.perf_counter() - start
         gallery, pages = write_gallery(results_folder(), spread(plan.runner, plan.jobs))
     return MadeFigures(made, of_figures, time.perf_counter() - start - of_figures, gallery, pages)

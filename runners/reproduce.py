@@ -25,11 +25,11 @@ def reproduce(cfg: DictConfig) -> bool:
 
     plan = _plan(cfg)
     made, of_figures, of_pages, gallery, pages = reproduce_as_planned(plan)
-    claims = spell_by_origin(added_up(run.tallies for run in made)) or "none"
+    claims = spell_by_origin(added_up(figure.tallies for figure in made)) or "none"
     total = f"their claims, each counted once: {claims}; " if len(made) > 1 else ""  # of one its line says it
-    count = f"{len(plan.names)} figure{'s' if len(plan.names) > 1 else ''}"
+    count = f"{len(made)} figure{'s' if len(made) > 1 else ''}"
     print(f"{count} in {of_figures:.0f} s, {pages} pages in {of_pages:.0f} s; {total}gallery: {gallery}")
-    if unconfirmed := [run for run in made if run.unconfirmed]:
+    if unconfirmed := [figure for figure in made if figure.unconfirmed]:
         one = len(unconfirmed) == 1
         words = f"FIGURE={unconfirmed[0].name}" if one else f"PAPER={plan.names[0].partition('/')[0]}"
         print(
@@ -40,10 +40,10 @@ def reproduce(cfg: DictConfig) -> bool:
     if plan.scale != "paper" or plan.horizon or plan.repetitions or plan.seed:
         verdicts = f"; those of the committed results: {_COMMITTED}" if _COMMITTED else ""
         print(f"A few repetitions of short runs are a look, not a verdict{verdicts}")
-    for run in made:
-        if run.error:
-            print(f"error: {'/'.join(run.folder.parts[-3:])} could not be written: {run.error}", file=sys.stderr)
-    return all(run.complete for run in made)
+    for figure in made:
+        if figure.error:
+            print(f"error: {'/'.join(figure.folder.parts[-3:])} could not be written: {figure.error}", file=sys.stderr)
+    return all(figure.complete for figure in made)
 
 
 def _plan(cfg: DictConfig) -> "ReproductionPlan":

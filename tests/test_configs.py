@@ -35,8 +35,8 @@ from runners.config.papers import leaves, load_paper, published
 from runners.config.runner import Runner
 from runners.config.tree import CONF, GROUPS, PARTS, choices, path_of, suite_choices
 from runners.execute.figure_run import AskedFigure
+from runners.execute.manifest import settings_table
 from runners.execute.reproduce_figure import reproduce_figure
-from runners.execute.settings_table import settings_table
 from runners.results import pages
 from runners.results.pages import write_gallery
 from runners.results.store import results_folder

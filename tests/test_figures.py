@@ -8,7 +8,7 @@ from bench.report.results import Results
 from runners.config.compose import from_overrides
 from runners.config.figures import expand, other_than_published, settings_of, unfold
 from runners.config.filled import claims_for_each
-from runners.execute.settings_table import settings_table
+from runners.execute.manifest import settings_table
 from runners.results.derive import Derived
 from runners.results.judged import judged_tables
 

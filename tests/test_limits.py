@@ -15,7 +15,7 @@ from bench.report.limits import BEST_BY_STRETCH, LIMIT, RANDOM_CONFIGURATION
 from bench.report.tasks import BEST_FIXED
 from runners.config.figures import expand, load_figure
 from runners.execute.figure_run import AskedFigure, ComposedFigure, RunningFigure
-from runners.execute.settings_table import settings_table
+from runners.execute.manifest import settings_table
 
 FIGURE = {
     "name": "made_up",

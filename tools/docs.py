@@ -229,8 +229,8 @@ def reference_part(folder: Path) -> str:
             label = f"`{name}`" + ("" if result.scale == "paper" else f", {result.scale}")
             for key, seconds in result.seconds_by_run.items():
                 of_paper[key] = max(seconds, of_paper.get(key, 0.0))
-            confirmed = read_json(result.folder / stamps.FILE).get("confirmed") or {}
-            when = confirmed.get("day", "") if FILE in result.files else "cannot be"
+            confirmed = read_json(result.folder_of_runs / stamps.FILE).get("confirmed") or {}
+            when = confirmed.get("day", "") if (result.folder_of_runs / FILE).is_file() else "cannot be"
             when += f", {confirmed['left']} left" if confirmed.get("left") else ""
             hours = "" if result.seconds is None else f"{result.seconds / 3600.0:.2f}"
             rows.append(f"| {label} | {result.repetitions.partition(' rep')[0]} | {hours} | {result.commit} | {when} |")

@@ -250,7 +250,8 @@ def _look_for_pages(page: PaperPage, results: Path, beside: Any) -> None:
             [row.headline.claim, row.verdict, row.by_reading, row.sentence] for row in page.decided_by(figure.name)
         ]
         around = [page.name, page.title, beside, decided]
-        figure.inputs = checksum([result.folder for result in figure.results], figure.config, around)
+        folders = dict.fromkeys(path for result in figure.results for path in (result.folder, result.folder_of_runs))
+        figure.inputs = checksum(list(folders), figure.config, around)
         figure.is_fresh = is_fresh(results / figure.folder / PAGE, figure.inputs)
 
 

@@ -22,8 +22,10 @@ from bench.report.provenance import (
     Manifest,
     Provenance,
     commands,
+    folder_of_runs,
     number_of_repetitions,
     number_of_rounds,
+    read_manifest,
 )
 from bench.report.reading import READING
 from bench.report.render import plot_of
@@ -50,8 +52,9 @@ class Stored:
     """A folder of results, read as far as it goes; what is missing or damaged is said in `problems`.
 
     The folder is ``<paper>/<figure>/<scale>[-custom][-surrogate|-altered]``, of a comparison ``compare/<name>``;
-    ``derive`` makes the files `DERIVED` of a figure and a folder that has `REPETITIONS` in place of them. With
-    ``strict``, a file that is there and cannot be read is an error (DataError, StoreError), not a problem.
+    ``derive`` makes the files `DERIVED` of a figure and a folder that has `REPETITIONS` in place of them, or whose
+    `folder_of_runs` has. With ``strict``, a file that is there and cannot be read is an error (DataError, StoreError),
+    not a problem.
     """
 
     def __init__(
@@ -64,9 +67,11 @@ class Stored:
         self._derive, self._strict = derive, strict
         names = (path.name for path in folder.iterdir() if path.is_file())
         self.files = sorted(name for name in names if name[0] != "." and name != PAGE)
-        self.manifest = self._read("manifest.json", Manifest.model_validate_json) or Manifest()
+        of_manifest = self._read("manifest.json", lambda _: Manifest.model_validate(read_manifest(folder)))
+        self.manifest = of_manifest or Manifest()
+        self.folder_of_runs = folder_of_runs(folder)
         self.provenance = Provenance.of_manifest(self.manifest.model_dump(exclude_none=True))
-        self.made = self._read("environment.json", Made.model_validate_json) or Made()
+        self.made = self._read("environment.json", Made.model_validate_json, self.folder_of_runs) or Made()
         self.data = self._data()
         self.caveat: DataKind | str = next((kind for kind in _CAVEATS if kind in self.data), "")
         self.claims = self._claims()
@@ -242,10 +247,11 @@ class Stored:
             rows.append({**words, **source._asdict(), **shown, "values": values})
         return rows
 
-    def _read(self, name: str, parse: Callable[[str], Read]) -> Read | None:
+    def _read(self, name: str, parse: Callable[[str], Read], folder: Path | None = None) -> Read | None:
         try:
             derived = self._derived if name in DERIVED and name not in self.files else {}
-            return parse(derived[name].decode() if name in derived else (self.folder / name).read_text("utf-8"))
+            path = (folder or self.folder) / name
+            return parse(derived[name].decode() if name in derived else path.read_text("utf-8"))
         except FileNotFoundError:
             self.problems.append(f"{name} is missing")
         except BenchError as error:
@@ -262,6 +268,6 @@ class Stored:
 
     @cached_property
     def _derived(self) -> Mapping[str, bytes]:
-        if self.figure is None or self._derive is None or REPETITIONS not in self.files:
+        if self.figure is None or self._derive is None or not (self.folder_of_runs / REPETITIONS).is_file():
             return {}
         return self._derive(self.figure, self.folder)

@@ -62,10 +62,11 @@ class Figure(Sourced, BaseModel):
     ``column`` is the trace column that is drawn, and that claims are about unless they name another; labels of the axes
     ``panels`` make the panels, by default of `panel`; ``runs`` are blocks of axes: axis -> label -> overrides, see
     `docs/extend.md`. A published number is the mean of ``published_repetitions``, by default `repetitions` or the
-    paper's; ``deviation`` says whether published ones have the divisor n - 1, as ours do, or n. ``sources`` say of a
-    setting whether it is stated, code or assumed, and the place; the first of the ``readings`` is the figure unchanged;
-    the ``note``, a line below the title, is not shown beside surrogate data; ``colors`` are by label, as
-    matplotlib knows them.
+    paper's; ``deviation`` says whether published ones have the divisor n - 1, as ours do, or n. ``repetitions_of``
+    names the figure of the paper whose committed repetitions it is drawn from, all of them or those that have its
+    labels. ``sources`` say of a setting whether it is stated, code or assumed, and the place; the first of the
+    ``readings`` is the figure unchanged; the ``note``, a line below the title, is not shown beside surrogate data;
+    ``colors`` are by label, as matplotlib knows them.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
@@ -92,6 +93,7 @@ class Figure(Sourced, BaseModel):
     scales: dict[str, Scale] = {}
     horizon: PositiveInt | None = None
     repetitions: PositiveInt | None = None
+    repetitions_of: str = ""
     unfold: Unfold | None = None
     published: list[dict[str, Any]] = []
     published_repetitions: PositiveInt | None = None

@@ -1,13 +1,16 @@
 """What results rest on, from the runs to the picture and the page: provenance, manifest and commands."""
 
 import itertools
+import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
 from bench.data_kind import DataKind
+from bench.report.labels import matches
 
 _SIZE = ("horizon", "repetitions")
 """What a manifest says of each run beside its overrides."""
@@ -185,6 +188,31 @@ class Manifest(BaseModel):
     published: list[Any] = []
     overrides: dict[str, Any] = {}
     runs: list[ManifestRun] = []
+
+
+def beside(folder: Path, figure: str) -> Path:
+    """Return the folder of another figure of the paper, at the same scale."""
+    return folder.parents[1] / figure / folder.name
+
+
+def folder_of_runs(folder: Path) -> Path:
+    """Return the folder that has a result's repetitions: its own, unless its manifest names a figure beside it."""
+    try:
+        return beside(folder, json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["repetitions_of"])
+    except (OSError, ValueError, LookupError, TypeError):  # a damaged manifest is for others to name
+        return folder
+
+
+def read_manifest(folder: Path) -> Any:
+    """Return a result's manifest; of one without runs of its own with all that it leaves to the figure that has them.
+
+    Raises OSError or ValueError where a file is missing or damaged.
+    """
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    if (source := folder_of_runs(folder)) == folder:
+        return manifest
+    whole = json.loads((source / "manifest.json").read_text(encoding="utf-8"))
+    return whole | manifest | {"runs": [run for run in whole["runs"] if matches(run["labels"], manifest["only"])]}
 
 
 class Made(BaseModel):

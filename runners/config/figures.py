@@ -58,7 +58,13 @@ def load_figure(name: str) -> "Figure":
     if name not in choices("figure"):
         raise unknown_choice("figure", name)
     with placed(f"figure/{name}"):
-        return read_figure(filled(name))
+        figure = read_figure(filled(name))
+        if named := figure.repetitions_of:
+            with_own = [other for other in figure_names(figure.paper) if "repetitions_of" not in filled(other)]
+            if f"{figure.paper}/{named}" not in with_own:
+                names = [other.partition("/")[2] for other in with_own]
+                raise ConfigError(f"repetitions_of: found '{named}', {one_of(named, names)}", at=["repetitions_of"])
+    return figure
 
 
 class _AtScale(NamedTuple):

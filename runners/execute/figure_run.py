@@ -57,6 +57,12 @@ class AskedFigure:
         return "/".join(self.where.split("/")[:2])
 
     @property
+    def repetitions_of(self) -> str:
+        """The figure whose repetitions it is drawn from, such as ``tournament/ranks``; "" if it has its own."""
+        named = self.figure.repetitions_of if self.is_reference else ""
+        return f"{self.figure.paper}/{named}" if named else ""
+
+    @property
     def most(self) -> int | None:
         """The largest number of repetitions; None where it is not decided on by looking."""
         return self.until_decided if applies_to(self.figure) else None
@@ -109,13 +115,13 @@ class AskedFigure:
         folders = [path for path in folders if self.figure.source == "runs" and is_backed(self.figure, path)]
         runs = self.composed().runs if folders else []
         for folder in folders:
-            if _has_all(read_json(folder / "manifest.json"), runs, numbers=self.most is None):
+            if has_all(read_json(folder / "manifest.json"), runs, numbers=self.most is None):
                 stamps = set(read_stamps(folder).values())
                 return folder, sum(labelled.experiment.stamp not in stamps for labelled in runs)
         return None
 
 
-def _has_all(manifest: dict[str, Any], runs: Sequence[LabelledRun], *, numbers: bool) -> bool:
+def has_all(manifest: dict[str, Any], runs: Sequence[LabelledRun], *, numbers: bool) -> bool:
     """Whether a result has all runs, and as many repetitions of them where their ``numbers`` count."""
     entries = {json.dumps(entry["labels"], sort_keys=True): entry for entry in manifest.get("runs", [])}
     by_labels = {json.dumps(labelled.labels, sort_keys=True): labelled for labelled in runs}

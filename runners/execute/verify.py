@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from bench.errors import BenchError, ConfigError, one_line
+from bench.report.provenance import folder_of_runs
 from bench.report.typeset import duration
 from runners.config.runner import Runner
 from runners.config.tree import choices
 from runners.execute.accept import ENOUGH, accept
+from runners.execute.manifest import check_shared_runs
 from runners.execute.sample import TOLERANCE, draw, outdated, run_anew, runnable
 from runners.execute.workers import spread, workers
 from runners.results.capture import environment
-from runners.results.committed import SECONDS
+from runners.results.committed import FILE, SECONDS
 from runners.results.golden import Rederived, compare_committed, compare_overviews
 from runners.results.replay import CommittedRun, committed_runs
 from runners.results.stamps import belongs, damage, packages_then
@@ -34,6 +36,7 @@ def verify(*, figure: str = "", paper: str = "", seconds: float = 180, seed: int
     problems += unreadable
     is_equal = _sample(results, (end - time.perf_counter()) * jobs, seed, jobs, bool(figure), bool(problems))
     old = [_tried(outdated, folder, runs) for folder, runs in results.items()]
+    old += [_tried(check_shared_runs, name, folder) for name in names for folder in _folders(name)]
     for words, sentences in (("damaged", problems), ("outdated", sorted(filter(None, old)))):
         for sentence in sentences:
             print(f"{words}: {sentence}")
@@ -85,17 +88,22 @@ def _tried(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _read(names: Sequence[str]) -> tuple[dict[Path, list[CommittedRun]], list[str]]:
-    """Return the runs that repetitions are committed of, by folder, and a sentence for each folder without them."""
+    """Return the runs that repetitions are committed of, by the folder with these, and a sentence for what is damaged.
+
+    Figures with the same repetitions have the same runs, once.
+    """
     results: dict[Path, list[CommittedRun]] = {}
     problems = []
     for name in names:
         for folder in _folders(name):
-            if (folder / "repetitions.parquet").is_file():
-                runs = _tried(lambda name, folder: list(committed_runs(name, folder)), name, folder)
+            source = folder_of_runs(folder)
+            if source not in results and (source / FILE).is_file():
+                figure = "/".join(source.parts[-3:-1])
+                runs = _tried(lambda name, folder: list(committed_runs(name, folder)), figure, source)
                 if isinstance(runs, str):
                     problems.append(runs)
                 else:
-                    results[folder] = runs
+                    results[source] = runs
     return results, problems
 
 

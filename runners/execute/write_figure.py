@@ -2,7 +2,7 @@
 
 import json
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from bench.report.claims.tallies import spell_by_origin, tallies
 from bench.report.figure import Figure
 from bench.report.kinds.timing import Timing
 from bench.report.page import draw
-from bench.report.provenance import Provenance, factored
+from bench.report.provenance import Provenance, read_manifest
 from bench.report.reading import READING
 from bench.report.render import notes
 from bench.report.results import Results
@@ -24,14 +24,14 @@ from bench.report.saving import content
 from bench.report.tables import to_csv, to_markdown
 from runners.config.figures import LabelledRun, by_reading, other_than_published, without_reading
 from runners.execute.figure_run import AskedFigure, RunningFigure, WrittenFigure, all_failed
-from runners.execute.settings_table import settings_table
+from runners.execute.manifest import in_lines, manifest_of, own_manifest
 from runners.execute.timing import Part, finals_of, measurements
 from runners.results.aggregate import Repetitions
 from runners.results.capture import environment, kind_of_machine
 from runners.results.committed import FILE, SECONDS, write_repetitions
-from runners.results.derive import Derived, derive, derive_committed, long_tables, thinning
+from runners.results.derive import Derived, derive, derive_committed, is_backed, long_tables, thinning
 from runners.results.stamps import renew_digests, write_stamps
-from runners.results.store import Store, read_json, write_together
+from runners.results.store import Store, write_text, write_together
 
 
 def write(running: RunningFigure, store: Store) -> WrittenFigure:
@@ -54,12 +54,19 @@ def write(running: RunningFigure, store: Store) -> WrittenFigure:
 
 
 def redraw(asked: AskedFigure, folder: Path, unconfirmed: int = 0) -> WrittenFigure:
-    """Write tables and pictures of a figure from what is committed in its folder; nothing is run."""
+    """Write tables and pictures of a figure from what is committed of its runs, in whichever folder; nothing is run."""
     try:
-        repetitions = sum(entry["repetitions"] for entry in read_json(folder / "manifest.json")["runs"])
+        if asked.repetitions_of:
+            write_text(folder / "manifest.json", in_lines(own_manifest(asked, folder)))
+        repetitions = sum(entry["repetitions"] for entry in read_manifest(folder)["runs"])
         derived = derive_committed(asked.figure, folder)
-        write_together(folder, _files(asked, derived, has_repetitions=(folder / FILE).exists()))
-        renew_digests(folder)
+        files = _files(asked, derived, has_repetitions=is_backed(asked.figure, folder))
+        of_runs = (FILE, SECONDS, "environment.json") if asked.repetitions_of else ()
+        write_together(folder, files | dict.fromkeys(of_runs))
+        if asked.repetitions_of:
+            write_stamps(folder, {})
+        else:
+            renew_digests(folder)
     except Exception as error:
         return WrittenFigure(asked, folder, error=_words(error), unconfirmed=unconfirmed)
     claims = derived.claims
@@ -92,26 +99,18 @@ def _write(running: RunningFigure, store: Store) -> Derived:
     derived = _derived(running, kept, store)
     keeps = asked.is_reference and bool(kept)
     files = _files(asked, derived, has_repetitions=keeps or (folder / FILE).exists())
-    manifest, made = _manifest(running, derived), _environment(running, kept, store)
+    manifest = manifest_of(running, derived.results.provenance)
+    made = _environment(running, kept, store)
     if keeps:
         by_key: dict[str, dict[int, Any]] = {}
         for labelled, repetitions in zip(running.runs, kept, strict=True):
             by_key.setdefault(labelled.experiment.key, {}).update(repetitions.kept)
         write_repetitions(folder, thinning(asked.figure), by_key)
-    about = {"manifest.json": _text(manifest), "environment.json": json.dumps(made, indent=1)}
+    about = {"manifest.json": in_lines(manifest), "environment.json": json.dumps(made, indent=1)}
     write_together(folder, {name: text.encode() for name, text in about.items()} | files)
     if asked.is_reference:
         write_stamps(folder, {labelled.experiment.key: labelled.experiment.stamp for labelled in running.runs})
     return derived
-
-
-def _text(manifest: Mapping[str, Any]) -> str:
-    """Return a manifest as it is written: a line for each of its entries, and for each item of a list."""
-    entries = []
-    for key, value in manifest.items():
-        items = ",\n  ".join(map(json.dumps, value)) if isinstance(value, list) else ""
-        entries.append(f" {json.dumps(key)}: " + (f"[\n  {items}\n ]" if items else json.dumps(value)))
-    return "{\n" + ",\n".join(entries) + "\n}\n"
 
 
 def _derived(running: RunningFigure, kept: Sequence[Repetitions], store: Store) -> Derived:
@@ -213,40 +212,6 @@ def _accepted(kept: Sequence[Repetitions]) -> tuple[int, ...]:
             return ()
         means.add(round(sum(numbers) / len(numbers)))
     return tuple(sorted(means))
-
-
-def _manifest(running: RunningFigure, derived: Derived) -> dict[str, Any]:
-    """Return what a reader needs to judge the figure or to make it again: the same whenever it is made."""
-    asked, figure = running.asked, running.asked.figure
-    shared, rest = factored(
-        [labelled.labels for labelled in running.runs],
-        [[*labelled.overrides, *asked.extra] for labelled in running.runs],
-    )
-    runs = [
-        {
-            "labels": labelled.labels,
-            **({"overrides": overrides} if overrides else {}),
-            "key": labelled.experiment.key,
-            "repetitions": len(repetitions),
-            "horizon": labelled.settings.horizon,
-            "data": labelled.experiment.fingerprint,
-        }
-        for labelled, repetitions, overrides in zip(running.runs, running.done(), rest, strict=True)
-    ]
-    return {
-        "figure": f"{asked.where.partition('/')[0]}/{figure.name}",
-        "title": figure.heading,
-        "scale": asked.scale,
-        "command": asked.command,
-        "settings": settings_table(
-            figure, [labelled for labelled in running.runs if READING not in labelled.labels], asked.scale
-        ),
-        "provenance": derived.results.provenance.model_dump(mode="json"),
-        "published": figure.published,
-        **figure.model_dump(mode="json", include={"readings"}, exclude_unset=True),
-        "overrides": shared,
-        "runs": runs,
-    }
 
 
 def timed_part(figure: Figure) -> Part:

@@ -28,8 +28,9 @@ _INDEX = ("key", "repetition", "round")
 class CommittedRepetitions:
     """What `write_repetitions` has written beside a figure, in one or several folders; StoreError if it is damaged.
 
-    A folder without the file, or whose file was thinned otherwise, counts for nothing. Only runs with ``keys`` are
-    read; where ``stamps`` are given by key, only those that were made under these.
+    A folder without the file, or whose curves were thinned otherwise, counts for nothing; where ``thinning`` names no
+    curves, only last values are read. Only runs with ``keys`` are read; where ``stamps`` are given by key, only those
+    that were made under these.
     """
 
     def __init__(
@@ -113,9 +114,10 @@ def _write(path: Path, table: pa.Table) -> None:
 def _read(folder: Path, thinning: Mapping[str, Any], wanted: Collection[str]) -> dict[str, dict[int, Kept]]:
     table = _table(folder / FILE)
     metadata = table.schema.metadata or {}
-    if json.loads(metadata.get(b"thinning", b"null")) != thinning:
+    is_of_finals = thinning.get("curves") == []
+    if not is_of_finals and json.loads(metadata.get(b"thinning", b"null")) != thinning:
         return {}
-    curves = json.loads(metadata[b"curves"])
+    curves = [] if is_of_finals else json.loads(metadata[b"curves"])
     keys = table.column("key").combine_chunks().dictionary_encode()
     numbers = table.column("repetition").to_numpy()
     rounds = table.column("round").to_numpy()
@@ -136,7 +138,8 @@ def _read(folder: Path, thinning: Mapping[str, Any], wanted: Collection[str]) ->
             number = int(numbers[start])
             drawn = {curve: column[start:end] for curve, (column, is_valid) in of_curves.items() if is_valid[start]}
             finals = {final: last[place] for final, last in lasts.items() if last[place] is not None}
-            kept = Kept(rounds[start:end], drawn, finals, seconds.get((name, number), {}))
+            first = end - 1 if is_of_finals else start
+            kept = Kept(rounds[first:end], drawn, finals, seconds.get((name, number), {}))
             runs.setdefault(name, {})[number] = kept
     return runs
 

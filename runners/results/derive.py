@@ -4,7 +4,6 @@
 compares bytes.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 from bench.columns import is_measured
 from bench.errors import StoreError
 from bench.report.figure import Figure
-from bench.report.provenance import Provenance
+from bench.report.provenance import Provenance, folder_of_runs, read_manifest
 from bench.report.reading import READING
 from bench.report.render import Rendering
 from bench.report.results import Results
@@ -74,7 +73,7 @@ def thinning(figure: Figure) -> dict[str, Any]:
 
 def derive_committed(figure: Figure, folder: Path) -> Derived:
     """Return what a figure's committed repetitions say; StoreError unless they are those that the manifest lists."""
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    manifest = read_manifest(folder)
     if figure.source == "timing":
         finals = read_seconds(folder).assign(rounds=from_csv(folder / "finals.csv")["rounds"])
         return Derived({"": Results(figure, finals=finals, provenance=Provenance.of_manifest(manifest))})
@@ -84,17 +83,19 @@ def derive_committed(figure: Figure, folder: Path) -> Derived:
 
 def is_backed(figure: Figure, folder: Path) -> bool:
     """Whether what the tables follow from is there: repetitions, measured seconds, or a formula."""
-    return figure.source == "formula" or (folder / (SECONDS if figure.source == "timing" else FILE)).is_file()
+    path = folder / SECONDS if figure.source == "timing" else folder_of_runs(folder) / FILE
+    return figure.source == "formula" or path.is_file()
 
 
 def committed_long_tables(figure: Figure, folder: Path) -> dict[str, bytes]:
     """Return `long_tables` of a figure's committed repetitions under the first reading; StoreError as above."""
-    entries = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["runs"]
+    entries = read_manifest(folder)["runs"]
     runs = list(_runs(figure, folder, [entry for entry in entries if READING not in entry["labels"]]))
     return long_tables(results_of(figure, runs, Provenance()))
 
 
 def _runs(figure: Figure, folder: Path, entries: Sequence[Mapping[str, Any]]) -> Iterator[Repetitions]:
+    folder = folder_of_runs(folder)
     committed = CommittedRepetitions([folder], thinning(figure), {entry["key"] for entry in entries})
     for entry in entries:
         kept = dict(sorted(committed.runs.get(entry["key"], {}).items())[: entry["repetitions"]])

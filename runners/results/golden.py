@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from bench.errors import BenchError, one_line
 from bench.report.figure import Figure
+from bench.report.provenance import folder_of_runs
 from runners.config.figures import load_figure
 from runners.results.capture import environment, kind_of_machine
 from runners.results.committed import machines
@@ -76,7 +77,7 @@ def _compare_result(root: Path, figure: Figure, folder: Path) -> Rederived:
     derived = derive_committed(figure, folder)
     tables = derived.files() | judged_tables(derived)
     files = {f"{where}/{file}": content for file, content in tables.items()}
-    compared = _compare_files(root, files, exact=machines(folder) == [kind_of_machine(environment())])
+    compared = _compare_files(root, files, exact=machines(folder_of_runs(folder)) == [kind_of_machine(environment())])
     return compared._replace(unbacked=[name for name in names if name not in files])
 
 

@@ -5,7 +5,7 @@ import math
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -69,16 +69,19 @@ class CommittedRun(NamedTuple):
         return bool(getattr(self.experiment.classes.get("algorithm"), "trains_first", False))
 
 
+def extra_of(manifest: Mapping[str, Any]) -> list[str]:
+    """Return the overrides that a result's command has for all its runs."""
+    words_apart = ("figure=", "scale=", "repetitions=", "max_repetitions=", "surrogate=")
+    return [word for word in shlex.split(manifest["command"])[3:] if not word.startswith(words_apart)]
+
+
 def committed_runs(name: str, folder: Path) -> Iterator[CommittedRun]:
     """Yield the runs of a committed result of a figure that are still part of it, with the repetitions kept of them."""
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     made = json.loads((folder / "environment.json").read_text(encoding="utf-8"))
     figure = load_figure(name)
-    words_apart = ("figure=", "scale=", "repetitions=", "max_repetitions=", "surrogate=")
-    extra = [word for word in shlex.split(manifest["command"])[3:] if not word.startswith(words_apart)]
-    today = {
-        json.dumps(labelled.labels, sort_keys=True): labelled for labelled in expand(figure, manifest["scale"], extra)
-    }
+    runs = expand(figure, manifest["scale"], extra_of(manifest))
+    today = {json.dumps(labelled.labels, sort_keys=True): labelled for labelled in runs}
     committed = CommittedRepetitions([folder], thinning(figure), {entry["key"] for entry in manifest["runs"]})
     same_machine = machines(folder) == [kind_of_machine(environment())]
     stamps = read_stamps(folder)

@@ -1,0 +1,141 @@
+"""What a figure's manifest says: settings with their sources, and which runs it has."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.errors import ConfigError
+from bench.report.figure import Figure
+from bench.report.labels import Selection, matches
+from bench.report.provenance import Provenance, beside, factored, folder_of_runs, key_of, read_manifest
+from bench.report.reading import READING
+from runners.config.classes import is_suites
+from runners.config.compose import parse
+from runners.config.figures import LabelledRun, expand, load_figure, settings_of
+from runners.config.papers import leaves, load_paper
+from runners.execute.figure_run import AskedFigure, RunningFigure, has_all
+from runners.results.replay import extra_of
+from runners.results.store import read_json
+
+
+def manifest_of(running: RunningFigure, provenance: Provenance) -> dict[str, Any]:
+    """Return what a reader needs to judge the figure or to make it again: the same whenever it is made."""
+    asked = running.asked
+    shared, rest = factored(
+        [labelled.labels for labelled in running.runs],
+        [[*labelled.overrides, *asked.extra] for labelled in running.runs],
+    )
+    runs = [
+        {
+            "labels": labelled.labels,
+            **({"overrides": overrides} if overrides else {}),
+            "key": labelled.experiment.key,
+            "repetitions": len(repetitions),
+            "horizon": labelled.settings.horizon,
+            "data": labelled.experiment.fingerprint,
+        }
+        for labelled, repetitions, overrides in zip(running.runs, running.done(), rest, strict=True)
+    ]
+    return {**_about(asked, running.runs, provenance), "overrides": shared, "runs": runs}
+
+
+def _about(asked: AskedFigure, runs: Sequence[LabelledRun], provenance: Provenance) -> dict[str, Any]:
+    figure = asked.figure
+    return {
+        "figure": f"{asked.where.partition('/')[0]}/{figure.name}",
+        "title": figure.heading,
+        "scale": asked.scale,
+        "command": asked.command,
+        "settings": settings_table(
+            figure, [labelled for labelled in runs if READING not in labelled.labels], asked.scale
+        ),
+        "provenance": provenance.model_dump(mode="json"),
+        "published": figure.published,
+        **figure.model_dump(mode="json", include={"readings"}, exclude_unset=True),
+    }
+
+
+def own_manifest(asked: AskedFigure, folder: Path) -> dict[str, Any]:
+    """Return what a figure's manifest says otherwise than that of the figure whose repetitions it is drawn from.
+
+    ``only``: which of its runs it has, see `shared_runs`.
+    """
+    others = read_json(beside(folder, asked.figure.repetitions_of) / "manifest.json")
+    runs, only = shared_runs(asked.figure, asked.scale, asked.extra, others)
+    about = _about(asked, runs, Provenance.of_manifest(others))
+    own = {key: value for key, value in about.items() if value != others.get(key)}
+    return own | {"repetitions_of": asked.figure.repetitions_of, "only": only}
+
+
+def shared_runs(
+    figure: Figure, scale: str, extra: Sequence[str], others: Mapping[str, Any]
+) -> tuple[list[LabelledRun], Selection]:
+    """Return a figure's runs, and which of ``others``, the manifest of the figure that has their repetitions, they are.
+
+    The latter by the labels that they have on an axis on which the other figure has more. Raises ConfigError unless
+    they are all runs with these labels.
+    """
+    runs, entries = expand(figure, scale, list(extra)), others.get("runs", [])
+    only: Selection = {}
+    for axis in dict.fromkeys(axis for entry in entries for axis in entry["labels"]):
+        labels = dict.fromkeys(labelled.labels.get(axis, "") for labelled in runs)
+        if labels.keys() != {entry["labels"].get(axis, "") for entry in entries}:
+            only[axis] = tuple(labels)
+    if not has_all({"runs": [entry for entry in entries if matches(entry["labels"], only)]}, runs, numbers=False):
+        raise ConfigError(
+            f"{figure.paper}/{figure.name}, repetitions_of: found '{figure.repetitions_of}', whose committed runs are "
+            "others, expected a figure with the runs of this one"
+        )
+    return runs, only
+
+
+def check_shared_runs(name: str, folder: Path) -> None:
+    """Refuse (ConfigError) a result that is drawn from other repetitions than its figure asks for today."""
+    if (with_runs := folder_of_runs(folder)) != folder:
+        manifest = read_manifest(folder)
+        shared_runs(load_figure(name), manifest["scale"], extra_of(manifest), read_manifest(with_runs))
+
+
+def in_lines(manifest: Mapping[str, Any]) -> str:
+    """Return a manifest as it is written: a line for each of its entries, and for each item of a list."""
+    entries = []
+    for key, value in manifest.items():
+        items = ",\n  ".join(map(json.dumps, value)) if isinstance(value, list) else ""
+        entries.append(f" {json.dumps(key)}: " + (f"[\n  {items}\n ]" if items else json.dumps(value)))
+    return "{\n" + ",\n".join(entries) + "\n}\n"
+
+
+def settings_table(figure: Figure, runs: list[LabelledRun], scale: str = "paper") -> list[dict[str, Any]]:
+    """Return every setting of the figure's experiments with its values, its source and the place.
+
+    The source is ``scale`` for what is not of the paper's size; else the figure's where it names the key (``env.dim``);
+    else ``assumed`` where a run of the figure sets another value than the paper; else the paper's
+    (``env.synthetic_linear.dim``); else ``assumed``, the default of the suite or a user's class. Each source of a key
+    has a row.
+    """
+    paper, limits = load_paper(figure.paper), figure.limit_runs()
+    of_paper, figure_sources = leaves(paper["settings"]), figure.sources | (limits.sources if limits else {})
+    rows: dict[tuple[str, ...], dict[str, Any]] = {}
+    smaller = figure.scales[scale].overrides if scale in figure.scales else []
+    for labelled in runs:
+        words = [leaves(parse(word).value(), key_of(word)) for word in labelled.overrides]
+        by_figure = {key for keys in words for key in keys}
+        own = [part for part, cls in labelled.experiment.classes.items() if not is_suites(cls)]
+        for general, key, value in settings_of(labelled):
+            is_size = general == key
+            if general in map(key_of, smaller) or (
+                is_size and value != (getattr(figure, key) or of_paper.get(key, value))
+            ):
+                source, where = "scale", "as the scale or the command says"
+            elif general in figure_sources:
+                source, where = figure_sources[general]
+            elif general in by_figure and value != of_paper.get(key):
+                source, where = "assumed", "the figure sets it"
+            else:
+                default = ("assumed", f"the {'class' if key.partition('.')[0] in own else 'suite'}'s default")
+                source, where = paper["sources"].get(key, default)
+            row = rows.setdefault((key, source, where), {"key": key, "values": [], "source": source, "where": where})
+            if value not in row["values"]:
+                row["values"].append(value)
+    return list(rows.values())

@@ -1,0 +1,170 @@
+"""A figure drawn from another's repetitions: the same tables as with its own, in no file what another has."""
+
+import itertools
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+import bandit_bench as bb
+from bench.errors import BenchError
+from bench.gallery.stored import Stored
+from runners import verify
+from runners.config.figures import figure_names, load_figure
+from runners.config.runner import Runner
+from runners.execute.figure_run import AskedFigure
+from runners.execute.reproduce_figure import reproduce_figure
+from runners.execute.write_figure import redraw
+from runners.results.committed import FILE
+from runners.results.derive import committed_long_tables
+
+METHODS = {"Random": ["tuner=random"], "TL": ["tuner=tl"], "OP": ["tuner=op"]}
+WHOLE: dict[str, Any] = {
+    "kind": "curves",
+    "column": "regret",
+    "repetitions": 3,
+    "common": ["env=switching_sine", "algorithm=none"],
+    "runs": [{"method": METHODS}],
+    "readings": [
+        {"name": "as printed", "source": ["assumed", "made up"], "text": "as it is"},
+        {"name": "loud", "source": ["assumed", "made up"], "text": "much noise", "overrides": ["env.noise_std=1"]},
+    ],
+    "claims": [],
+}
+PART = WHOLE | {
+    "kind": "dots",
+    "runs": [{"method": {name: METHODS[name] for name in ("OP", "Random")}}],
+    "claims": [
+        {"id": "1", "text": "OP has less regret", "kind": "paired_difference", "left": {"method": "OP"},
+         "right": {"method": "Random"}, "expect": "less"}
+    ],
+}  # fmt: skip
+
+
+DRAWN = PART | {"repetitions_of": "whole"}
+
+
+@pytest.fixture
+def write(monkeypatch, tmp_path) -> Callable[..., None]:
+    """Write figures of a paper of one's own, in place of those before, and have results elsewhere."""
+    numbers = itertools.count()
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / "results"))
+
+    def call(**figures: dict[str, Any]) -> None:
+        conf = tmp_path / f"conf{next(numbers)}"  # files are read once
+        folder = conf / "papers" / "own"
+        (folder / "figures").mkdir(parents=True)
+        (folder / "settings.yaml").write_text("name: own\nsettings: [{source: [assumed, here], horizon: 50}]\n")
+        for name, content in figures.items():
+            (folder / "figures" / f"{name}.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+        monkeypatch.setenv("BENCH_CONF_DIR", str(conf))
+
+    return call
+
+
+def asked(name: str) -> AskedFigure:
+    command = f"python -m runners.reproduce figure=own/{name} scale=paper"
+    return AskedFigure(load_figure(f"own/{name}"), f"own/{name}/paper", "paper", [], command, is_reference=True)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_its_tables_are_those_of_repetitions_of_its_own_and_no_run_is_played_twice(write, tmp_path, capsys):
+    write(part=PART)
+    alone = tmp_path / "alone"
+    reproduce_figure(asked("part"), jobs=1, runner=Runner(progress=False)).folder.rename(alone)
+    shutil.rmtree(tmp_path / "results")
+    write(whole=WHOLE, part=DRAWN)
+    assert set(bb.reproduce("own/part", scale="paper")) == {"own/whole", "own/part"}
+    assert len(list((tmp_path / "results" / "raw").glob("*/*.parquet"))) == 18
+    folder = tmp_path / "results" / "own" / "part" / "paper"
+    expected, made = contents(alone), contents(folder)
+    own, shared = {"manifest.json", "stamp.json"}, {FILE, "seconds.csv", "environment.json"}
+    assert made.keys() == expected.keys() - shared
+    assert {name: made[name] for name in made.keys() - own} == {
+        name: expected[name] for name in expected.keys() - shared - own
+    }
+    assert not {"runs", "provenance", "readings"} & json.loads(made["manifest.json"]).keys()
+    assert json.loads(made["stamp.json"])["stamps"] == {}
+    before, after = (Stored(path, load_figure("own/part"), committed_long_tables) for path in (alone, folder))
+    assert not after.problems
+    assert sorted(after.manifest.runs, key=repr) == sorted(before.manifest.runs, key=repr)
+    assert set(after.commands) == set(before.commands)
+    assert after.seconds_by_run.keys() == before.seconds_by_run.keys()
+    assert sorted(bb.load("own/part").finals["regret"]) == sorted(before.finals["regret"])
+    assert verify.verify(["jobs=1", "paper=own"])
+    assert "18 repetitions of 1 figure run anew" in capsys.readouterr().out  # each once
+    shutil.rmtree(tmp_path / "results" / "raw")
+    made_again = bb.reproduce(paper="own", scale="paper")
+    assert "18 repetitions, 0 new" in capsys.readouterr().out
+    assert contents(made_again["own/part"].folder) == made
+
+
+@pytest.fixture
+def made(write, tmp_path) -> Path:
+    """The folder of a figure with another's repetitions."""
+    write(whole=WHOLE, part=DRAWN)
+    reproduce_figure(asked("whole"), jobs=1, runner=Runner(progress=False))
+    folder = tmp_path / "results" / "own" / "part" / "paper"
+    assert not redraw(asked("part"), folder).error
+    return folder
+
+
+def test_it_is_verified_by_its_own_name(made, capsys):
+    assert verify.verify(["jobs=1", "figure=own/part"])
+    table = made / "table.csv"
+    table.write_text(table.read_text().replace("OP", "UP"))
+    assert not verify.verify(["jobs=1", "figure=own/part"])
+    assert "differs: own/part/paper/table.csv" in capsys.readouterr().out
+
+
+def test_other_runs_than_those_it_is_drawn_from_are_outdated(made, write, capsys):
+    write(whole=WHOLE, part=DRAWN | {"runs": [{"method": METHODS | {"OP": ["tuner=op", "env.noise_std=2"]}}]})
+    assert not verify.verify(["jobs=1", "figure=own/part", "seconds=1"])
+    words = "own/part, repetitions_of: found 'whole', whose committed runs are others"
+    assert f"outdated: {words}" in capsys.readouterr().out
+    assert words in redraw(asked("part"), made).error
+
+
+def test_at_other_scales_it_has_runs_of_its_own(write):
+    write(whole=WHOLE, part=DRAWN)
+    made = bb.reproduce("own/part", scale="smoke")
+    assert set(made) == {"own/part"}
+    assert "finals.csv" in contents(made["own/part"].folder)
+
+
+@pytest.mark.parametrize("named", ["hole", "part"])
+def test_a_figure_that_has_no_repetitions_is_named(write, named):
+    write(whole=WHOLE, part=PART | {"repetitions_of": named})
+    with pytest.raises(BenchError, match=rf"repetitions_of: found '{named}', .*expected one of: whole$"):
+        load_figure("own/part")
+
+
+def test_no_committed_result_has_what_another_has(reference_results):
+    """All runs of a figure, with as many repetitions: without ``repetitions_of``, for one of these reasons."""
+    apart = {
+        "cdt/selection": "under another figure's reading",
+        "opl_hpo/figure1": "without an axis that the other has",
+        "online_hpo/drift": "with fewer repetitions",
+        **dict.fromkeys(("habo/figure3", "habo/figure5", "habo/figure9"), "with measured seconds under every reading"),
+    }
+    runs, curves = {}, {}
+    for name in figure_names():
+        for path in reference_results.glob(f"{name}/paper*/{FILE}"):
+            entries = json.loads((path.parent / "manifest.json").read_text())["runs"]
+            runs[name] = Counter({entry["key"]: entry["repetitions"] for entry in entries})
+            curves[name] = set(json.loads(pq.read_schema(path).metadata[b"curves"]))
+    within = {
+        one
+        for one, other in itertools.permutations(runs, 2)
+        if runs[one] <= runs[other] and runs[one].keys() <= runs[other].keys() and curves[one] <= curves[other]
+    }
+    assert within == apart.keys()
