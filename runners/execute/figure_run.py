@@ -213,10 +213,12 @@ class RunningFigure:
 
     def failures(self, store: Store) -> list[str]:
         """Return a sentence for each repetition that failed; of a run that has no others only the first error."""
-        names = {labelled.experiment.run_id: ", ".join(labelled.labels.values()) for labelled in reversed(self.runs)}
+        names: dict[str, str] = {}
+        for labelled in self.runs:  # under the first of several readings
+            names.setdefault(labelled.experiment.run_id, ", ".join(labelled.labels.values()))
         done = {labelled.experiment.run_id for labelled, numbers in zip(self.runs, self.done(), strict=True) if numbers}
         sentences = []
-        for run_id, name in reversed(names.items()):
+        for run_id, name in names.items():
             failed = {key: error for key, error in sorted(self.failed.items()) if key[0] == run_id}
             if failed and run_id not in done:
                 sentences.append(f"{self.asked.where}: {name}: {all_failed(failed, store)}")

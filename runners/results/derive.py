@@ -1,6 +1,6 @@
 """All that a figure says, from its configuration and its repetitions alone: nothing is run, and no code is asked for.
 
-`runners.execute.reproduce_figure` writes with it, and `runners.verify` derives what is committed again and
+`runners.execute.write_figure` writes with it, and `runners.results.golden` derives what is committed again and
 compares bytes.
 """
 

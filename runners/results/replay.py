@@ -23,13 +23,12 @@ from runners.results.stamps import read_stamps
 class CommittedRun(NamedTuple):
     """A run of a committed result, with the experiment that stands for it today.
 
-    ``key`` and ``stamp``: those it is committed with. ``data``: fingerprint of the data that it was run on, which
-    ``experiment`` has, too, where that data is missing here. ``seconds``: mean seconds of a repetition.
-    ``same_machine``: whether all repetitions were made on this kind of machine.
+    ``result``: such as ``cdt/figure2/paper``. ``key`` and ``stamp``: those it is committed with. ``lacks_data``:
+    whether its data is missing here, so that stand-ins would be run; ``experiment`` then has that data's fingerprint.
+    ``seconds``: mean seconds of a repetition. ``same_machine``: whether all were made on this kind of machine.
     """
 
     result: str
-    """Such as ``cdt/figure2/paper``."""
     folder: Path
     figure: Figure
     labels: dict[str, str]
@@ -37,7 +36,6 @@ class CommittedRun(NamedTuple):
     stamp: str
     experiment: Experiment
     lacks_data: bool
-    """Whether its data is missing here, so that stand-ins would be run."""
     committed: Mapping[int, Kept]
     seconds: float
     same_machine: bool
