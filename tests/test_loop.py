@@ -159,6 +159,11 @@ def test_what_the_tuner_may_know():
     assert problem.space.names == ("first", "third")
     assert problem.noise_std == 0.25 / 2  # of the mean of four rewards
     assert (before.total_rounds, before.rounds_per_ask, before.horizon) == (21, 4, 6)
+    assert seeds == Seeds(5).child("tuner")
+    assert algorithm.seeds == Seeds(5).child("algorithm")
+    info = algorithm.info
+    assert (info.dim, info.n_arms, info.rounds, info.sub_gaussian, info.feature_norm) == (1, 3, 21, 0.25, 1.0)
+    assert [problem.asks(n) for n in (1, 3, 4, 7, 8)] == [1, 1, 1, 1, 2]
 
 
 def test_where_rounds_are_not_given_each_ask_stands_for_as_many_as_is_said():
@@ -166,11 +171,6 @@ def test_where_rounds_are_not_given_each_ask_stands_for_as_many_as_is_said():
     assert Problem(space, 6, rounds_per_ask=4).total_rounds == 6 * 4
     assert Problem(space, 6).total_rounds == 6
     assert Problem(space, 6, rounds=21, rounds_per_ask=4).total_rounds == 21
-    assert seeds == Seeds(5).child("tuner")
-    assert algorithm.seeds == Seeds(5).child("algorithm")
-    info = algorithm.info
-    assert (info.dim, info.n_arms, info.rounds, info.sub_gaussian, info.feature_norm) == (1, 3, 21, 0.25, 1.0)
-    assert [problem.asks(n) for n in (1, 3, 4, 7, 8)] == [1, 1, 1, 1, 2]
 
 
 def test_epochs():
