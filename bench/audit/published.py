@@ -211,7 +211,7 @@ def _manifest(scale: Path) -> Manifest:
     """Return what a result's manifest says; of a damaged one its page speaks."""
     try:
         return Manifest.model_validate(read_manifest(scale))
-    except (OSError, ValueError):
+    except Exception:  # what a damaged file makes of its reader
         return Manifest()
 
 

@@ -199,7 +199,7 @@ def folder_of_runs(folder: Path) -> Path:
     """Return the folder that has a result's repetitions: its own, unless its manifest names a figure beside it."""
     try:
         return beside(folder, json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["repetitions_of"])
-    except (OSError, ValueError, LookupError, TypeError):  # a damaged manifest is for others to name
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):  # a damaged manifest is for others to name
         return folder
 
 
