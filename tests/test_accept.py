@@ -354,13 +354,18 @@ def test_without_a_terminal_a_line_says_what_is_left(checkout, monkeypatch):
 
 
 def test_the_time_left_follows_committed_seconds_until_todays_pace_is_known(monkeypatch):
-    clock = iter([0.0, 100.0, 145.0, 145.0])  # made, told of 8 repetitions, then 45 s later
-    monkeypatch.setattr(accept, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    now = 0.0
+    monkeypatch.setattr(accept, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(accept, "EVERY", 1e9)
     left = accept._TimeLeft(jobs=2)
     left.expect(8, 30.0)
     assert str(left) == "8 repetitions to play, about 2 min"  # 8 of 30 s, two at a time
+    now = 1800.0
     left.advance(30.0)
-    assert str(left) == "7 repetitions to play, about 5 min"  # 7 of 45 s: one took 45 s
+    assert str(left) == "7 repetitions to play, about 2 min"  # the first trained an encoder: no pace yet
+    now += 50.0
+    left.advance(30.0)
+    assert str(left) == "6 repetitions to play, about 5 min"  # 6 of 50 s: one took 50 s
 
 
 @pytest.mark.parametrize("paper", registry.names("paper"))

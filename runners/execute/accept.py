@@ -148,7 +148,7 @@ class _TimeLeft:
         self.repetitions = 0
         self.seconds = 0.0
         self._jobs = jobs
-        self._done = 0.0
+        self._done: float | None = None
         self._start = self._said = time.monotonic()
 
     def __str__(self) -> str:
@@ -159,13 +159,15 @@ class _TimeLeft:
         """Add repetitions, each of so many seconds."""
         self.repetitions += repetitions
         self.seconds += repetitions * seconds
-        self._start = self._said = time.monotonic()
 
     def advance(self, seconds: float) -> None:
         """Count a repetition; say every minute what is left, unless a bar does."""
         self.repetitions -= 1
         self.seconds -= seconds
-        self._done += seconds
+        if self._done is None:  # the first compiles, and may train an encoder
+            self._done, self._start = 0.0, time.monotonic()
+        else:
+            self._done += seconds
         if self.repetitions and not sys.stderr.isatty() and time.monotonic() - self._said >= EVERY:
             self._said = time.monotonic()
             print(f"left: {self}", flush=True)
