@@ -89,7 +89,7 @@ def test_an_older_python_is_refused_before_anything_is_made(tmp_path):
     for name in ("Makefile", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)
     for target in ("run", "test-lowest"):
-        command = ["make", target, f"PYTHON={old}"]
+        command = ["make", "--no-print-directory", target, f"PYTHON={old}"]
         answer = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         expected = f"error: found Python 3.9 as {old}, expected 3.11 or later: name another by PYTHON="
         assert (answer.returncode, answer.stdout, answer.stderr.splitlines()[0]) == (2, "", expected)

@@ -48,7 +48,7 @@ def test_an_interrupted_call_goes_on_where_it_was(project, tmp_path_factory, mon
     monkeypatch.setattr(mutants, "CHECKOUT", project)
     monkeypatch.setattr(mutants, "judge", lambda root, mutant: judged.append(mutant.name) or len(judged) != 2)
     for count in ("2", "3"):
-        monkeypatch.setattr(sys, "argv", ["mutants", str(folder), count])
+        monkeypatch.setattr(sys, "argv", ["mutants", str(folder), "--count", count])
         mutants.main()
     assert len(judged) == 3
     assert [json.loads(line)["noticed"] for line in (folder / "judged.jsonl").read_text().splitlines()] == [
