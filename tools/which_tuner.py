@@ -93,7 +93,7 @@ _OTHERS = {
     "short": "2,000 rounds",
     "long": "50,000 rounds",
     "held_out": "Tasks that were held out",
-    "unseen": "Tables and families nobody had looked at",
+    "unseen": "Unseen tables and families",
     "contextual_drifting": "Contextual bandits that drift",
     "forgetting": "Gaussian processes that forget",
     "labelled": "Labelled data",
