@@ -20,6 +20,9 @@ SERVE  ?=
 PORT   ?=
 FETCH  ?=
 
+# Where bytecode is kept nowhere, each of hundreds of processes compiles our modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 # FIGURE is figure2 together with PAPER, or syndicated/figure2 alone.
 figure := $(if $(FIGURE),figure=$(if $(findstring /,$(FIGURE)),,$(addsuffix /,$(filter-out all,$(PAPER))))$(FIGURE))
 paper  := $(if $(filter-out all,$(PAPER)),paper=$(PAPER))
@@ -75,7 +78,7 @@ test: setup
 
 test-release: setup
 	$(PY) -m pytest -n $(JOBS) --dist worksteal -m release
-	BENCH_MUTATIONS=20000 $(PY) -m pytest -n $(JOBS) --dist worksteal tests/test_mutated_data.py
+	BENCH_MUTATIONS=5000 $(PY) -m pytest -n $(JOBS) --dist worksteal tests/test_mutated_data.py
 
 # The lowest versions that pyproject.toml allows, without extras: an environment of its own, a run and a comparison.
 test-lowest:

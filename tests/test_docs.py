@@ -242,23 +242,32 @@ def write_files(page: Path, folder: Path) -> None:
         (folder / path).write_text(body, encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if "```sh quick" in read(page)], ids=lambda page: page.name)
+def quick(page: Path) -> list[list[str]]:
+    """Return the words of the commands that are run, after ``python``."""
+    found = [shlex.split(line) for marks, body in blocks(page, "sh") if marks == "quick" for line in lines(body)]
+    assert all(words[0] == "python" for words in found), "only commands of Python are run"
+    return [words[1:] for words in found]
+
+
+QUICK = {page: found for page in PAGES if (found := quick(page))}
+APART = {words[1]: words for found in reversed(QUICK.values()) for words in reversed(found) if words[0] == "-m"}
+"""By module its first command on any page, which is run in a process of its own; the others are quicker in this one."""
+
+
+@pytest.mark.parametrize("page", QUICK, ids=lambda page: page.name)
 def test_quick_commands_run(page, tmp_path, monkeypatch, capsys):
-    """The first of each module in a process of its own, the others in this one, which is quicker."""
-    commands, apart = Commands(tmp_path), set()
+    commands = Commands(tmp_path)
     folder = commands.cwd
     write_files(page, folder)
     environ = {**os.environ, "PYTHONPATH": str(ROOT), **commands.environ}
     environ.pop("BENCH_DATA_DIR", None)
-    for text in [line for marks, body in blocks(page, "sh") if marks == "quick" for line in lines(body)]:
-        name, *words = shlex.split(text)
-        assert name == "python", f"only commands of Python are run: {text}"
-        if words[0] == "-m" and words[1] in apart:
+    for words in QUICK[page]:
+        text = shlex.join(words)
+        if words[0] == "-m" and words is not APART[words[1]]:
             answer = here(commands, monkeypatch, capsys, words[1:])
             assert (answer.code, answer.err) == (0, ""), text
             assert answer.out
             continue
-        apart.add(words[1] if words[0] == "-m" else words[0])
         call = subprocess.run(
             [sys.executable, *words], cwd=folder, env=environ, capture_output=True, text=True, timeout=PATIENCE
         )
