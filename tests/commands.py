@@ -15,6 +15,7 @@ import matplotlib
 import pytest
 
 from runners import check, cli, compare, gallery, verify
+from runners.config.experiment import Experiment
 from runners.reproduce import reproduce
 from runners.run import run
 
@@ -51,6 +52,28 @@ def linucb_settings(**changes: Any) -> dict[str, Any]:
         "horizon": 50,
         "seed": 0,
     } | changes
+
+
+def popen_repetitions(experiment: Experiment, repetitions: int, folder: Path, jobs: int) -> subprocess.Popen[str]:
+    """Start a process that does what commands do with an experiment, without what reads words and reports results.
+
+    It says "begins" before it begins.
+    """
+    script = (
+        "import sys; from pathlib import Path; from runners.config.experiment import Experiment; "
+        "from runners.execute.fanout import run_all; from runners.results.store import Store; "
+        f"experiment, folder = Experiment({experiment.settings!r}), Path({str(folder)!r}); "
+        f"print('begins', flush=True); run_all([experiment], {repetitions}, Store(folder), jobs={jobs})"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=_end_with_the_tests if _C else None,
+    )
 
 
 @dataclass(frozen=True)

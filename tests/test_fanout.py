@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 import threadpoolctl
-from commands import PATIENCE, linucb_settings
+from commands import PATIENCE, linucb_settings, popen_repetitions
 from trouble_tuner import ROUNDS
+from worker_calls import note_threads
 
 from bench.errors import ConfigError
 from bench.loop import run
@@ -114,54 +115,56 @@ def test_workers_are_kept_for_several_calls_where_they_are_held(tmp_path, experi
     """And only there: a call of its own leaves none behind."""
     monkeypatch.setenv("TROUBLE_LOG", str(tmp_path / "log"))
 
-    def pids_of_call(name):
-        run_one(experiment, 6, Store(tmp_path / name), 2)
+    def pids_of_call(name, jobs=2):
+        run_one(experiment, 6, Store(tmp_path / name), jobs)
         pids = {line.split()[2] for line in (tmp_path / "log").read_text().splitlines()}
         (tmp_path / "log").unlink()
         return pids
 
     with workers(Runner(), 2):
-        held = pids_of_call("first") | pids_of_call("second") | pids_of_call("third")
+        held = pids_of_call("first") | pids_of_call("second")
     assert len(held) <= 2
     assert not any(Path(f"/proc/{pid}").exists() for pid in held)
-    assert not held & pids_of_call("fourth")
+    assert not held & pids_of_call("third", jobs=1)
 
 
-def test_two_processes_on_one_folder_do_no_harm(commands, undisturbed):
-    words = ["env=switching_triangle", "algorithm=none", "tuner=trouble_tuner.Trouble"]
-    words += [f"horizon={ROUNDS}", "repetitions=8", "output=json"]
-    children = [commands.popen("run", *words, f"jobs={jobs}", TROUBLE="sleep all 0.1") for jobs in (1, 2)]
-    for child in children:
-        out, err = child.communicate(timeout=PATIENCE)
-        report = json.loads(out)
-        assert (child.returncode, err, report["repetitions"], report["failed"]) == (0, "", 8, 0)
-    (folder,) = (commands.results / "raw").iterdir()
-    assert {path.name: path.read_bytes() for path in folder.glob("*.parquet")} == undisturbed
-    assert {path.suffix for path in folder.iterdir()} == {".parquet", ".json"}
+def test_two_processes_on_one_folder_do_no_harm(tmp_path, experiment, undisturbed, trouble):
+    """Some repetitions are played and written by both at the same time."""
+    met = tmp_path / "met"
+    met.mkdir()
+    trouble(";".join(f"meet {repetition} {met}" for repetition in (0, 3, 6)))
+    store = Store(tmp_path / "results")
+    child = popen_repetitions(experiment, 8, store.root, jobs=2)
+    assert child.stdout.readline() == "begins\n"
+    result = run_one(experiment, 8, store)
+    assert (child.communicate(timeout=PATIENCE), child.returncode) == (("", ""), 0)
+    assert (result.done, result.failed) == (set(range(8)), {})
+    assert len(list(met.iterdir())) == 6
+    assert files(store, experiment) == undisturbed
+    assert leftovers(store, experiment) == []
     for repetition in range(8):
-        Store(commands.results).read(folder.name, repetition)
+        store.read(experiment.run_id, repetition)
 
 
 def test_what_exists_is_not_run_again(tmp_path, experiment, monkeypatch):
     store = Store(tmp_path / "results")
-    run_one(experiment, 3, store)
-    before = files(store, experiment)
     monkeypatch.setenv("TROUBLE_LOG", str(tmp_path / "log"))
-    result = run_one(experiment, 2, store, 2)
-    assert (result.done, result.new) == ({0, 1}, set())
-    assert not (tmp_path / "log").exists()
-    assert run_one(experiment, 5, store).new == {3, 4}
+    with workers(Runner(), 1):
+        run_one(experiment, 3, store)
+        before = files(store, experiment)
+        (tmp_path / "log").unlink()
+        result = run_one(experiment, 2, store, 2)
+        assert (result.done, result.new) == ({0, 1}, set())
+        assert not (tmp_path / "log").exists()
+        assert run_one(experiment, 5, store).new == {3, 4}
     assert sorted(line.split()[0] for line in (tmp_path / "log").read_text().splitlines()) == ["3", "4"]
     assert before.items() < files(store, experiment).items()
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_failed_repetition_is_recorded_and_the_others_go_on(
-    tmp_path, experiment, undisturbed, trouble, monkeypatch, jobs
-):
+def test_a_failed_repetition_is_recorded_and_the_others_go_on(tmp_path, experiment, undisturbed, trouble, monkeypatch):
     store = Store(tmp_path / "results")
     trouble("fail 3")
-    result = run_one(experiment, 5, store, jobs)
+    result = run_one(experiment, 5, store, 2)
     assert result.done == result.new == {0, 1, 2, 4}
     assert result.failed[3].startswith("RuntimeError: no luck today (trouble_tuner.py:")
     record = store.failure(experiment.run_id, 3)
@@ -188,7 +191,7 @@ def test_other_code_than_the_run_is_named_after_is_refused(tmp_path, experiment)
     assert "found other code or data than when it was started" in result.failed[0]
 
 
-@pytest.mark.parametrize(("jobs", "backend"), [(1, "loky"), (2, "loky"), (1, "dask")])
+@pytest.mark.parametrize(("jobs", "backend"), [(2, "loky"), (1, "dask")])
 def test_a_tuner_that_hangs_is_stopped(tmp_path, experiment, trouble, jobs, backend):
     """Other tests show that the others go on; on a busy machine none may be quick enough for any limit."""
     if backend == "dask":
@@ -198,15 +201,6 @@ def test_a_tuner_that_hangs_is_stopped(tmp_path, experiment, trouble, jobs, back
     assert result.done == set()
     for repetition in (0, 1):
         assert result.failed[repetition].startswith("the repetition did not finish within runner.time_limit = 1 s")
-
-
-def noted(where: str, what: str) -> str:
-    """Append a line to a file, with the threads of numba, which is imported only now; called in the workers."""
-    import numba
-
-    with open(where, "a") as file:
-        file.write(f"{what} {os.getpid()} {numba.get_num_threads()}\n")
-    return what
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -220,7 +214,7 @@ def test_calls_and_more_repetitions_can_be_added_while_answers_come(
         fan.add(experiment, [0, 1])
         yield
         fan.add(experiment, range(8))  # two of which are asked for already
-        fan.call(noted, str(tmp_path / "calls"), "called")
+        fan.call(note_threads, str(tmp_path / "calls"), "called")
         yield
 
     handed = []
@@ -231,7 +225,7 @@ def test_calls_and_more_repetitions_can_be_added_while_answers_come(
     repetitions = [answer.id for answer in answers if isinstance(answer, Answer)]
     assert sorted(repetitions) == [(experiment.run_id, i) for i in range(8)]
     assert len(answers) == 9
-    assert handed.index(noted) <= 2  # before what was not begun
+    assert handed.index(note_threads) <= 2  # before what was not begun
     assert "called" in answers
     pid, numba_threads = map(int, (tmp_path / "calls").read_text().split()[1:])
     assert (os.getpid() == pid) == (jobs == 1)
@@ -254,45 +248,41 @@ def test_what_a_check_or_a_call_raises_ends_it_all(tmp_path, jobs):
         list(fan.answers())
 
 
-SLOW = '''"""A part whose first start takes long, and must not be made twice at once."""
-
-import os
-import time
-
-from {module} import {base}
-
-
-class Slow({base}):
+SLOW = """
+class Slow{number}({module}.{base}):
     fingerprint = "abc"
 
     def start(self, *arguments):
-        file = os.environ["MINE_SLOW"]
+        file = "{folder}/{number}"
         if not os.path.exists(file):
             with open(file + ".log", "a") as log:
                 log.write("started ")
             time.sleep(0.5)
             open(file, "w").close()
         return super().start(*arguments)
-'''
+"""
+"""A part whose first start takes long, and must not be made twice at once."""
 
 
-@pytest.mark.parametrize(("part", "check"), [("env", False), ("env", True), ("tuner", True)])
-def test_data_is_prepared_and_a_class_checked_by_one_worker_before_any_other_starts(tmp_path, monkeypatch, part, check):
-    """Data would be fetched twice, kernels compiled twice."""
-    monkeypatch.chdir(tmp_path)
+def test_data_is_prepared_and_a_class_checked_by_one_worker_before_any_other_starts(tmp_path, monkeypatch):
+    """Data would be fetched twice, kernels compiled twice; there are two workers that have nothing to do."""
     monkeypatch.syspath_prepend(tmp_path)
-    given = settings(tuner={"_target_": "bench.tuners.baselines.Random"})[part]
-    module, _, base = given["_target_"].rpartition(".")
-    (tmp_path / "mine_slow.py").write_text(SLOW.format(module=module, base=base))
-    monkeypatch.setenv("MINE_SLOW", str(tmp_path / "slow"))
-    slow = {part: {**given, "_target_": "mine_slow.Slow"}}
-    fan = FanOut(Store(tmp_path / "results"), jobs=2)
-    for seed in range(3):
-        fan.add(Experiment(settings(**slow, seed=seed)), range(2), check=check)
-    answers = [(answer.status, answer.error) for answer in fan.answers()]
+    cases = [("env", False), ("env", True), ("tuner", True)]
+    plain = settings(tuner={"_target_": "bench.tuners.baselines.Random"})
+    text = "import os\nimport time\n\nimport bench.envs.moving_peak\nimport bench.tuners.baselines\n"
+    for number, (part, _) in enumerate(cases):
+        module, _, base = plain[part]["_target_"].rpartition(".")
+        text += SLOW.format(number=number, module=module, base=base, folder=tmp_path)
+    (tmp_path / "mine_slow.py").write_text(text)
+    with workers(Runner(), 2):
+        for number, (part, check) in enumerate(cases):
+            slow = plain | {part: {**plain[part], "_target_": f"mine_slow.Slow{number}"}}
+            fan = FanOut(Store(tmp_path / "results"), jobs=2)
+            for seed in range(3):
+                fan.add(Experiment(slow | {"seed": seed}), range(2), check=check)
+            assert [(answer.status, answer.error) for answer in fan.answers()] == [("new", "")] * 6
+            assert (tmp_path / f"{number}.log").read_text() == "started ", (part, check)
     sys.modules.pop("mine_slow", None)
-    assert answers == [("new", "")] * 6
-    assert (tmp_path / "slow.log").read_text() == "started "
 
 
 @pytest.mark.usefixtures("one_worker")
@@ -308,21 +298,3 @@ def test_progress_is_shown_only_where_it_is_wanted(tmp_path, experiment, capsys)
 @pytest.mark.parametrize("seconds", [0, 59, 60, 3_599, 3_600, 86_399])
 def test_the_time_left_is_in_hours_minutes_and_seconds(seconds):
     assert _clock(seconds + 0.4) == str(timedelta(seconds=seconds))
-
-
-def test_dask_workers_come_to_the_same_bytes_and_the_others_take_over_from_one_that_dies(
-    tmp_path, experiment, undisturbed, trouble, monkeypatch, capsys
-):
-    pytest.importorskip("distributed", reason="dask is not installed")
-    store = Store(tmp_path / "results")
-    monkeypatch.setenv("TROUBLE_LOG", str(tmp_path / "log"))
-    trouble(f"kill_once 3 {tmp_path / 'killed'}")  # the first worker that gets there
-    result = run_one(experiment, 8, store, 2, runner=Runner("dask", progress=True))
-    assert (result.done, result.failed) == (set(range(8)), {})
-    assert (tmp_path / "killed").exists()
-    assert files(store, experiment) == undisturbed
-    lines = [line.split() for line in (tmp_path / "log").read_text().splitlines()]
-    assert sorted(int(line[0]) for line in lines) == list(range(8))
-    assert str(os.getpid()) not in {line[2] for line in lines}
-    assert {line[1] for line in lines} == {"11"}  # threads of the libraries, and what the variable says
-    assert "8/8 repetitions" in capsys.readouterr().err

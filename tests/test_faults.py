@@ -19,8 +19,9 @@ from typing import Any
 import pooch
 import psutil
 import pytest
-from commands import PATIENCE, ROOT, Commands
+from commands import PATIENCE, ROOT, Commands, popen_repetitions
 from trouble_tuner import ROUNDS
+from worker_calls import die_once
 
 import bandit_bench
 from bench.errors import ConfigError, StoreError
@@ -28,7 +29,7 @@ from runners.cli import main
 from runners.command import command, plain_command
 from runners.config.experiment import Experiment
 from runners.config.runner import Runner
-from runners.execute.fanout import run_all
+from runners.execute.fanout import run_all, run_each
 from runners.execute.workers import spread, workers
 from runners.results.store import Store
 
@@ -42,6 +43,12 @@ def experiment(trouble):
     parts = {"env": "envs.moving_peak.SwitchingTriangle", "task": "tasks.direct.Direct"}
     settings: dict[str, Any] = {part: {"_target_": f"bench.{name}"} for part, name in parts.items()}
     return Experiment({**settings, "tuner": {"_target_": "trouble_tuner.Trouble"}, "horizon": ROUNDS, "seed": 0})
+
+
+@pytest.fixture
+def plain(experiment):
+    """An experiment without a class of a user's own: with one job it needs no worker."""
+    return Experiment({**experiment.settings, "tuner": {"_target_": "bench.tuners.baselines.Random"}})
 
 
 @pytest.fixture
@@ -64,19 +71,18 @@ def parquet(root: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in root.glob("raw/*/*.parquet")}
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(40, marks=pytest.mark.release)])
-def test_after_kills_at_random_moments_all_is_there_as_if_nothing_had_happened(tmp_path, kills):
-    """A worker, then the command, which is started anew at once: its workers may still be there."""
-    words = ["env=switching_triangle", "algorithm=none", "tuner=random", "horizon=500", "repetitions=200"]
-    calm, disturbed = Commands(tmp_path / "calm"), Commands(tmp_path / "disturbed")
-    assert calm.call("run", *words).code == 0
+@pytest.mark.parametrize("kills", [2, pytest.param(40, marks=pytest.mark.release)])
+def test_after_kills_at_random_moments_all_is_there_as_if_nothing_had_happened(tmp_path, plain, kills):
+    """Two workers, then what started them, which is started anew at once: its workers may still be there."""
+    repetitions, results = 150, tmp_path / "disturbed"
+    run_all([plain], repetitions, Store(tmp_path / "calm"), jobs=1)
     rng, killed = random.Random(time.time_ns()), 0
     for i in range(kills):
-        done = set(parquet(disturbed.results))
-        child = disturbed.popen("run", *words, "jobs=2")
-        wanted = len(done) + rng.random() * (200 - len(done)) / (kills - i)
+        done = set(parquet(results))
+        child = popen_repetitions(plain, repetitions, results, jobs=2)
+        wanted = len(done) + rng.random() * (repetitions - len(done)) / (kills - i)
         for _ in range(2):
-            until(lambda child=child, wanted=wanted: child.poll() is not None or count(disturbed.results) >= wanted)
+            until(lambda child=child, wanted=wanted: child.poll() is not None or count(results) >= wanted)
             time.sleep(rng.random() * 0.1)
             with suppress(psutil.NoSuchProcess, IndexError):
                 process = psutil.Process(child.pid)
@@ -85,20 +91,11 @@ def test_after_kills_at_random_moments_all_is_there_as_if_nothing_had_happened(t
                 killed += 1
         child.kill()
         child.communicate()
-        assert done <= set(parquet(disturbed.results))
+        assert done <= set(parquet(results))
     assert killed
-    answer = disturbed.call("run", *words, "jobs=2")
-    assert (answer.code, answer.err) == (0, "")
-    assert parquet(disturbed.results) == parquet(calm.results)
-
-
-def test_a_repetition_lost_with_its_worker_is_run_once_more(tmp_path, trouble, experiment):
-    calm = run_all([experiment], 5, Store(tmp_path / "calm"), jobs=1)[experiment.run_id]
-    trouble(f"kill_once 2 {tmp_path / 'killed'}")
-    result = run_all([experiment], 5, Store(tmp_path / "results"), jobs=2)[experiment.run_id]
-    assert (tmp_path / "killed").exists()
-    assert (result.done, result.failed) == (calm.done, {})
-    assert parquet(tmp_path / "results") == parquet(tmp_path / "calm")
+    child = popen_repetitions(plain, repetitions, results, jobs=2)
+    assert (child.communicate(timeout=PATIENCE), child.returncode) == (("begins\n", ""), 0)
+    assert parquet(results) == parquet(tmp_path / "calm")
 
 
 def test_too_little_memory_is_a_failure_of_the_repetition(tmp_path, trouble, experiment):
@@ -109,33 +106,32 @@ def test_too_little_memory_is_a_failure_of_the_repetition(tmp_path, trouble, exp
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_full_disk_ends_in_a_sentence_and_with_room_it_goes_on(tmp_path, small_disk, experiment, jobs):
+def test_a_full_disk_ends_in_a_sentence_and_with_room_it_goes_on(tmp_path, small_disk, plain, jobs):
     store = Store(small_disk)
-    run_all([experiment], 60, Store(tmp_path / "calm"), jobs=1)
+    run_all([plain], 60, Store(tmp_path / "calm"), jobs=1)
     with pytest.raises(
         StoreError, match=r"could not be written \(No space left on device\), expected a folder"
     ) as caught:
-        run_all([experiment], 60, store, jobs=jobs)
+        run_all([plain], 60, store, jobs=jobs)
     assert "\n" not in str(caught.value)
-    kept = store.done(experiment.run_id)
+    kept = store.done(plain.run_id)
     assert 0 < len(kept) < 60
     for repetition in kept:
-        store.read(experiment.run_id, repetition)
+        store.read(plain.run_id, repetition)
     subprocess.run(["mount", "-o", "remount,size=8m", str(small_disk)], check=True)
-    result = run_all([experiment], 60, store, jobs=1)[experiment.run_id]
+    result = run_all([plain], 60, store, jobs=1)[plain.run_id]
     assert result.new == set(range(60)) - kept
     assert parquet(small_disk) == parquet(tmp_path / "calm")
 
 
-@pytest.mark.usefixtures("one_worker")
-def test_a_read_only_folder_is_named_and_what_is_in_it_can_be_used(small_disk, experiment):
+def test_a_read_only_folder_is_named_and_what_is_in_it_can_be_used(small_disk, plain):
     store = Store(small_disk)
-    run_all([experiment], 2, store, jobs=1)
+    run_all([plain], 2, store, jobs=1)
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
-    result = run_all([experiment], 2, store, jobs=1)[experiment.run_id]
+    result = run_all([plain], 2, store, jobs=1)[plain.run_id]
     assert (result.done, result.new) == ({0, 1}, set())
     with pytest.raises(StoreError, match=r"could not be written \(Read-only file system\), expected a folder"):
-        run_all([experiment], 3, store, jobs=1)
+        run_all([plain], 3, store, jobs=1)
 
 
 def test_results_that_vanish_meanwhile_are_named_and_made_again(tmp_path, trouble, experiment):
@@ -150,14 +146,11 @@ def test_results_that_vanish_meanwhile_are_named_and_made_again(tmp_path, troubl
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        (signal.SIGINT, ["jobs=1"]),
         (signal.SIGINT, ["jobs=2"]),
-        (signal.SIGTERM, ["jobs=2"]),
-        (signal.SIGHUP, ["jobs=2"]),
-        (signal.SIGTERM, ["jobs=2", "runner=dask"]),
+        (signal.SIGTERM, ["jobs=1", "runner=dask"]),
     ],
 )
-def test_stopped_from_outside_it_says_how_to_go_on(commands, words, kind):
+def test_a_command_with_workers_that_is_stopped_says_how_to_go_on(commands, words, kind):
     if "runner=dask" in words:
         pytest.importorskip("distributed", reason="dask is not installed")
     child = commands.popen("run", *OWN, *words, TROUBLE="sleep 2 86400")
@@ -173,7 +166,20 @@ def test_stopped_from_outside_it_says_how_to_go_on(commands, words, kind):
     assert len(parquet(commands.results)) == least
 
 
-@pytest.mark.parametrize(("words", "finished"), [(("run", *OWN), 6), (("compare", "--help"), 0)], ids=["run", "help"])
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no terminal that is closed is heard of here")
+def test_a_command_whose_terminal_is_closed_says_how_to_go_on():
+    """To a file that its words may go to."""
+    script = (
+        "import os, signal, sys, time; from runners.command import command; "
+        "sys.exit(command(lambda: os.kill(os.getpid(), signal.SIGHUP) or time.sleep(86400)))"
+    )
+    answer = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
+    assert (answer.returncode, answer.stdout, answer.stderr) == (130, "", STOPPED)
+
+
+@pytest.mark.parametrize(
+    ("words", "finished"), [(("run", *OWN_RUN), 2), (("compare", "--help"), 0)], ids=["run", "help"]
+)
 def test_a_reader_who_has_had_enough_is_no_traceback(commands, words, finished):
     child = commands.popen(*words)
     child.stdout.close()  # as head does at its end
@@ -186,28 +192,35 @@ def test_a_reader_who_has_had_enough_is_no_traceback(commands, words, finished):
 
 
 @pytest.mark.parametrize("backend", ["loky", "dask"])
-def test_a_repetition_that_kills_its_worker_twice_fails_alone(tmp_path, trouble, experiment, backend):
+def test_what_is_lost_with_a_worker_is_run_once_more_and_fails_alone_if_it_kills_another(
+    tmp_path, trouble, experiment, monkeypatch, capsys, backend
+):
+    """Repetition 1 kills each worker that runs it, repetition 2 the first; all workers have one thread."""
     if backend == "dask":
         pytest.importorskip("distributed", reason="dask is not installed")
-    trouble("kill 2")
+    others = {0, 2, 3, 4, 5}
+    calm = Store(tmp_path / "calm")
+    for answer in run_each([(experiment, others)], calm, jobs=1, runner=Runner()):
+        assert answer.status == "new"
+    monkeypatch.setenv("TROUBLE_LOG", str(tmp_path / "log"))
+    trouble(f"kill 1;kill_once 2 {tmp_path / 'killed'}")
     store = Store(tmp_path / "results")
-    result = run_all([experiment], 5, store, jobs=2, runner=Runner(backend))[experiment.run_id]
-    assert (result.done, list(result.failed)) == ({0, 1, 3, 4}, [2])
-    assert result.failed[2].startswith("its worker died twice (")
-    assert store.failure(experiment.run_id, 2)["error"] == result.failed[2]
-
-
-def drawn(number: int, folder: str) -> int:
-    """Do what a page needs; the first worker to do so dies."""
-    with suppress(FileExistsError):
-        os.close(os.open(f"{folder}/dead", os.O_CREAT | os.O_EXCL))
-        os.kill(os.getpid(), signal.SIGKILL)
-    return number
+    result = run_all([experiment], 6, store, jobs=2, runner=Runner(backend, progress=True))[experiment.run_id]
+    assert (tmp_path / "killed").exists()
+    assert (result.done, list(result.failed)) == (others, [1])
+    assert result.failed[1].startswith("its worker died twice (")
+    assert store.failure(experiment.run_id, 1)["error"] == result.failed[1]
+    assert parquet(store.root) == parquet(calm.root)
+    lines = [line.split() for line in (tmp_path / "log").read_text().splitlines()]
+    assert sorted(int(line[0]) for line in lines) == sorted(others)
+    assert str(os.getpid()) not in {line[2] for line in lines}
+    assert {line[1] for line in lines} == {"11"}  # threads of the libraries, and what the variable says
+    assert "6/6 repetitions" in capsys.readouterr().err
 
 
 def test_pages_whose_worker_died_are_drawn_again(tmp_path):
     with workers(Runner(), 2):
-        pages = list(spread(Runner(), 2)(drawn, [(number, str(tmp_path)) for number in range(10)]))
+        pages = list(spread(Runner(), 2)(die_once, [(number, str(tmp_path)) for number in range(10)]))
     assert sorted(pages) == list(range(10))
     assert (tmp_path / "dead").exists()
 
@@ -239,12 +252,13 @@ def test_a_killed_dask_scheduler_is_named_and_what_is_finished_is_kept(tmp_path,
     scheduler = subprocess.Popen([*python, "distributed.cli.dask_scheduler", *words], **quiet)
     until(lambda: address_file.is_file() and address_file.read_text().rstrip().endswith("}"))  # written in parts
     environ = {**os.environ, "PYTHONPATH": f"{ROOT}:{commands.cwd}", "TROUBLE": "sleep 2 86400"}
-    words = ["--scheduler-file", str(address_file), "--nworkers", "2", "--nthreads", "1", "--no-dashboard"]
+    # One worker of one thread, which plays 0 and 1, and then sleeps
+    words = ["--scheduler-file", str(address_file), "--nworkers", "1", "--nthreads", "1", "--no-dashboard"]
     worker = subprocess.Popen([*python, "distributed.cli.dask_worker", *words], env=environ, **quiet)
     try:
         address = json.loads(address_file.read_text())["address"]
         child = commands.popen("run", *OWN, "runner=dask", f"runner.scheduler={address}")
-        until(lambda: len(parquet(commands.results)) == 5)  # all but the one that sleeps
+        until(lambda: len(parquet(commands.results)) == 2)
         os.killpg(scheduler.pid, signal.SIGKILL)
         _, err = child.communicate(timeout=PATIENCE)
     finally:
@@ -253,7 +267,7 @@ def test_a_killed_dask_scheduler_is_named_and_what_is_finished_is_kept(tmp_path,
                 os.killpg(process.pid, signal.SIGKILL)
     sentence = f"error: runner.scheduler: '{address}' does not respond any more, expected a running dask"
     assert (child.returncode, err.startswith(sentence), len(err.splitlines())) == (1, True, 1), err
-    assert len(parquet(commands.results)) == 5
+    assert len(parquet(commands.results)) == 2
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -264,14 +278,13 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-@pytest.mark.usefixtures("one_worker")
-def test_all_damaged_results_are_named_and_run_again_at_once(tmp_path, experiment, capsys):
+def test_all_damaged_results_are_named_and_run_again_at_once(tmp_path, plain, capsys):
     store = Store(tmp_path / "results")
-    run_all([experiment], 5, store, jobs=1)
+    run_all([plain], 5, store, jobs=1)
     whole = parquet(store.root)
     for repetition in (1, 3, 4):
-        store.path(experiment.run_id, repetition).write_bytes(b"PAR1")
-    result = run_all([experiment], 5, store, jobs=1)[experiment.run_id]
+        store.path(plain.run_id, repetition).write_bytes(b"PAR1")
+    result = run_all([plain], 5, store, jobs=1)[plain.run_id]
     assert (result.done, result.new) == (set(range(5)), {1, 3, 4})
     assert parquet(store.root) == whole
     err = capsys.readouterr().err
@@ -279,22 +292,38 @@ def test_all_damaged_results_are_named_and_run_again_at_once(tmp_path, experimen
     assert len(err.splitlines()) == 1
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_sigterm_at_any_moment_ends_with_the_sentence_or_silently(tmp_path, jobs):
-    """From Python's start to the last worker, whichever of them a moment is on this machine."""
-    words = ["env=switching_triangle", "algorithm=none", "tuner=random", "horizon=3000", "repetitions=400"]
-    moments = (0.3, 1.3, 3, 6)
-    children = [Commands(tmp_path / str(i)).popen("run", *words, f"jobs={jobs}") for i in range(len(moments))]
-    start = time.monotonic()
-    for seconds, child in zip(moments, children, strict=True):
-        time.sleep(max(0.0, start + seconds - time.monotonic()))
-        child.send_signal(signal.SIGTERM)
-    for seconds, child in zip(moments, children, strict=True):
-        _, err = child.communicate(timeout=PATIENCE)
-        code = child.returncode
-        before = code == -signal.SIGTERM and not err  # while Python starts, and at its end
-        stopped = code in (130, -signal.SIGINT) and err == STOPPED  # -SIGINT, if Python was importing: 130 in a shell
-        assert before or (code == 0 and not err) or stopped, (seconds, code, err)
+def worker_count(child: subprocess.Popen[str]) -> int:
+    with suppress(psutil.NoSuchProcess):
+        return len(psutil.Process(child.pid).children(recursive=True))
+    return 0
+
+
+MOMENTS: dict[str, tuple[int, Callable[[Commands, subprocess.Popen[str]], Any]]] = {
+    "it is imported": (1, lambda calls, child: time.sleep(0.3)),
+    "it runs": (1, lambda calls, child: until(lambda: count(calls.results) >= 3)),
+    "workers start": (2, lambda calls, child: until(lambda: worker_count(child) >= 1)),
+    "workers run": (2, lambda calls, child: until(lambda: count(calls.results) >= 3)),
+    "it ends": (1, lambda calls, child: until(lambda: count(calls.results) == 30)),
+}
+"""By their names: the number of jobs, and what waits for them."""
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_sigterm_at_any_moment_ends_with_the_sentence_or_silently(commands, moment):
+    """From Python's start to its end; nothing sleeps that could be interrupted."""
+    jobs, wait = MOMENTS[moment]
+    horizon, repetitions = (300, 30) if moment == "it ends" else (3000, 400)
+    words = ["env=switching_triangle", "algorithm=none", "tuner=random", f"horizon={horizon}", f"jobs={jobs}"]
+    child = commands.popen("run", *words, f"repetitions={repetitions}")
+    wait(commands, child)
+    time.sleep(random.random() * 0.05)
+    child.send_signal(signal.SIGTERM)
+    _, err = child.communicate(timeout=PATIENCE)
+    code = child.returncode
+    before = code == -signal.SIGTERM and not err  # while Python starts, and at its end
+    stopped = code in (130, -signal.SIGINT) and err == STOPPED  # -SIGINT, if Python was importing: 130 in a shell
+    at_end = moment == "it ends" and code == 0 and not err
+    assert stopped or at_end or (before and moment in ("it is imported", "it ends")), (code, err)
 
 
 @pytest.mark.parametrize(
@@ -331,7 +360,6 @@ def test_what_the_terminal_cannot_show_is_escaped(monkeypatch):
     ("streams", "code", "words"),
     [
         (">/dev/full", 1, "error: the output could not be written (No space left on device)"),
-        (">&-", 0, ""),
         ("<&- >&- 2>&-", 0, ""),
     ],
 )
@@ -354,10 +382,10 @@ def test_workers_have_standard_streams_where_they_were_closed(commands):
         "from runners.command import command\n"
         "from runners.config.runner import Runner\n"
         "from runners.execute.workers import spread\n"
-        "def is_open(number):\n"
-        "    return os.path.samestat(os.fstat(number), os.stat(os.devnull))\n"
+        "def are_open():\n"
+        "    return [os.path.samestat(os.fstat(number), os.stat(os.devnull)) for number in range(3)]\n"
         "def main():\n"
-        "    found = list(spread(Runner(), 2)(is_open, [(number,) for number in range(3)]))\n"
+        "    (found,) = spread(Runner(), 2)(are_open, [()])\n"
         f"    open({str(seen)!r}, 'w').write(str(found))\n"
         "    return True\n"
     )
@@ -379,7 +407,7 @@ def test_a_closed_terminal_stops_a_command_though_nothing_can_be_said(commands):
     """Its last words cannot be written to the terminal any more, which must not become another error."""
     pty = pytest.importorskip("pty", reason="there are no terminals here")
     ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "runners.run", *OWN, "jobs=2"]
+    words = [sys.executable, "-m", "runners.run", *OWN]
     take = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
     child = subprocess.Popen(
         [sys.executable, "-c", take, *words],
@@ -391,7 +419,7 @@ def test_a_closed_terminal_stops_a_command_though_nothing_can_be_said(commands):
         start_new_session=True,
     )
     os.close(theirs)
-    while len(parquet(commands.results)) < 5:  # all but the one that sleeps
+    while len(parquet(commands.results)) < 2:  # then one sleeps
         _read_ready(ours, 0.05)
     os.close(ours)
     assert child.wait(timeout=PATIENCE) == 130
@@ -536,14 +564,13 @@ def test_a_user_without_a_home_has_one_for_libraries(monkeypatch):
     assert found == [Path("/.cache/x")]
 
 
-@pytest.mark.usefixtures("one_worker")
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
 @pytest.mark.parametrize("ending", ["json", "parquet"])
-def test_a_pipe_in_place_of_a_result_is_named(tmp_path, experiment, trouble, ending):
+def test_a_pipe_in_place_of_a_result_is_named(tmp_path, plain, ending):
     store = Store(tmp_path)
-    run_all([experiment], 1, store, jobs=1)
-    path = store.path(experiment.run_id, 0, f".{ending}")
+    run_all([plain], 1, store, jobs=1)
+    path = store.path(plain.run_id, 0, f".{ending}")
     path.unlink()
     os.mkfifo(path)
     with pytest.raises(StoreError, match=rf"rep-00000.{ending}: cannot be read \(Not a regular file\)"):
-        run_all([experiment], 1, store, jobs=1)
+        run_all([plain], 1, store, jobs=1)

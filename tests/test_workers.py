@@ -2,16 +2,15 @@
 
 import errno
 import os
-import signal
 import threading
 import time
 from collections import deque
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from commands import PATIENCE
+from worker_calls import meet, note
 
 from bench.errors import ConfigError
 from runners.config.runner import Runner
@@ -19,15 +18,6 @@ from runners.execute import limits
 from runners.execute.limits import TimeOverError
 from runners.execute.processes import Call, WorkerDiedError
 from runners.execute.workers import workers
-
-
-def note(path: str, number: int) -> int:
-    """Write down that a call was begun; the fourth call ends its process, each time."""
-    with open(path, "a") as log:
-        log.write(f"{number}\n")
-    if number == 3:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return number
 
 
 def test_only_what_a_worker_ran_is_run_once_more_when_it_dies(tmp_path):
@@ -111,23 +101,15 @@ def test_code_has_some_seconds_to_end_after_its_limit(monkeypatch, late, ended):
     assert len(records[:1]) == len(ended)
 
 
-def meet(folder: str, number: int, others: int) -> int:
-    """Return when as many calls have begun as there are."""
-    Path(folder, str(number)).touch()
-    while len(list(Path(folder).iterdir())) < others:
-        time.sleep(0.05)
-    return number
-
-
 @pytest.mark.parametrize("backend", ["loky", "dask"])
 def test_workers_are_started_as_they_are_needed_and_no_more(tmp_path, backend):
-    """Three calls that wait for each other have a worker each, of 50 that there might be, and at first one or none."""
+    """Two calls that wait for each other have a worker each, of 50 that there might be, and at first one or none."""
     if backend == "dask":
         pytest.importorskip("distributed", reason="dask is not installed")
     with workers(Runner(backend), 50) as pool:
         started = lambda: pool._processes if backend == "loky" else pool._local.workers  # noqa: E731
         assert len(started()) <= 1
-        calls = [Call(meet, (str(tmp_path), number, 3)) for number in range(3)]
+        calls = [Call(meet, (str(tmp_path), number, 2)) for number in range(2)]
         answers = dict(pool.run(deque(calls)))
-        assert [answers[call].result() for call in calls] == [0, 1, 2]
-        assert len(started()) == 3
+        assert [answers[call].result() for call in calls] == [0, 1]
+        assert len(started()) == 2

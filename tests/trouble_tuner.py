@@ -1,6 +1,7 @@
 """A tuner that sleeps, fails, hangs, dies or keeps a log where variables say so: its source stays the same.
 
-``TROUBLE`` has the kind of trouble, the repetition that has it (all without one), and a path or a number of seconds.
+``TROUBLE`` has the kind of trouble, the repetition that has it (or all), and a path or a number of seconds. Between
+several troubles are semicolons.
 The fixture ``commands`` copies this file into the folder from which commands are called.
 """
 
@@ -26,19 +27,26 @@ class Trouble(Tuner):
     def _start(self, problem, seeds):
         self.rng, self.repetition = seeds.generator("x"), seeds.repetition
         self.name, self.left, self.counts = problem.space.names[0], problem.horizon, problem.total_rounds == ROUNDS
-        kind, repetition, where = [*os.environ.get("TROUBLE", "").split(" "), "", ""][:3]
-        if not self.counts or not kind or repetition not in ("all", str(seeds.repetition)):
-            return
+        for trouble in os.environ.get("TROUBLE", "").split(";"):
+            kind, repetition, where = [*trouble.split(" "), "", ""][:3]
+            if self.counts and repetition in ("all", str(seeds.repetition)):
+                self._suffer(kind, where)
+
+    def _suffer(self, kind, where):
         if kind == "fail":
             raise RuntimeError("no luck today\nand a second line")
         if kind == "memory":
             raise MemoryError
         if kind == "vanish":
             shutil.rmtree(where)
-        while kind == "hang":
-            pass
+        while kind == "hang":  # which returns to Python, and costs little
+            time.sleep(0.01)
         if kind == "sleep":
             time.sleep(float(where))
+        if kind == "meet":  # go on when another process has come as far
+            Path(where, f"{self.repetition}-{os.getpid()}").touch()
+            while len(list(Path(where).glob(f"{self.repetition}-*"))) < 2:
+                time.sleep(0.001)
         if kind == "kill" or (kind == "kill_once" and not os.path.exists(where)):
             if where:
                 Path(where).touch()

@@ -1,0 +1,41 @@
+"""Functions that tests call in workers, which import their module: it imports little."""
+
+import os
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+
+
+def die_once(number: int, folder: str) -> int:
+    """Return ``number``; the first worker to be called dies instead."""
+    with suppress(FileExistsError):
+        os.close(os.open(f"{folder}/dead", os.O_CREAT | os.O_EXCL))
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def note(path: str, number: int) -> int:
+    """Write down that a call was begun; the fourth call ends its process, each time."""
+    with open(path, "a") as log:
+        log.write(f"{number}\n")
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def note_threads(where: str, what: str) -> str:
+    """Append a line to a file, with the threads of numba, which is imported only now."""
+    import numba
+
+    with open(where, "a") as file:
+        file.write(f"{what} {os.getpid()} {numba.get_num_threads()}\n")
+    return what
+
+
+def meet(folder: str, number: int, others: int) -> int:
+    """Return when as many calls have begun as there are."""
+    Path(folder, str(number)).touch()
+    while len(list(Path(folder).iterdir())) < others:
+        time.sleep(0.05)
+    return number
