@@ -114,13 +114,23 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def reference_results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the committed results, without what a user's own commands have written beside them."""
+def reference_results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The committed results, without what a user's own commands have written beside them; no test changes them.
+
+    Links to the files of the checkout where they can be had: a copy takes 50 MB.
+    """
     listed = subprocess.run(["git", "ls-files", "-z", "results"], cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode:
         pytest.skip("only git knows which results are committed, and this is no git checkout")
     folder = tmp_path_factory.mktemp("reference")
+    made = {}
     for name in filter(None, listed.stdout.split("\0")):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, folder / name)
-    return folder / "results"
+        try:
+            os.link(ROOT / name, folder / name)
+        except OSError:  # between file systems
+            shutil.copy2(ROOT / name, folder / name)
+        made[folder / name] = (folder / name).stat().st_mtime_ns
+    yield folder / "results"
+    changed = [path for path, when in made.items() if not path.is_file() or path.stat().st_mtime_ns != when]
+    assert changed == [], "a test has changed a committed result"

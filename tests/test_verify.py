@@ -2,6 +2,7 @@
 
 import copy
 import csv
+import functools
 import json
 import random
 import re
@@ -38,7 +39,8 @@ from runners.results.committed import FILE, CommittedRepetitions, write_repetiti
 from runners.results.derive import thinning
 from runners.results.stamps import damage, read_stamps, write_stamps
 
-SAMPLED = 6  # of the figures with committed repetitions
+SAMPLED, SECONDS = 6, 2.0
+"""How many of the figures with committed repetitions are sampled, and how long these took together when committed."""
 COMMAND = "python -m runners.reproduce figure=mine/small scale=paper"
 
 
@@ -396,15 +398,23 @@ def rewrite(folder: Path, changed: Callable[[Kept], None] | None) -> None:
     write_repetitions(folder, thinning(read_figure(FIGURE)), stored)
 
 
-@pytest.mark.parametrize("name", DAMAGES)
-def test_one_damaged_file_is_named_and_the_other_results_are_verified(folder, monkeypatch, capsys, name):
+@pytest.fixture
+def two(folder, monkeypatch):
+    """The folder of one of two results, the same figure's under two names."""
     shutil.copytree(folder, folder.parents[1] / "other" / "paper")
     for module in (verify, execute):
         monkeypatch.setattr(module, "choices", lambda _: ["mine/small", "mine/other"])
+    return folder
+
+
+def test_two_results_without_damage_are_found_equal(two, capsys):
     assert verify.verify(["jobs=1", "seconds=1"]), capsys.readouterr().out
-    capsys.readouterr()
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_one_damaged_file_is_named_and_the_other_results_are_verified(two, capsys, name):
     damage, sentence = DAMAGES[name]
-    damage(folder)
+    damage(two)
     assert not verify.verify(["jobs=1", "seconds=1"])
     out = capsys.readouterr().out
     assert sentence in out
@@ -504,6 +514,7 @@ def features(name: str) -> set[tuple[str, ...]]:
     return {("kind", given["kind"]), *((key,) for key in given if given[key]), *claims}
 
 
+@functools.cache
 def covering(results: Path) -> list[str]:
     """Return figures that together have every feature that any has, with few repetitions to read."""
     left = {name: features(name) for name in committed(results)}
@@ -548,6 +559,10 @@ def test_a_sample_of_the_committed_results_is_what_the_code_gives_today(referenc
     known = sorted({path.parts[-4] + "/" + path.parts[-3] for path in reference_results.glob("*/*/*/" + FILE)})
     if not known:
         pytest.skip("there are no committed repetitions")
-    monkeypatch.setattr(execute, "choices", lambda _: random.Random(0).sample(known, min(SAMPLED, len(known))))
-    verify.verify(["jobs=1", "seconds=6"])
-    assert " equal, 0 differ" in capsys.readouterr().out
+    names = random.Random(0).sample(known, min(SAMPLED, len(known)))
+    results, problems = execute._read(names)
+    assert not problems
+    assert execute._sample(results, SECONDS, 0, 1, False, False), capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert int(out.split(" repetitions of ")[0].split()[-1]) > 1
+    assert " equal, 0 differ" in out

@@ -130,15 +130,20 @@ def _with_all_repetitions(results: Results, of_first: Results) -> Results:
 
     A reading may stop at fewer: the same runs must not say something else of a number because they are fewer.
     """
-    figure, taken, kept = results.figure, [], results.finals
+    figure, taken, less = results.figure, [], []
     for key in results.experiments:
         few, many = results.rows(key), of_first.rows(key)
         if len(few) and len(few) < len(many):
             same = many[many["repetition"].isin(few["repetition"])]
-            if few.set_index("repetition")[figure.column].equals(same.set_index("repetition")[figure.column]):
+            if all(
+                np.array_equal(few[name].to_numpy(), same[name].to_numpy(), equal_nan=name == figure.column)
+                for name in ("repetition", figure.column)
+            ):
                 taken.append(many)
-                kept = kept.drop(index=few.index)
-    return Results(figure, results.curves, pd.concat([kept, *taken]), results.provenance) if taken else results
+                less += few.index.tolist()
+    if not taken:
+        return results
+    return Results(figure, results.curves, pd.concat([results.finals.drop(index=less), *taken]), results.provenance)
 
 
 def _beside(

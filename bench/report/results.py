@@ -8,6 +8,7 @@ from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from bench.columns import is_regret
@@ -69,9 +70,11 @@ class Results:
             for labels in itertools.product(*block.values())
         ]
         self.finals, self._curves = self._labelled(finals), curves
-        self._series: dict[tuple[Labels, str], pd.Series[float]] = {}
+        self._ends: dict[tuple[Labels, str], tuple[npt.NDArray[np.int64], Array]] = {}
         self._mean_curves: dict[tuple[Labels, str], pd.DataFrame] = {}
         self._selected: dict[tuple[tuple[str, tuple[str, ...]], ...], list[Labels]] = {}  # claims ask the same again
+        self._on_axis: dict[str, list[str]] = {}
+        self._combinations: dict[tuple[int, ...], list[tuple[str, ...]]] = {}
         self._rows: dict[Labels, pd.DataFrame] = {(): self.finals} if len(finals) else {}
         if self.axes and len(finals):
             groups: Any = self.finals.groupby(list(self.axes), sort=False)  # labels are tuples, of one axis, too
@@ -101,10 +104,11 @@ class Results:
 
     def labels(self, axis: str) -> list[str]:
         """Return the labels of an axis in the figure's order, without the empty one."""
-        if axis not in self.axes:
-            return []
-        position = self.axes.index(axis)
-        return list(dict.fromkeys(key[position] for key in self.experiments if key[position]))
+        if axis not in self._on_axis:
+            position = self.axes.index(axis) if axis in self.axes else None
+            found = () if position is None else (key[position] for key in self.experiments if key[position])
+            self._on_axis[axis] = list(dict.fromkeys(found))
+        return list(self._on_axis[axis])
 
     def as_dict(self, key: Labels) -> dict[str, str]:
         return dict(zip(self.axes, key, strict=True))
@@ -139,11 +143,13 @@ class Results:
             return [{}]
         if not set(axes) <= set(self.axes):
             return []
-        positions = [self.axes.index(axis) for axis in axes]
+        positions = tuple(self.axes.index(axis) for axis in axes)
         selected = [{tuple(key[i] for i in positions) for key in self.select(chosen)} for chosen in selections]
         enough = all if self.is_declared else any
-        in_order = dict.fromkeys(tuple(key[i] for i in positions) for key in self.experiments)
-        cases = [labels for labels in in_order if all(labels) and enough(labels in group for group in selected)]
+        if positions not in self._combinations:
+            found = dict.fromkeys(tuple(key[i] for i in positions) for key in self.experiments)
+            self._combinations[positions] = [labels for labels in found if all(labels)]
+        cases = [labels for labels in self._combinations[positions] if enough(labels in group for group in selected)]
         return [{axis: (label,) for axis, label in zip(axes, labels, strict=True)} for labels in cases]
 
     def check(self, chosen: Selection, where: str) -> None:
@@ -206,27 +212,36 @@ class Results:
 
     def rows(self, key: Labels) -> pd.DataFrame:
         """Return the final values of an experiment, one row per repetition; empty if there are none."""
-        return self._rows.get(key, self.finals.iloc[:0])
+        rows = self._rows.get(key)
+        return self.finals.iloc[:0] if rows is None else rows
 
-    def series(self, key: Labels, column: str) -> "pd.Series[float]":
-        """Return the final values of an experiment by repetition, in order, those that it has; empty without any."""
-        if (key, column) not in self._series:
+    def ends(self, key: Labels, column: str) -> tuple[npt.NDArray[np.int64], Array]:
+        """Return the repetitions of an experiment that have a final value, in order, and these values."""
+        if (key, column) not in self._ends:
             rows = self.rows(key) if column in self.finals else pd.DataFrame(columns=["repetition", column])
             values, numbers = rows[column].to_numpy(dtype=np.float64), rows["repetition"].to_numpy(dtype=np.int64)
             kept = np.flatnonzero(np.isfinite(values))
             kept = kept[np.argsort(numbers[kept], kind="stable")]
-            self._series[key, column] = pd.Series(values[kept], index=numbers[kept])
-        return self._series[key, column]
+            self._ends[key, column] = numbers[kept], values[kept]
+        return self._ends[key, column]
+
+    def series(self, key: Labels, column: str) -> "pd.Series[float]":
+        """Return the final values of an experiment by repetition, in order, those that it has; empty without any."""
+        numbers, values = self.ends(key, column)
+        return pd.Series(values, index=numbers)
 
     def column(self, key: Labels, column: str) -> Array:
         """Return the final values of an experiment, one per repetition that has one; empty if there are none."""
-        return np.asarray(self.series(key, column), dtype=np.float64)
+        return self.ends(key, column)[1]
 
     def matched(self, keys: Iterable[Labels], column: str) -> dict[Labels, Array]:
         """Return, by experiment, the final values of the repetitions that all of them have."""
-        series = {key: self.series(key, column) for key in keys}
-        shared = reduce(np.intersect1d, [values.index.to_numpy() for values in series.values()])
-        return {key: self.column(key, column)[values.index.searchsorted(shared)] for key, values in series.items()}
+        ends = {key: self.ends(key, column) for key in keys}
+        first, *others = (numbers for numbers, _ in ends.values())
+        if all(np.array_equal(first, numbers) for numbers in others):
+            return {key: values for key, (_, values) in ends.items()}
+        shared = reduce(np.intersect1d, others, first)
+        return {key: values[np.searchsorted(numbers, shared)] for key, (numbers, values) in ends.items()}
 
     def complete(self, keys: Sequence[Labels], column: str) -> Array:
         """Return the final values of the repetitions that all experiments have, shape (repetitions, experiments)."""

@@ -93,14 +93,14 @@ class _AtScale(NamedTuple):
     def runs(self, blocks: "Figure", reading: Reading | None = None) -> list[LabelledRun]:
         """Return the runs of a figure's blocks under a reading."""
         found = []
-        for labels, words in _product(blocks, reading):
-            if any(labels.get(axis) in out for axis, out in self.left_out.items()):
-                continue
-            overrides = [f"paper={self.figure.paper}", *words, *self.smaller]
-            with placed(self.file):
+        with placed(self.file):
+            for labels, words in _product(blocks, reading):
+                if any(labels.get(axis) in out for axis, out in self.left_out.items()):
+                    continue
+                overrides = [f"paper={self.figure.paper}", *words, *self.smaller]
                 run = from_overrides([f"scale={self.scale}", *overrides, *self.extra], self.caps)
-            labels |= {READING: reading.name} if reading else {}
-            found.append(LabelledRun(**vars(run), labels=labels, overrides=overrides))
+                labels |= {READING: reading.name} if reading else {}
+                found.append(LabelledRun(**vars(run), labels=labels, overrides=overrides))
         return found
 
     def under(self, reading: Reading, first: Sequence[LabelledRun]) -> list[LabelledRun]:

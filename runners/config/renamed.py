@@ -57,7 +57,7 @@ def _parsed(path: Path, _: int) -> dict[str, str]:
 def _filed(settings: Any, names: Mapping[str, str], used: set[str]) -> Any:
     """Return settings as results are filed, under earlier ``names``, of which those that count are ``used``."""
     if isinstance(settings, list):
-        return [_filed(item, names, used) for item in settings]
+        return [_filed(item, names, used) if isinstance(item, list | dict) else item for item in settings]
     if not isinstance(settings, dict):
         return settings
     target = settings.get("_target_")
@@ -65,13 +65,15 @@ def _filed(settings: Any, names: Mapping[str, str], used: set[str]) -> Any:
         return {name: _filed(value, names, used) for name, value in settings.items()}
     cls = class_at(target) or object
     today = _short(target)
-    lineage = [today, *(_short(f"{base.__module__}.{base.__qualname__}") for base in cls.__mro__)]
     neutral = neutral_settings(cls)
     counted = {
-        name: _filed(value, names, used)
+        name: _filed(value, names, used) if isinstance(value, list | dict) else value
         for name, value in settings.items()
         if name != "_target_" and not (name in neutral and neutral[name] == value)
     }
+    if not names:
+        return {"_target_": today, **counted}
+    lineage = [today, *(_short(f"{base.__module__}.{base.__qualname__}") for base in cls.__mro__)]
     entries = {  # a setting that is inherited may be renamed where it comes from
         name: next((entry for of in lineage if (entry := f"{of}.{name}") in names), name) for name in counted
     }

@@ -34,6 +34,10 @@ CONFIGS = (CHECKOUT or _PACKAGE) / "conf"
 CONF = str(CONFIGS)
 
 
+_LEAVES = frozenset((type(None), bool, int, float, str))
+"""The types of plain data that hold nothing."""
+
+
 class Open(dict[str, Any]):
     """A mapping with keys of the user's choice."""
 
@@ -196,7 +200,7 @@ def merge(settings: dict[str, Any], changes: Mapping[str, Any], *, add: bool = F
         if isinstance(value, dict) and isinstance(settings.get(key), dict):
             merge(settings[key], value, add=add, where=dotted)
         else:
-            settings[key] = deepcopy(value)
+            settings[key] = value if type(value) in _LEAVES else deepcopy(value)
 
 
 def nested(key: str, value: Any) -> dict[str, Any]:
@@ -209,12 +213,15 @@ def nested(key: str, value: Any) -> dict[str, Any]:
 def plain(value: Any, where: str = "") -> Any:
     """Return settings as plain data (dicts, lists, strings, numbers, booleans, None); ConfigError if they are not."""
     if isinstance(value, Mapping):
-        return {str(key): plain(item, f"{where}.{key}".lstrip(".")) for key, item in value.items()}
+        return {
+            str(key): item if type(item) in _LEAVES else plain(item, f"{where}.{key}".lstrip("."))
+            for key, item in value.items()
+        }
     if isinstance(value, list | tuple):
-        return [plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
+        return [item if type(item) in _LEAVES else plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or type(value) in (bool, int, float, str):
+    if type(value) in _LEAVES:
         return value
     raise ConfigError(f"{where or 'settings'}: found {value!r}, expected plain data (numbers, strings, lists, dicts)")
 

@@ -49,8 +49,7 @@ def draw(runs: Sequence[CommittedRun], seconds: float, rng: random.Random) -> li
     repetitions = [(run, number) for run in runs for number in sorted(run.committed)]
     drawn: dict[tuple[str, int], tuple[CommittedRun, int]] = {}
     for run, number in sorted(repetitions, key=lambda item: rng.expovariate(1.0 / counts[item[0].name])):
-        key = run.experiment.run_id, number
-        if key not in drawn and run.seconds <= seconds:
+        if run.seconds <= seconds and (key := (run.experiment.run_id, number)) not in drawn:
             drawn[key] = run, number
             seconds -= run.seconds
     shortest = min(runs, key=lambda run: run.seconds)

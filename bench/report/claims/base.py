@@ -175,13 +175,13 @@ class Case:
                     raise Unmeasured(f"no results of {self.results.text(key)}")
                 if column not in rows.columns:
                     raise Unmeasured(f"the results have no column '{column}'")
-                if not len(self.results.series(key, column)):
+                if not len(self.results.column(key, column)):
                     raise Unmeasured(f"column '{column}' of {self.results.text(key)} is empty")
         matched = self.results.matched(itertools.chain(*sides), column)
         if not (n := len(next(iter(matched.values())))):
             raise Unmeasured("the runs have no repetition in common")
-        every = np.unique(np.concatenate([self.results.series(key, column).index for key in matched]))
-        if n < len(every):
+        if any(n < len(self.results.column(key, column)) for key in matched):
+            every = {number for key in matched for number in self.results.ends(key, column)[0].tolist()}
             note = f"{n} of {len(every)} repetitions are in all runs"
             self.notes += [note] * (note not in self.notes)
         return [np.column_stack([matched[key] for key in side]) for side in sides]

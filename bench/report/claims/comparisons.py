@@ -106,6 +106,8 @@ class TwoSided(CaseClaim):
             for values, how in ((left, self.combine.left), (right, self.combine.right))
         )
         parts = [[compare(a, b) for b in rights] for a in lefts]
+        if len(lefts) == len(rights) == 1:
+            return parts[0][0]
         outer = "max" if self.combine.left == "highest" else "min"
         return Extreme(parts, outer, "min" if self.combine.right == "highest" else "max")
 
@@ -131,11 +133,11 @@ def is_random(results: Results, key: Labels, rule: Rule) -> bool:
     rows = results.rows(key)
     if RANDOM_REGRET not in rows.columns:
         return False
-    both = rows[[REGRET, RANDOM_REGRET]].to_numpy(dtype=np.float64)
-    both = both[np.isfinite(both).all(axis=1)]
-    if len(both) < 2:
+    own, of_random = (rows[column].to_numpy(dtype=np.float64) for column in (REGRET, RANDOM_REGRET))
+    both = np.isfinite(own) & np.isfinite(of_random)
+    if np.count_nonzero(both) < 2:
         return False
-    share = RatioOfMeans(both[:, 0], both[:, 1]).interval(ERROR / 2.0, rule)
+    share = RatioOfMeans(own[both], of_random[both]).interval(ERROR / 2.0, rule)
     return share.high >= 1.0 and share.estimate >= 1.0 - MARGIN
 
 

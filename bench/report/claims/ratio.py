@@ -102,18 +102,23 @@ class Spread(TwoSided):
 
 
 def _deviations(values: Array) -> Array:
-    return np.asarray(values.std(axis=0, ddof=1))
+    return np.asarray(values.std(axis=-2, ddof=1))
 
 
-def _logarithm(left: Array, right: Array) -> float:
-    return float(np.log(_deviations(left).mean() / _deviations(right).mean()))
+def _logarithm(left: Array, right: Array) -> Array:
+    return np.asarray(np.log(_deviations(left).mean(axis=-1) / _deviations(right).mean(axis=-1)))
 
 
 def _of_deviations(left: Array, right: Array) -> Quantity:
     """Return the ratio of the mean standard deviations of (n, experiments) each."""
-    n, whole = len(left), _logarithm(left, right)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        without = np.array([_logarithm(np.delete(left, i, axis=0), np.delete(right, i, axis=0)) for i in range(n)])
+    n, whole = len(left), float(_logarithm(left, right))
+    parts = []
+    for left_out in np.array_split(np.arange(n), n // 100 + 1):
+        rest = np.arange(n - 1)
+        others = rest + (rest >= left_out[:, None])  # of each that is left out
+        with np.errstate(divide="ignore", invalid="ignore"):
+            parts.append(_logarithm(left[others], right[others]))
+    without = np.concatenate(parts)
     if not np.isfinite(without).all():  # all but one repetition agree
         raise Unmeasured("without one repetition a standard deviation is 0: it rests on that repetition alone")
     return Mean(whole + (n - 1) * (without.mean() - without), exponential=True)
