@@ -11,7 +11,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pooch
@@ -19,8 +21,10 @@ import pytest
 from commands import OWN_MODULES, ROOT, Answer, Commands
 from gallery_site import write_site
 
+from bench.errors import ConfigError
 from runners.config.runner import Runner
 from runners.execute.workers import workers
+from runners.results.store import alone
 
 os.environ.pop("BENCH_CONF_DIR", None)  # the suite is tested, not a user's own files
 # Whatever cache folder a test sets: a process keeps compiled code where its first kernel was compiled
@@ -106,10 +110,20 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The pages of made-up results, which no test changes."""
-    root = tmp_path_factory.mktemp("results with space")
-    write_site(root)
+def site(shared_cache: Path) -> Path:
+    """The pages of made-up results, which no test changes: the first process writes them, for all."""
+    root, whole = shared_cache.with_name("results with space"), shared_cache.with_name("site is whole")
+    with ExitStack() as stack:
+        while True:
+            try:
+                stack.enter_context(alone(shared_cache.with_name("site.lock"), "another process writes them"))
+                break
+            except ConfigError:
+                time.sleep(0.2)
+        if not whole.exists():
+            shutil.rmtree(root, ignore_errors=True)
+            write_site(root)
+            whole.touch()
     return root
 
 

@@ -5,6 +5,7 @@ import os
 import re
 from base64 import b64encode
 from collections.abc import Collection
+from functools import lru_cache
 from html import unescape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -60,10 +61,7 @@ def page_of(text: str, names: Collection[str], site: Site | None = None) -> str:
     ``a_b.html``. Where a ``site`` is given, what it lacks is shown from the folder of the texts: pictures are embedded,
     other files linked.
     """
-    from markdown_it import MarkdownIt  # slow to import
-
-    text = re.sub(r"[ \t]*\n?[ \t]*<!--.*?-->", "", text, flags=re.DOTALL)
-    html = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+    html = _html_of(re.sub(r"[ \t]*\n?[ \t]*<!--.*?-->", "", text, flags=re.DOTALL))
     html = re.sub(_FOLD, r"<details><summary>\1</summary>", html).replace("<p>&lt;/details&gt;</p>", "</details>")
     html = html.replace("<th></th>", "<td></td>")
     html = re.sub(r"<h(\d)>(.*?)</h\1>", lambda m: f'<h{m[1]} id="{anchor_of(m[2])}">{m[2]}</h{m[1]}>', html)
@@ -71,6 +69,14 @@ def page_of(text: str, names: Collection[str], site: Site | None = None) -> str:
     html = re.sub("<table>.*?</table>", lambda match: _table(match[0], next(number)), html, flags=re.DOTALL)
     html = re.sub("<pre>", lambda _: f'<pre class="scroll" {_REGION.format("code", next(number))}>', html)
     return re.sub(r'(href|src)="([^"]*)"', lambda link: f'{link[1]}="{_place(link[1], link[2], names, site)}"', html)
+
+
+@lru_cache(maxsize=64)
+def _html_of(text: str) -> str:
+    """Return a Markdown text as HTML; pages that are written again and again have the same texts."""
+    from markdown_it import MarkdownIt  # slow to import
+
+    return MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
 
 
 def _place(attribute: str, address: str, names: Collection[str], site: Site | None) -> str:
