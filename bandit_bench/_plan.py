@@ -133,7 +133,8 @@ class ComparisonPlan:
         first, *others = methods
         parts = [word for word in shared if word.partition("=")[0] in PARTS]
         where = f" ({', '.join(parts)})" if parts else ""
-        settings = ", ".join(without_quotes(word) for word in shared if word not in parts)
+        seed = [word for word in self.sizes if word.startswith("seed=")]  # horizon and repetitions are always said
+        settings = ", ".join(without_quotes(word) for word in [*shared, *seed] if word not in parts)
         below = [tuned] * bool(tuned) + [f"With {settings}"] * bool(settings)
         key = f"{self._key} = " if self._key else ""
         claims = [

@@ -280,7 +280,7 @@ def test_what_a_tuner_cannot_play_is_found_before_a_repetition_and_what_is_wrong
 
 
 def test_values_of_a_key_are_lines_too(here):
-    answer = here("tuner=cdt", "tuner.radius_scale=0.5,2", "lines=tuner.radius_scale", *SMALL)
+    answer = here("tuner=cdt", "tuner.radius_scale=0.5,2", "lines=tuner.radius_scale", *SMALL, "seed=3")
     assert (answer.code, answer.err) == (0, "")
     (folder,) = (answer.results / "compare").glob("cdt-radius_scale-0-5-2-*")
     rows = pd.read_csv(folder / "table.csv", dtype={"method": str}).set_index("method")
@@ -289,7 +289,7 @@ def test_values_of_a_key_are_lines_too(here):
     assert "\n  radius_scale = 0.5 ends with less regret than 2: " in answer.out
     content = json.loads((folder / "comparison.json").read_text())
     assert content["title"] == "Cumulative regret by tuner.radius_scale (tuner=cdt)"
-    assert content["note"] == "Tuned: exploration_rate of LinUCB. With env.dim=2, env.n_arms=3"
+    assert content["note"] == "Tuned: exploration_rate of LinUCB. With env.dim=2, env.n_arms=3, seed=3"
 
 
 def test_what_is_tuned_is_said_where_environments_differ_in_it(here):
