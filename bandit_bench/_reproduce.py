@@ -188,7 +188,11 @@ def part_of(name: str, only: Mapping[str, Sequence[str]], *, readings: bool = Fa
         for label in labels:
             if canonical(label) not in known:
                 axes = dict.fromkeys(axis for block in whole.runs for axis in block)
-                expected = f"one of: {'; '.join(known)}" if known else f"one of its axes: {', '.join(axes)}"
+                expected = (
+                    f"one of these (or several, with | between): {'; '.join(known)}"
+                    if known
+                    else f"one of its axes: {', '.join(axes)}"
+                )
                 raise ConfigError(f"only: found '{axis}={label}', expected {expected}")
     wanted = {axis: {canonical(label) for label in labels} for axis, labels in only.items()}
     blocks = [
