@@ -58,15 +58,17 @@ class Calls:
         self.play = timing.run_repetition
         self.calls: list[tuple[int, int, int]] = []
         self.threads: set[int] = set()
-        self.frozen = gc.get_freeze_count()  # by the session
         self.is_frozen: list[bool] = []
+        self.now_frozen = False
         self.breaks_at = -1
         self.error: type[BaseException] = RuntimeError
         monkeypatch.setattr(timing, "run_repetition", self)
+        monkeypatch.setattr(gc, "freeze", lambda: setattr(self, "now_frozen", True))
+        monkeypatch.setattr(gc, "unfreeze", lambda: setattr(self, "now_frozen", False))
 
     def __call__(self, one: Experiment, repetition: int) -> Any:
         self.calls.append((one.settings["seed"], one.settings["horizon"], repetition))
-        self.is_frozen.append(gc.get_freeze_count() > self.frozen)
+        self.is_frozen.append(self.now_frozen)
         self.threads |= {library["num_threads"] for library in threadpoolctl.threadpool_info()}
         if len(self.calls) - 1 == self.breaks_at:
             raise self.error("no luck\nand more")
@@ -74,7 +76,9 @@ class Calls:
 
 
 @pytest.fixture(autouse=True)
-def session_is_frozen_again():
+def no_search_for_garbage(monkeypatch):
+    """Among all that the session has imported it takes longer than a test."""
+    monkeypatch.setattr(gc, "collect", lambda: 0)
     yield
     gc.freeze()
 
@@ -183,7 +187,8 @@ def test_a_stop_keeps_what_is_finished(calls, store):
     calls.breaks_at, calls.error = 3, KeyboardInterrupt  # warm-up, two measurements, and in the third
     with pytest.raises(KeyboardInterrupt):
         timing.measure(drawn((one, 5)), store)
-    assert gc.get_freeze_count() == 0
+    assert calls.is_frozen[-1]
+    assert not calls.now_frozen
     kept = timing.measurements(store, one.run_id)
     assert len(kept) == 2
     calls.breaks_at = -1
