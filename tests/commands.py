@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,27 @@ MAINS: dict[str, Callable[[], int]] = {
     "gallery": gallery.main,
 }
 """What stands at the end of each module."""
+_EACH = """
+import json, os, runpy, sys, tempfile
+
+streams, answers = (sys.stdout, sys.stderr), []
+own = [os.dup(stream.fileno()) for stream in streams]
+for program, words, results in json.loads(sys.argv[1]):
+    os.environ["BENCH_RESULTS_DIR"], sys.argv = results, [program, *words]
+    files = [tempfile.TemporaryFile() for _ in streams]
+    for stream, file in zip(streams, files):
+        os.dup2(file.fileno(), stream.fileno())
+    try:
+        runpy.run_path(program, run_name="__main__")
+    except SystemExit as end:
+        code = end.code or 0
+    for stream, number, file in zip(streams, own, files):
+        stream.flush()
+        os.dup2(number, stream.fileno())
+        file.seek(0)
+    answers.append([code, *(file.read().decode() for file in files)])
+print(json.dumps(answers))
+"""
 _C = ctypes.CDLL(None) if sys.platform == "linux" else None
 _SET_DEATH_SIGNAL = 1
 
@@ -139,6 +160,25 @@ class Commands:
             child.kill()
             raise
         return Answer(child.returncode, out, err, Path(environ.get("BENCH_RESULTS_DIR", self.results)))
+
+    def call_each(self, *lines: Sequence[str]) -> list[Answer]:
+        """Run commands one after the other in a single process, which is not this one, each with its own results."""
+        folders = [self.results.parent / f"results {number}" for number in range(len(lines))]
+        asked = [
+            (str(ROOT / "runners" / f"{command}.py"), words, str(folder))
+            for (command, *words), folder in zip(lines, folders, strict=True)
+        ]
+        environ = {**os.environ, "PYTHONPATH": str(ROOT), **self.environ}
+        environ.pop("BENCH_DATA_DIR", None)
+        found = subprocess.run(
+            [self.python, "-c", _EACH, json.dumps(asked)],
+            cwd=self.cwd,
+            env=environ,
+            stdout=subprocess.PIPE,
+            timeout=PATIENCE,
+            check=True,
+        )
+        return [Answer(*answer, folder) for answer, folder in zip(json.loads(found.stdout), folders, strict=True)]
 
     def here(
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str, *words: str

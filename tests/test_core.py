@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from commands import ROOT, Commands, assert_one_sentence
+from commands import ROOT, Answer, Commands, assert_one_sentence
 from hydra.utils import get_class
 from packaging.requirements import Requirement
 from registry import names, settings
@@ -72,13 +72,6 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(folder / "venv" / "bin" / "python")
 
 
-@pytest.fixture
-def commands(core: str, tmp_path: Path) -> Commands:
-    commands = Commands(tmp_path)
-    commands.python = core
-    return commands
-
-
 def test_an_older_python_is_refused_before_anything_is_made(tmp_path):
     """One that says so of itself: it would fail in a list of versions, and leave an environment that stays in use."""
     old = tmp_path / "python3"
@@ -126,10 +119,44 @@ def test_a_class_names_the_optional_packages_that_it_imports(part, cls):
     assert imported - SAYS_ITSELF.get(cls, set()) == set(getattr(cls, "requires", ()))
 
 
-def test_a_comparison_runs_without_the_optional_packages(commands):
-    answer = commands.call("compare", *COMPARISON)
+LACKING = {
+    ("run", "tuner=gp_minimize", "repetitions=1"): (
+        "tuner: GPMinimize needs scikit-optimize, which is not installed",
+        f": pip install -e '{ROOT}[scikit-optimize]'",
+    ),
+    ("compare", "tuner=tl,tpe,gp_minimize", "env=synthetic_linear", "repetitions=1"): (
+        "tuner: GPMinimize, TPE need optuna, scikit-optimize, which are not installed",
+        f": pip install -e '{ROOT}[optuna,scikit-optimize]'",
+    ),
+    ("reproduce", "figure=habo/figure3", "scale=smoke", "repetitions=1"): (
+        "algorithm, env, tuner: GPMinimize, RandomForest, Titanic need scikit-learn,",
+        f": pip install -e '{ROOT}[scikit-learn,scikit-optimize]'",
+    ),
+    ("run", "env=open_bandit", "repetitions=1"): (
+        "nor the package obp",
+        ": pip install 'bandit-tuning-bench[obp]'",
+    ),
+}
+"""What needs a package or data that neither is here nor comes with one, and what is said of it."""
+
+
+@pytest.fixture(scope="module")
+def answers(core: str, tmp_path_factory: pytest.TempPathFactory) -> list[Answer]:
+    """What the core says to all that is asked of it, in one process."""
+    commands = Commands(tmp_path_factory.mktemp("answers"))
+    commands.python = core
+    return commands.call_each(*LACKING, ("compare", *COMPARISON))
+
+
+def test_a_comparison_runs_without_the_optional_packages(answers):
+    answer = answers[-1]
     assert (answer.code, answer.err) == (0, "")
     assert (answer.results / "compare" / "comparison" / "comparison.png").is_file()
+
+
+@pytest.mark.parametrize("number", range(len(LACKING)), ids=[f"{words[0]} {words[1]}" for words in LACKING])
+def test_what_is_missing_is_said_before_anything_runs(answers, number):
+    assert_one_sentence(replace(answers[number], out=""), *list(LACKING.values())[number])
 
 
 WITHOUT_POSIX = """
@@ -141,16 +168,24 @@ for module, names in {
 }.items():
     for name in names.split():
         delattr(module, name)
-runpy.run_module("runners.compare", run_name="__main__")
+for line in sys.argv[1:]:
+    sys.argv = line.split()
+    try:
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    except SystemExit as end:
+        assert not end.code, line
 """
 
 
-def test_a_comparison_runs_without_what_windows_does_not_have(tmp_path):
-    """As far as this can be tried on another system: in one process, with a limit of time."""
+def test_commands_run_without_what_windows_does_not_have(tmp_path):
+    """As far as this can be tried on another system: all in one process, and a worker for a limit of time."""
     environ = {**os.environ, **Commands(tmp_path).environ, "PYTHONPATH": str(ROOT)}
-    words = (*COMPARISON, "runner.time_limit=600")
+    limited = ("env=gaussian_arms", "algorithm=none", "tuner=random", "horizon=20", "repetitions=2")
+    lines = [("compare", *COMPARISON), ("run", *limited, "runner.time_limit=600")]
+    words = [" ".join((str(ROOT / "runners" / f"{command}.py"), *rest)) for command, *rest in lines]
     subprocess.run([sys.executable, "-c", WITHOUT_POSIX, *words], check=True, cwd=tmp_path, env=environ)
     assert (tmp_path / "results" / "compare" / "comparison" / "comparison.png").is_file()
+    assert len(list((tmp_path / "results").glob("raw/*/*.parquet"))) == 6
 
 
 def test_every_class_can_be_imported_without_the_optional_packages(core, tmp_path):
@@ -158,27 +193,6 @@ def test_every_class_can_be_imported_without_the_optional_packages(core, tmp_pat
     script = f"import importlib.util\nassert not any(map(importlib.util.find_spec, {list(MODULES)}))\n"
     script += "".join(f"from {cls.__module__} import {cls.__name__}\n" for _, cls in CLASSES)
     subprocess.run([core, "-c", script], check=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)})
-
-
-@pytest.mark.parametrize(
-    ("words", "lacking", "extra"),
-    [
-        ("run tuner=gp_minimize", "tuner: GPMinimize needs scikit-optimize, which is not installed", "scikit-optimize"),
-        ("compare tuner=tl,tpe,gp_minimize env=synthetic_linear",
-         "tuner: GPMinimize, TPE need optuna, scikit-optimize, which are not installed", "optuna,scikit-optimize"),
-        ("reproduce figure=habo/figure3 scale=smoke",
-         "algorithm, env, tuner: GPMinimize, RandomForest, Titanic need scikit-learn,",
-         "scikit-learn,scikit-optimize"),
-    ],
-)  # fmt: skip
-def test_what_is_missing_is_said_before_anything_runs(words, lacking, extra, commands):
-    answer = commands.call(*words.split(), "repetitions=1")
-    assert_one_sentence(replace(answer, out=""), lacking, f": pip install -e '{ROOT}[{extra}]'")
-
-
-def test_a_data_set_that_is_neither_here_nor_in_a_package_is_said_before_anything_runs(commands):
-    answer = commands.call("run", "env=open_bandit", "repetitions=1")
-    assert_one_sentence(replace(answer, out=""), "nor the package obp", ": pip install 'bandit-tuning-bench[obp]'")
 
 
 def test_extras_are_named_as_pip_finds_them(monkeypatch, tmp_path):

@@ -3,8 +3,8 @@
 import json
 import subprocess
 import sys
+import tempfile
 import time
-from functools import partial
 
 import pytest
 from commands import PATIENCE, ROOT, assert_one_sentence
@@ -34,11 +34,9 @@ LATER = pytest.mark.release
 
 @pytest.fixture
 def call(commands, monkeypatch, capsys):
-    """Call a command, in a process of its own where what it runs might end it."""
+    """Call a command in this process, with a module of its own called ``bad``."""
 
-    def called(is_apart, command, *words):
-        if is_apart:
-            return commands.call(command, *words)
+    def called(command, *words):
         sys.modules.pop("bad", None)
         return commands.here(monkeypatch, capsys, command, *words)
 
@@ -50,10 +48,12 @@ EVERY = [pytest.param([*LETHAL], *case, marks=LATER) for case in ((1, 2), (5, 2)
 
 
 @pytest.mark.parametrize(("lethal", "at", "jobs"), [(["exit without a word"], 1, 2), *EVERY])
-def test_one_tuner_that_ends_its_process_leaves_the_others_finished_and_is_named(commands, lethal, at, jobs):
+def test_one_tuner_that_ends_its_process_leaves_the_others_finished_and_is_named(call, monkeypatch, lethal, at, jobs):
     """Each lethal kind starts workers anew; what is said of each, the next test has, too."""
+    monkeypatch.setattr("runners.execute.write_figure.content", lambda *_: b"")  # no picture
     kinds = [*lethal, *RAISING, *HARMLESS]
-    answer = commands.call("compare", "name=harmed", f"tuner=ucb1,{tuners(kinds, at)},random", *SIZE, f"jobs={jobs}")
+    words = ("name=harmed", f"tuner=ucb1,{tuners(kinds, at)},random", *SIZE, f"jobs={jobs}")
+    answer = call("compare", *words)  # what does harm is of a user's own, and so in workers
     assert answer.code == 1
     lines = answer.err.splitlines()
     assert len(lines) == len(lethal) + len(RAISING), answer.err
@@ -68,20 +68,20 @@ def test_one_tuner_that_ends_its_process_leaves_the_others_finished_and_is_named
     assert sorted(rows[1:]) == sorted([name, number] for name in finished for number in "01")
 
 
-@pytest.mark.parametrize("kind", LETHAL)
-def test_a_run_that_ends_its_process_when_it_is_first_asked_is_one_sentence(here, kind):
-    answer = here("tuner=harmful.Harmful", f"tuner.kind={kind}", *SIZE)
-    assert_one_sentence(answer, "error: tuner Harmful: its worker died twice", LETHAL[kind].partition("(")[2])
+def test_a_run_that_ends_its_process_when_it_is_first_asked_is_one_sentence(here):
+    answer = here("tuner=harmful.Harmful", *SIZE)
+    assert_one_sentence(answer, "error: tuner Harmful: its worker died twice (SIGSEGV)")
 
 
 @pytest.mark.parametrize("runner", ["loky", pytest.param("dask", marks=LATER)])
 @pytest.mark.parametrize("kind", ["sleep", "lock", "swallow", "swallow once", "stop"])
-def test_no_repetition_outlasts_its_limit_of_time(commands, here, kind, runner):
+def test_no_repetition_outlasts_its_limit_of_time(commands, here, monkeypatch, kind, runner):
     """It sleeps, waits for a lock, catches what the limit raises, goes on as if nothing were, or its process stands."""
     if runner == "dask":
         pytest.importorskip("distributed", reason="dask is not installed")
     words = ["tuner=harmful.Harmful", f"tuner.kind={kind}", "tuner.at=5", f"runner={runner}", "runner.time_limit=1"]
-    answer = (partial(commands.call, "run") if kind == "stop" else here)(*words, *SIZE, "repetitions=1", "output=json")
+    monkeypatch.setattr("runners.execute.processes.GRACE_SECONDS", 0.1)
+    answer = here(*words, *SIZE, "repetitions=1", "output=json")
     assert (answer.code, answer.report["repetitions"], answer.report["failed"]) == (1, 0, 1)
     assert not list(commands.results.rglob("*.parquet"))
     (record,) = commands.results.rglob("*.failed.json")
@@ -93,27 +93,21 @@ def test_no_repetition_outlasts_its_limit_of_time(commands, here, kind, runner):
     assert "Traceback" not in answer.err
 
 
-AT_IMPORT = {
-    "exit": ("import sys; sys.exit('not today')", "SystemExit: not today (bad.py:1 in <module>)"),
-    "arguments": (
-        "import argparse; p = argparse.ArgumentParser(); p.add_argument('--x', required=True); p.parse_args()",
-        "cannot be imported: SystemExit: 2 (bad.py:1 in <module>)",
-    ),
-    "exit without a word": ("import os; os._exit(0)", "it ends the process that imports it (exit code 0)"),
-    "segfault": (
-        "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)",
-        "it ends the process that imports it (SIGSEGV)",
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", AT_IMPORT)
 @pytest.mark.parametrize("command", ["run", "compare"])
-def test_a_module_that_ends_the_process_that_imports_it_is_one_sentence(commands, call, command, kind):
-    text, words = AT_IMPORT[kind]
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("import sys; sys.exit('not today')", "SystemExit: not today (bad.py:1 in <module>)"),
+        (
+            "import argparse; p = argparse.ArgumentParser(); p.add_argument('--x', required=True); p.parse_args()",
+            "cannot be imported: SystemExit: 2 (bad.py:1 in <module>)",
+        ),
+    ],
+)
+def test_a_module_that_exits_when_it_is_imported_is_one_sentence(commands, call, command, text, words):
     (commands.cwd / "bad.py").write_text(text)
     tuner = "tuner=bad.Tuner" + ",tl" * (command == "compare")
-    answer = call(kind in ("exit without a word", "segfault"), command, tuner, "horizon=20", "repetitions=1")
+    answer = call(command, tuner, "horizon=20", "repetitions=1")
     assert_one_sentence(answer, "tuner._target_: found 'bad.Tuner', whose module cannot be imported: ", words)
 
 
@@ -150,30 +144,57 @@ class Bad(MyEnvironment):
     [
         ("sys.exit(2)", "return None", "env: Bad cannot be built: SystemExit: 2 (bad.py:7 in __init__)"),
         ("self.x = {}['y']", "return None", "env: Bad cannot be built: KeyError: 'y' (bad.py:7 in __init__)"),
-        ("os._exit(2)", "return None", "env: Bad ends the process that builds it (exit code 2)"),
-        ("pass", "os.kill(os.getpid(), signal.SIGSEGV)", "env: Bad ends the process that builds it (SIGSEGV)"),
         ("pass", "sys.exit(3)", "env: Bad cannot say which data it reads: SystemExit: 3 (bad.py:11 in fingerprint)"),
     ],
 )
-def test_an_environment_that_ends_the_process_when_it_is_built_is_one_sentence(
-    commands, call, when_built, when_read, words
-):
+def test_an_environment_that_exits_when_it_is_built_is_one_sentence(commands, call, when_built, when_read, words):
     (commands.cwd / "bad.py").write_text(ENVIRONMENT.format(when_built=when_built, when_read=when_read))
-    answer = call("ends the process" in words, "run", "env=bad.Bad", "horizon=20", "repetitions=1")
+    answer = call("run", "env=bad.Bad", "horizon=20", "repetitions=1")
     assert_one_sentence(answer, words)
 
 
-def test_a_command_without_a_folder_for_temporary_files_uses_the_results(commands, monkeypatch, tmp_path):
+def test_a_class_that_ends_the_process_that_tries_it_is_one_sentence(commands):
+    """When its module is imported, when it is built, and when it says which data it reads."""
+    exits, crashes = "os._exit(2)", "os.kill(os.getpid(), signal.SIGSEGV)"
+    texts = {
+        "exits": f"import os; {exits}",
+        "crashes": f"import os, signal; {crashes}",
+        "exits_built": ENVIRONMENT.format(when_built=exits, when_read="return None"),
+        "crashes_read": ENVIRONMENT.format(when_built="pass", when_read=crashes),
+    }
+    for name, text in texts.items():
+        (commands.cwd / f"{name}.py").write_text(text)
+    imported = "found '{}.Tuner', whose module cannot be imported: ImportError: it ends the process that imports it "
+    expected = {
+        ("run", "tuner=exits.Tuner"): imported.format("exits") + "(exit code 2)",
+        ("run", "tuner=crashes.Tuner"): imported.format("crashes") + "(SIGSEGV)",
+        ("compare", "tuner=crashes.Tuner,tl"): imported.format("crashes") + "(SIGSEGV)",
+        ("run", "env=exits_built.Bad"): "env: Bad ends the process that builds it (exit code 2)",
+        ("run", "env=crashes_read.Bad"): "env: Bad ends the process that builds it (SIGSEGV)",
+    }
+    answers = commands.call_each(*((*words, "horizon=20", "repetitions=1") for words in expected))
+    for answer, words in zip(answers, expected.values(), strict=True):
+        assert_one_sentence(answer, words)
+
+
+def test_a_command_without_a_folder_for_temporary_files_uses_the_results(commands, tmp_path):
     nowhere = str(tmp_path / "nowhere")
     script = f"import tempfile; tempfile._candidate_tempdir_list = lambda: [{nowhere!r}]"
     (commands.cwd / "sitecustomize.py").write_text(script)
     words = ("run", "env=switching_sine", "algorithm=none", "horizon=20", "repetitions=3")
-    path = f"{commands.cwd}:{ROOT}"
-    answer = commands.call(*words, "jobs=2", PYTHONPATH=path)  # by the command, and by its workers
+    # By the command, and by its worker, which a limit of time requires
+    answer = commands.call(*words, "runner.time_limit=600", PYTHONPATH=f"{commands.cwd}:{ROOT}")
     assert (answer.code, answer.err) == (0, "")
     assert [entry.name for entry in commands.results.iterdir()] == ["raw"]
+
+
+def test_without_any_folder_for_temporary_files_a_sentence_says_so(commands, here, monkeypatch, tmp_path):
+    nowhere = str(tmp_path / "nowhere")
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [nowhere])
     (tmp_path / "file").write_text("")
-    answer = commands.call(*words, PYTHONPATH=path, BENCH_RESULTS_DIR=str(tmp_path / "file" / "results"))
+    commands.environ["BENCH_RESULTS_DIR"] = str(tmp_path / "file" / "results")
+    answer = here("env=switching_sine", "algorithm=none", "horizon=20", "repetitions=3")
     assert_one_sentence(answer, "TMPDIR: ", nowhere, "expected a folder that can be written")
 
 
@@ -186,7 +207,7 @@ def test_without_the_compiler_it_runs_uncompiled_with_the_same_numbers(commands,
 
 
 def test_a_tuner_may_be_called_none(call):
-    answer = call(False, "compare", "tuner=None=ucb1,NA=random", *SIZE)
+    answer = call("compare", "tuner=None=ucb1,NA=random", *SIZE)
     assert (answer.code, answer.err) == (0, "")
     assert [line.split()[0] for line in answer.out.splitlines()[1:3]] == ["None", "NA"]
 
