@@ -34,7 +34,9 @@ from runners.comparison import asked
 from runners.config.compose import from_overrides
 from runners.config.experiment import build
 from runners.config.figures import expand, figure_names
+from runners.config.runner import Runner
 from runners.config.tree import CONFIGS, choices
+from runners.execute.workers import workers
 from tools.docs import (
     PAGE,
     TUNERS_PAGE,
@@ -261,18 +263,19 @@ def test_quick_commands_run(page, tmp_path, monkeypatch, capsys):
     write_files(page, folder)
     environ = {**os.environ, "PYTHONPATH": str(ROOT), **commands.environ}
     environ.pop("BENCH_DATA_DIR", None)
-    for words in QUICK[page]:
-        text = shlex.join(words)
-        if words[0] == "-m" and words is not APART[words[1]]:
-            answer = here(commands, monkeypatch, capsys, words[1:])
-            assert (answer.code, answer.err) == (0, ""), text
-            assert answer.out
-            continue
-        call = subprocess.run(
-            [sys.executable, *words], cwd=folder, env=environ, capture_output=True, text=True, timeout=PATIENCE
-        )
-        assert (call.returncode, call.stderr) == (0, ""), text
-        assert call.stdout
+    with workers(Runner(), 1):  # for all commands in this process
+        for words in QUICK[page]:
+            text = shlex.join(words)
+            if words[0] == "-m" and words is not APART[words[1]]:
+                answer = here(commands, monkeypatch, capsys, words[1:])
+                assert (answer.code, answer.err) == (0, ""), text
+                assert answer.out
+                continue
+            call = subprocess.run(
+                [sys.executable, *words], cwd=folder, env=environ, capture_output=True, text=True, timeout=PATIENCE
+            )
+            assert (call.returncode, call.stderr) == (0, ""), text
+            assert call.stdout
     said = read(DOCS / "results.md")
     for path in commands.results.glob("raw/*/*"):
         name = re.sub(r"rep-\d+", "rep-00007", path.name)
