@@ -139,22 +139,23 @@ def test_a_run_that_comes_out_the_same_is_confirmed_once(checkout, monkeypatch):
     assert "to be confirmed" not in checkout.verify()[1]
     text = TUNER.replace("change", "difference").replace("STEP * reward**self.power", "reward**self.power * STEP")
     checkout.write("accepted_tuner.py", "OTHER = 1\n" + text)
-    is_right, out = checkout.verify()
-    assert is_right
-    assert "to be confirmed: mine/small/paper: 1 of 2 runs, made by other code\n" in out
-    assert "make verify ACCEPT=1 FIGURE=mine/small, about " in out
-    complete, out = checkout.confirm()
-    assert complete
-    assert "1 runs to confirm: 3 repetitions to play, about " in out
-    assert "mine/small/paper: 1 of 1 runs confirmed\n1 runs confirmed by 3 repetitions, 0 not\n" in out
-    confirmed = json.loads((checkout.result / stamps.FILE).read_text())["confirmed"]
-    assert (confirmed["repetitions"], confirmed["exact"], confirmed["left"]) == (3, True, 0)
-    assert checkout.files() == before  # one file alone is written
-    assert "to be confirmed" not in checkout.verify()[1]
-    stamps.note_left(checkout.result, 2)  # as if it had been counted with other code
-    assert "nothing to confirm" in checkout.confirm()[1]
-    assert json.loads((checkout.result / stamps.FILE).read_text())["confirmed"] == confirmed
-    assert not stamps.damage(checkout.result)
+    with workers(Runner(), 1):  # kept: starting one takes longer than what it plays
+        is_right, out = checkout.verify()
+        assert is_right
+        assert "to be confirmed: mine/small/paper: 1 of 2 runs, made by other code\n" in out
+        assert "make verify ACCEPT=1 FIGURE=mine/small, about " in out
+        complete, out = checkout.confirm()
+        assert complete
+        assert "1 runs to confirm: 3 repetitions to play, about " in out
+        assert "mine/small/paper: 1 of 1 runs confirmed\n1 runs confirmed by 3 repetitions, 0 not\n" in out
+        confirmed = json.loads((checkout.result / stamps.FILE).read_text())["confirmed"]
+        assert (confirmed["repetitions"], confirmed["exact"], confirmed["left"]) == (3, True, 0)
+        assert checkout.files() == before  # one file alone is written
+        assert "to be confirmed" not in checkout.verify()[1]
+        stamps.note_left(checkout.result, 2)  # as if it had been counted with other code
+        assert "nothing to confirm" in checkout.confirm()[1]
+        assert json.loads((checkout.result / stamps.FILE).read_text())["confirmed"] == confirmed
+        assert not stamps.damage(checkout.result)
 
 
 def test_a_constant_moved_by_a_millionth_is_named_and_not_confirmed(checkout):

@@ -1,8 +1,8 @@
 """What the documentation says of a claim is not stronger than its verdict. The format: docs/verdicts.md."""
 
+import functools
 import itertools
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,6 +60,12 @@ def written(page: str, entries: list[dict[str, object]]) -> list[Statement]:
     return statements
 
 
+@functools.cache
+def verdicts_in(file: Path) -> pd.DataFrame:
+    """Return what a file has of all cases, as text; it is not changed."""
+    return pd.read_csv(file, dtype=str, keep_default_na=False)
+
+
 def problem(statement: Statement, results: Path) -> str:
     """Return what is wrong with a statement; empty if nothing is."""
     claim = CLAIM.fullmatch(statement.claim)
@@ -69,7 +75,7 @@ def problem(statement: Statement, results: Path) -> str:
     file = next((one for one in files if one.is_file()), None)
     if file is None:
         return f"{statement.claim}: no results of this figure"
-    rows = pd.read_csv(file, dtype=str, keep_default_na=False)
+    rows = verdicts_in(file)
     rows = rows[rows["claim"] == claim["claim"]]
     if claim["case"]:
         rows = rows[rows["case"] == claim["case"]]
@@ -160,12 +166,15 @@ def named(text: str) -> set[str]:
     return set(re.findall(r"`(\w+/\w+)`", text))
 
 
-def _estimates(folder: Path) -> Iterator[tuple[float, float, float]]:
+@functools.cache
+def _estimates(folder: Path) -> list[tuple[float, float, float]]:
+    found: list[tuple[float, float, float]] = []
     for name, columns in ESTIMATES.items():
         for path in [folder / scale / name for scale in SCALES if (folder / scale / name).is_file()]:
             table = pd.read_csv(path)
             for of_estimate in columns:
-                yield from table.reindex(columns=[*of_estimate]).dropna().itertuples(index=False, name=None)
+                found += table.reindex(columns=[*of_estimate]).dropna().itertuples(index=False, name=None)
+    return found
 
 
 def _rounds(estimate: tuple[float, float, float], words: tuple[str, ...]) -> bool:

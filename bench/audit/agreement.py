@@ -1,6 +1,7 @@
 """How well printed numbers agree with ours, and how well false ones would: pure functions on arrays."""
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -86,16 +87,23 @@ def placebo(published: Array, half_units: Array, low: Array, high: Array, panels
         values, units = values[:, None], units[:, None]
         return int(((low - units <= values) & (values <= high + units)).any(axis=1).sum())
 
-    rng = np.random.default_rng(SEED)
-    members = [np.flatnonzero(panels == panel) for panel in np.unique(panels)]
-    swapped = []
-    for _ in range(DRAWS):
-        places = np.arange(len(published))
-        for same in members:
-            places[same] = rng.permutation(same)
-        swapped.append(count(published[places], half_units[places]))
+    swapped = [count(published[places], half_units[places]) for places in _orders(tuple(panels.tolist()))]
     scaled = [count(scale * published, scale * half_units) for scale in FACTORS]
     return Placebo(count(published, half_units), np.array(swapped), np.array(scaled))
+
+
+@lru_cache(maxsize=64)
+def _orders(panels: tuple[str, ...]) -> list[npt.NDArray[np.int64]]:
+    """Return the `DRAWS` orders in which numbers of these panels are swapped, always the same, for every reading."""
+    rng, names = np.random.default_rng(SEED), np.array(panels)
+    members = [np.flatnonzero(names == panel) for panel in np.unique(names)]
+    orders = []
+    for _ in range(DRAWS):
+        places = np.arange(len(panels))
+        for same in members:
+            places[same] = rng.permutation(same)
+        orders.append(places)
+    return orders
 
 
 def level(published: Array, ours: Array, low: Array, high: Array) -> Interval:
