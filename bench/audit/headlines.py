@@ -292,7 +292,10 @@ def _cases(
 
 
 def _of(rows: pd.DataFrame, claim: str, case: str) -> pd.DataFrame:
-    return rows[(rows["claim"] == claim) & ((rows["case"] == case) | (not case))] if len(rows) else rows
+    if not len(rows):
+        return rows
+    rows = rows[rows["claim"] == claim]
+    return rows[rows["case"] == case] if case else rows
 
 
 _COLUMNS: Mapping[str, Any] = {

@@ -114,8 +114,8 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
     if missing := ", ".join(sorted(getattr(cls, "__abstractmethods__", ()))):
         raise ConfigError(f"{part}: the class {cls.__name__} does not define {missing}")
     names = defaults(cls.common) if hasattr(cls, "common") else {}  # settings of all parts of its kind
-    of_kind = [name for name in names if name in fields and name not in inspect.signature(cls).parameters]
-    common = {name: fields.pop(name) for name in of_kind}
+    own = inspect.signature(cls).parameters if fields.keys() & names.keys() else {}
+    common = {name: fields.pop(name) for name in names if name in fields and name not in own}
     try:
         built = cls(**parts, **fields)
         for name in fields.keys() & getattr(cls, "__pydantic_fields__", {}).keys():

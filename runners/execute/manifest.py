@@ -117,16 +117,14 @@ def settings_table(figure: Figure, runs: list[LabelledRun], scale: str = "paper"
     paper, limits = load_paper(figure.paper), figure.limit_runs()
     of_paper, figure_sources = leaves(paper["settings"]), figure.sources | (limits.sources if limits else {})
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
-    smaller = figure.scales[scale].overrides if scale in figure.scales else []
+    smaller = set(map(key_of, figure.scales[scale].overrides if scale in figure.scales else []))
     for labelled in runs:
         words = [leaves(parse(word).value(), key_of(word)) for word in labelled.overrides]
         by_figure = {key for keys in words for key in keys}
         own = [part for part, cls in labelled.experiment.classes.items() if not is_suites(cls)]
         for general, key, value in settings_of(labelled):
             is_size = general == key
-            if general in map(key_of, smaller) or (
-                is_size and value != (getattr(figure, key) or of_paper.get(key, value))
-            ):
+            if general in smaller or (is_size and value != (getattr(figure, key) or of_paper.get(key, value))):
                 source, where = "scale", "as the scale or the command says"
             elif general in figure_sources:
                 source, where = figure_sources[general]
