@@ -31,10 +31,11 @@ def verify(*, figure: str = "", paper: str = "", seconds: float = 180, seed: int
     """
     end = time.perf_counter() + seconds
     names = _with_results(figure, paper)
-    problems, derived = _derive(names, jobs, overviews=not (figure or paper))
-    results, unreadable = _read(names)
-    problems += unreadable
-    is_equal = _sample(results, (end - time.perf_counter()) * jobs, seed, jobs, bool(figure), bool(problems))
+    with workers(Runner(progress=False), jobs):
+        problems, derived = _derive(names, jobs, overviews=not (figure or paper))
+        results, unreadable = _read(names)
+        problems += unreadable
+        is_equal = _sample(results, (end - time.perf_counter()) * jobs, seed, jobs, bool(figure), bool(problems))
     old = [_tried(outdated, folder, runs) for folder, runs in results.items()]
     old += [_tried(check_shared_runs, name, folder) for name in names for folder in _folders(name)]
     for words, sentences in (("damaged", problems), ("outdated", sorted(filter(None, old)))):
@@ -112,9 +113,8 @@ def _derive(names: Sequence[str], jobs: int, *, overviews: bool) -> tuple[list[s
 
     Returns a sentence for each file that is damaged, and whether no table differs.
     """
-    root, runner = results_folder(), Runner(progress=False)
-    with workers(runner, jobs):
-        compared = compare_committed(root, names, spread(runner, jobs))
+    root = results_folder()
+    compared = compare_committed(root, names, spread(Runner(progress=False), jobs))
     if overviews:
         found = _tried(compare_overviews, root)
         compared.append(Rederived(problems=[found]) if isinstance(found, str) else found)
