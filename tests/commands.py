@@ -161,19 +161,19 @@ class Commands:
             raise
         return Answer(child.returncode, out, err, Path(environ.get("BENCH_RESULTS_DIR", self.results)))
 
-    def call_each(self, *lines: Sequence[str]) -> list[Answer]:
+    def call_each(self, *lines: Sequence[str], **environ: str) -> list[Answer]:
         """Run commands one after the other in a single process, which is not this one, each with its own results."""
         folders = [self.results.parent / f"results {number}" for number in range(len(lines))]
         asked = [
             (str(ROOT / "runners" / f"{command}.py"), words, str(folder))
             for (command, *words), folder in zip(lines, folders, strict=True)
         ]
-        environ = {**os.environ, "PYTHONPATH": str(ROOT), **self.environ}
-        environ.pop("BENCH_DATA_DIR", None)
+        values = {**os.environ, "PYTHONPATH": str(ROOT), **self.environ, **environ}
+        values.pop("BENCH_DATA_DIR", None)
         found = subprocess.run(
             [self.python, "-c", _EACH, json.dumps(asked)],
             cwd=self.cwd,
-            env=environ,
+            env=values,
             stdout=subprocess.PIPE,
             timeout=PATIENCE,
             check=True,

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import pytest
-from commands import MAINS, ROOT, Commands
+from commands import MAINS, ROOT, Answer, Commands, assert_one_sentence
 
 import bandit_bench as bb
 from bandit_bench._reproduce import part_of
@@ -338,10 +338,8 @@ class Exits(Mine):
     ],
 )
 def test_the_command_prints_what_each_check_tests_and_what_the_tuner_can(name, failed, commands, monkeypatch, capsys):
-    """In a process of its own where the class might end it."""
     (commands.cwd / "mine.py").write_text(MINE)
-    words = ("check", f"mine.{name}", "rounds=400")
-    answer = commands.call(*words) if name == "Exits" else commands.here(monkeypatch, capsys, *words)
+    answer = commands.here(monkeypatch, capsys, "check", f"mine.{name}", "rounds=400")
     sys.modules.pop("mine", None)
     lines = answer.out.splitlines()
     assert answer.code == bool(failed), answer.err
@@ -394,21 +392,22 @@ def test_a_check_that_is_stopped_says_nothing_of_finished_work(tmp_path):
     assert child.wait() == 141
 
 
-def call(site: Path, folder: Path, *words: str):
-    return Commands(folder).call(*words, PYTHONPATH=os.pathsep.join([str(ROOT), str(site)]))
+def call_each(site: Path, folder: Path, *lines: tuple[str, ...]) -> list[Answer]:
+    return Commands(folder).call_each(*lines, PYTHONPATH=os.pathsep.join([str(ROOT), str(site)]))
 
 
-def test_a_package_that_lists_its_classes_is_named_and_compared(installed, tmp_path):
-    """Its environment is checked below."""
-    listed = call(installed, tmp_path, "run", "--help")
+def test_a_package_that_lists_its_classes_is_named_compared_and_checked(installed, tmp_path):
+    """Of its classes an environment is checked here, which is looked for among tuners and algorithms first."""
+    words = ("tuner=epsilon_first,ucb1", "algorithm=discounted", "env.dim=2", "horizon=60", "repetitions=2")
+    lines = [("run", "--help"), ("compare", *words, "name=theirs"), ("check", "hill", "rounds=200")]
+    listed, compared, checked = call_each(installed, tmp_path, *lines)
     assert listed.code == 0
     assert all(name in listed.out for name in ("epsilon_first", "hill", "discounted"))
-    words = ("tuner=epsilon_first,ucb1", "algorithm=discounted", "env.dim=2", "horizon=60", "repetitions=2")
-    compared = call(installed, tmp_path, "compare", *words, "name=theirs")
     assert compared.code == 0, compared.err
     assert "EpsilonFirst" in compared.out
     played = [json.loads(path.read_text())["settings"] for path in compared.results.glob("raw/*/settings.json")]
     assert {part["algorithm"]["_target_"] for part in played} == {"their_bandits.DiscountedGreedy"}
+    assert (checked.code, "FAILED" in checked.out) == (0, False), checked.out + checked.err
 
 
 def test_a_package_cannot_take_a_name_of_the_suites(tmp_path):
@@ -416,18 +415,9 @@ def test_a_package_cannot_take_a_name_of_the_suites(tmp_path):
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: greedy\nVersion: 0.1\n")
     (info / "entry_points.txt").write_text("[bandit_bench.tuners]\ntl = greedy:TL\n")
-    answer = call(tmp_path / "site", tmp_path, "compare", "tuner=tl,cdt", "horizon=20", "repetitions=1")
-    assert answer.code == 1
-    assert answer.err.startswith(
-        "error: tuner: found 'tl' in an installed package (greedy.TL), a name that the suite already"
-    )
-    assert answer.err.count("\n") == 1
-
-
-def test_a_class_that_a_package_lists_is_checked(installed, tmp_path):
-    """An environment, which is looked for among tuners and algorithms first."""
-    checked = call(installed, tmp_path, "check", "hill", "rounds=200")
-    assert (checked.code, "FAILED" in checked.out) == (0, False), checked.out + checked.err
+    (answer,) = call_each(tmp_path / "site", tmp_path, ("run", "tuner=tl", "horizon=20", "repetitions=1"))
+    sentence = "error: tuner: found 'tl' in an installed package (greedy.TL), a name that the suite already"
+    assert_one_sentence(answer, sentence)
 
 
 @pytest.mark.parametrize(("group", "name"), [("tuner", "EpsilonFirst"), ("algorithm", "DiscountedGreedy")])
@@ -445,6 +435,7 @@ def test_a_command_says_its_version(command, commands, monkeypatch, capsys):
 
 
 def test_a_part_of_a_figure_has_the_runs_claims_and_published_numbers_that_are_about_it(commands, monkeypatch, capsys):
+    monkeypatch.setattr("runners.execute.write_figure.content", lambda *_: b"")  # no picture
     words = ("figure=cdt/figure2", "scale=smoke", "only=panel=LinUCB, simulation; method=CDT|OP", "jobs=1")
     answer = commands.here(monkeypatch, capsys, "reproduce", *words)
     assert answer.code == 0, answer.err

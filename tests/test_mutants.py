@@ -13,7 +13,9 @@ CALLS = "from bench.shapes import area\n\n\ndef test_area():\n    assert area(6,
 
 
 @pytest.fixture
-def project(tmp_path):
+def project(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # half of the time that pytest takes
+    monkeypatch.setenv("PYTEST_PLUGINS", "xdist.plugin")
     for part in ("bench", "runners", "tests"):
         (tmp_path / part).mkdir()
     (tmp_path / "bench" / "shapes.py").write_text(MODULE)

@@ -76,14 +76,15 @@ def flip():
 def test_other_data_is_another_run(way, folder):
     top, start, settings = WAYS[way]
     (folder / f"own_{way}.py").write_text(OWN.format(top=top, start=start, name="Clicks"))
-    first, ids = experiment(f"own_{way}", "Clicks", **settings), []
-    assert first.fingerprint is not None
-    assert first.data_notes() == []
+    runs = []
     for _ in range(3):
-        ids.append(experiment(f"own_{way}", "Clicks", **settings).run_id)
+        own = experiment(f"own_{way}", "Clicks", **settings)
+        runs.append((own.run_id, own.fingerprint, own.data_notes()))
         flip()
-    assert ids[0] == first.run_id == ids[2]
-    assert ids[1] != ids[0]
+    first, other, again = runs
+    assert (first[1] is None, first[2]) == (False, [])
+    assert again == first != other
+    assert other[0] != first[0]
 
 
 def test_what_opens_files_otherwise_is_said(folder):

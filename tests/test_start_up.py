@@ -7,8 +7,7 @@ import subprocess
 import sys
 
 import numba
-import pytest
-from commands import ROOT, Commands
+from commands import ROOT, Answer, Commands
 from threadpoolctl import threadpool_info
 
 from bench import jit
@@ -17,23 +16,27 @@ from bench.jit import kernel
 SLOW = {"joblib", "matplotlib", "numba", "obp", "optuna", "pandas", "pyarrow", "scipy", "sklearn", "skopt", "torch"}
 
 
-def modules(commands: Commands, *words: str) -> set[str]:
-    """Return the modules that ``python -m runners.<command>`` imports."""
-    answer = commands.call(*words, PYTHONPROFILEIMPORTTIME="1")
+def modules(answer: Answer) -> set[str]:
+    """Return the modules that were imported in a process with the variable ``PYTHONPROFILEIMPORTTIME``."""
     assert answer.code == 0, answer.err
-    found = set(re.findall(r"^import time:.*\| +([\w.]+)$", answer.err, re.MULTILINE))
+    return set(re.findall(r"^import time:.*\| +([\w.]+)$", answer.err, re.MULTILINE))
+
+
+def imported(commands: Commands, *words: str) -> set[str]:
+    """Return the modules that ``python -m runners.<command>`` imports, and those that its workers import."""
+    found = modules(commands.call(*words, PYTHONPROFILEIMPORTTIME="1"))
     assert "hydra" in found
     return found
 
 
-def imported(commands: Commands, *words: str) -> set[str]:
-    """Return the top-level packages among them."""
-    return {name for name in modules(commands, *words) if "." not in name}
-
-
-@pytest.mark.parametrize("command", ["run", "reproduce", "compare", "verify", "gallery"])
-def test_help_imports_nothing_slow(command, tmp_path):
-    assert not imported(Commands(tmp_path), command, "--help") & SLOW
+def test_help_imports_nothing_slow(tmp_path):
+    """Nor what is imported by one of them before another."""
+    lines = [(command, "--help") for command in ("run", "reproduce", "compare", "verify", "gallery")]
+    answers = Commands(tmp_path).call_each(*lines, PYTHONPROFILEIMPORTTIME="1")
+    assert all(command in answer.out for (command, _), answer in zip(lines, answers, strict=True))
+    found = [modules(answer) for answer in answers]
+    assert "hydra" in found[0]
+    assert [of_one & SLOW for of_one in found] == [set()] * len(lines)
 
 
 def test_the_list_of_commands_imports_no_package():
@@ -63,7 +66,7 @@ def test_a_run_imports_what_writes_its_results_and_a_finished_one_what_reads_the
 def test_a_comparison_imports_nothing_that_judges_papers_or_writes_documents(tmp_path):
     """Neither its runs and tables nor its page and the list of all comparisons."""
     sizes = ("horizon=20", "repetitions=2")
-    found = modules(Commands(tmp_path), "compare", "tuner=random,tl", "env=gaussian_arms", "algorithm=none", *sizes)
+    found = imported(Commands(tmp_path), "compare", "tuner=random,tl", "env=gaussian_arms", "algorithm=none", *sizes)
     assert {"bench.report.claims.check", "runners.execute.write_figure", "bench.gallery.render"} <= found
     assert not [name for name in found if name.startswith(("bench.audit", "markdown_it"))]
 

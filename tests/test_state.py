@@ -18,7 +18,7 @@ from bench.tasks.base import Outcome
 from bench.tuners.base import Problem, Tuner
 
 SPACE = {"x": {"candidates": (0.1, 1.0, 2.0), "low": 0.1, "high": 5.0}, "kind": ["a", "b"]}
-DEAR = {"gp_minimize": (2, 12, 6), "tpe": (5, 60, 40), "gp_ucb": (5, 100, 60)}
+DEAR = {"gp_minimize": (2, 12, 6), "tpe": (5, 60, 20), "gp_ucb": (5, 100, 60)}
 """Moments, rounds before the last of them and rounds compared, where rounds are dear."""
 SCRIPT = """
 import json, sys
@@ -32,7 +32,7 @@ for name, moment, saved in json.load(sys.stdin):
 
 
 def moments(name):
-    return DEAR.get(name, (20, 300, 200))
+    return DEAR.get(name, (20, 300, 100))
 
 
 def begin(name, seed=1):
