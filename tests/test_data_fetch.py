@@ -304,7 +304,7 @@ def test_stopped_from_outside_it_says_so_and_leaves_nothing(server, tmp_path, ki
     command = [sys.executable, "-m", "bench.data", "fetch", "movielens", "--url", f"{server}/slow.zip"]
     folders = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "TMPDIR": str(tmp_path / "temporary")}
     child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **folders})
-    while not files_in(tmp_path):  # it has begun to write
+    while not list(tmp_path.glob("temporary/bandit-tuning-bench-*/*")):  # what it fetches; others try the folder
         assert child.poll() is None
         time.sleep(0.01)
     child.send_signal(kind)
