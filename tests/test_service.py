@@ -233,6 +233,7 @@ def test_where_it_cannot_start_it_says_so_in_a_sentence(tmp_path, words, said):
     assert ended.stderr.startswith(said.format(taken=taken))
 
 
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")  # of a client
 @pytest.mark.parametrize("kills", [2, pytest.param(30, marks=pytest.mark.release)])
 def test_killed_and_started_again_it_learns_what_it_acknowledged_once(tmp_path, kills):
     port = prepare(tmp_path)
