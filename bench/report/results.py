@@ -124,13 +124,7 @@ class Results:
     def select(self, chosen: Selection) -> list[Labels]:
         question = tuple(chosen.items())
         if question not in self._selected:
-            here = [(self.axes.index(axis), allowed) for axis, allowed in question if axis in self.axes]
-            is_none = any("" not in allowed for axis, allowed in question if axis not in self.axes)
-            self._selected[question] = [
-                key
-                for key in (() if is_none else self.experiments)
-                if all(key[at] in allowed or (ANY in allowed and key[at]) for at, allowed in here)
-            ]
+            self._selected[question] = [key for key in self.experiments if matches(self.as_dict(key), chosen)]
         return list(self._selected[question])
 
     def undeclared(self, chosen: Selection) -> list[Labels]:

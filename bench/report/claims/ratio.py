@@ -112,10 +112,9 @@ def _logarithm(left: Array, right: Array) -> Array:
 def _of_deviations(left: Array, right: Array) -> Quantity:
     """Return the ratio of the mean standard deviations of (n, experiments) each."""
     n, whole = len(left), float(_logarithm(left, right))
-    parts = []
-    for left_out in np.array_split(np.arange(n), n // 100 + 1):
-        rest = np.arange(n - 1)
-        others = rest + (rest >= left_out[:, None])  # of each that is left out
+    parts, rest = [], np.arange(n - 1)
+    for left_out in np.array_split(np.arange(n), n // 100 + 1):  # all at once would take memory of order n^2
+        others = rest + (rest >= left_out[:, None])
         with np.errstate(divide="ignore", invalid="ignore"):
             parts.append(_logarithm(left[others], right[others]))
     without = np.concatenate(parts)
