@@ -5,6 +5,7 @@ import sys
 
 import pytest
 from commands import ROOT, assert_one_sentence
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from omegaconf import OmegaConf
 
 COMMAND = "run"
@@ -57,6 +58,15 @@ def test_a_configuration_of_ones_own_is_shown_and_run(own, here):
     assert {key: run[key] for key in ("horizon", "seed", "env", "algorithm", "tuner", "task")} == {
         key: made[key] for key in ("horizon", "seed", "env", "algorithm", "tuner", "task")
     }
+
+
+def test_hydra_composes_a_command_once(here, monkeypatch):
+    calls, compose = [], ConfigLoaderImpl.load_configuration
+    monkeypatch.setattr(
+        ConfigLoaderImpl, "load_configuration", lambda *words, **more: calls.append(words) or compose(*words, **more)
+    )
+    assert here("env=gaussian_arms", "algorithm=none", "tuner=random", "horizon=20", "repetitions=1").code == 0
+    assert len(calls) == 1
 
 
 def test_a_choice_of_ones_own_has_the_settings_of_its_class(own, here):
