@@ -13,7 +13,7 @@ from bench.audit.published import PublishedOverview
 from bench.gallery.claims import slug, spot_of
 from bench.gallery.docs import Site, first_words, page_of, title_of
 from bench.gallery.numbers import counted, ratio_of, view
-from bench.gallery.papers import FigurePage, PaperPage
+from bench.gallery.papers import FigurePage, PaperPage, Surroundings
 from bench.gallery.render import render
 from bench.gallery.stored import PAGE, PARTS
 from bench.report.claims.tallies import added_up
@@ -34,7 +34,7 @@ def build(
     calls a function for each figure, in any order, by default one after another here. ``at``: the folder in which the
     pages will lie, and that of the texts, from which comes what the pages need and the folder lacks.
     """
-    outdated = [(page, figure) for page in papers for figure in page.made if not figure.is_fresh]
+    outdated = [(page.around(figure), figure) for page in papers for figure in page.made if not figure.is_fresh]
     pages = dict(each(figure_page, outdated))
     of_papers = [page for page in papers if not page.is_own]
     figures = [figure for page in of_papers for figure in page.figures]
@@ -75,7 +75,7 @@ def build(
     return pages
 
 
-def figure_page(paper: PaperPage, figure: FigurePage) -> tuple[str, str]:
+def figure_page(paper: Surroundings, figure: FigurePage) -> tuple[str, str]:
     return f"{figure.folder}/{PAGE}", render("figure", "../../", paper=paper, figure=figure)
 
 

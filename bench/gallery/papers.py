@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 import pandas as pd
@@ -99,6 +99,19 @@ class FigurePage:
         return f"{result.at}{quote(file)}" if file in result.files else ""
 
 
+class Surroundings(NamedTuple):
+    """What a figure's page says of its paper: whether it is a user's comparisons, headlines, and figures with results.
+
+    The paper itself holds all its results, which every worker that makes one of its pages would have to be sent.
+    """
+
+    title: str
+    is_own: bool
+    decided: "list[Judged]"
+    figures: list[tuple[str, str]]
+    """By name, with what they are called."""
+
+
 @dataclass
 class PaperPage:
     """A paper with its figures, and what its configuration says of it."""
@@ -183,6 +196,11 @@ class PaperPage:
     def decided_by(self, figure: str) -> "list[Judged]":
         """Return the headlines that rest on a figure and have a sentence."""
         return [row for row in self.judged if row.sentence and figure in row.figures]
+
+    def around(self, figure: FigurePage) -> Surroundings:
+        """Return what the page of one of its figures says of it."""
+        figures = [(other.name, other.label) for other in self.made]
+        return Surroundings(self.title, self.is_own, self.decided_by(figure.name), figures)
 
     def evidence(self, row: "Judged") -> dict[str, str]:
         """Return where a headline's evidence is, by what its figures are called: the first claim of each."""

@@ -49,7 +49,9 @@ def build_comparisons(page: PaperPage, *, in_gallery: bool) -> dict[str, str]:
     """Return only the pages of a user's comparisons: those that have changed, and the one that lists them."""
     site = {} if in_gallery else {"SITE": {f"{COMPARE}/{PAGE}": page.title}}
     made = [figure for figure in page.made if not figure.is_fresh]
-    pages = {f"{own.folder}/{PAGE}": render("figure", "../../", paper=page, figure=own, **site) for own in made}
+    pages = {
+        f"{own.folder}/{PAGE}": render("figure", "../../", paper=page.around(own), figure=own, **site) for own in made
+    }
     return pages | {f"{COMPARE}/{PAGE}": render("paper", "../", paper=page, printed={}, docs={}, **site)}
 
 
