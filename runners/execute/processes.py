@@ -143,6 +143,11 @@ def _lost(death: BaseException) -> "Future[Any]":
 
 _FILES_EACH = 16
 """More than a process takes of the files that this one may have open."""
+_MOST_GROWTH = 800_000_000
+"""By how many bytes a process may grow before another takes its place, which has to load all libraries and data anew.
+
+loky allows 300 MB, which libraries, compiled code and data of usual figures take together.
+"""
 
 _Work = tuple[Call, "Future[Any]"]
 
@@ -232,7 +237,7 @@ class _Process:
         self.is_idle = True
         try:
             with no_interrupt():
-                self._executor = ProcessPoolExecutor(1, initializer=end_with, initargs=(os.getpid(),), env=env)
+                self._executor = ProcessPoolExecutor(1, initializer=_set_up, initargs=(os.getpid(),), env=env)
                 self._started = self._executor.submit(int)
         except OSError as error:
             raise not_started(error) from error
@@ -284,6 +289,14 @@ class _Process:
     def stop(self, *, wait: bool = True) -> None:
         """Kill it."""
         self._executor.shutdown(wait=wait, kill_workers=True)
+
+
+def _set_up(parent: int) -> None:
+    """Have a process that was just started end with its parent, and grow as far as it may."""
+    from joblib.externals.loky import process_executor  # there already
+
+    end_with(parent)
+    process_executor._MAX_MEMORY_LEAK_SIZE = _MOST_GROWTH
 
 
 def _allow_files(count: int) -> None:
