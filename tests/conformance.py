@@ -21,9 +21,9 @@ SMALL |= {
     "classification": {"data": "wine", "label_noise": 0.1},
     "log": {"path": own_log.small_log()} | own_log.COLUMNS,
 }
-ROUNDS = {"ucb_glm": 1_000, "glm_tsl": 1_000, "gp_minimize": 11, "gp_ucb": 1_000, "tpe": 150, "optuna_random": 150}
-ROUNDS |= {"optuna": 150, "glr_klucb": 30_000, "sliding_window_gp_ucb": 2_000, "weighted_gp_ucb": 2_000}
-"""Limits for those whose rounds are dear, or get dearer as data comes in."""
+ROUNDS = {"ucb_glm": 350, "glm_tsl": 350, "gp_minimize": 11, "gp_ucb": 350, "tpe": 50, "optuna_random": 50}
+ROUNDS |= {"optuna": 50, "glr_klucb": 10_000, "sliding_window_gp_ucb": 700, "weighted_gp_ucb": 700}
+"""Limits for those whose rounds are dear, or get dearer as data comes in; the first ten of some are drawn blindly."""
 INTERVALS = {"hct", "gp_ucb", "sd2me", "ad2me", "cdt", "cdt_code", "cdt_first_upload"}
 INTERVALS |= {"zooming", "zooming_ts", "zooming_oracle", "zooming_double_restarts"}
 """Tuners that search intervals only."""
@@ -34,8 +34,8 @@ ANY_SPACE |= {"tv_gp_ucb", "r_gp_ucb", "sliding_window_gp_ucb", "weighted_gp_ucb
 
 
 def rounds(name: str, wanted: int) -> int:
-    """Return as many rounds as are wanted, within the limit of a class; before a release, of many, three times that."""
-    return min(wanted, (3 if wanted > 20_000 else 1) * ROUNDS.get(name, wanted))
+    """Return as many rounds as are wanted, within the limit of a class; before a release, of many, nine times that."""
+    return min(wanted, (9 if wanted > 20_000 else 1) * ROUNDS.get(name, wanted))
 
 
 def all_digests() -> dict[str, str]:

@@ -54,14 +54,17 @@ def known(reward: float, n: int = len(SPACE.product())) -> Outcome:
     return Outcome(reward, rewards=np.full(n, reward), forecast_losses=np.full(n, abs(reward)))
 
 
-def drive_tuner(tuner: Tuner, seed: int, horizon: int) -> list[Configuration]:
-    """Return what a tuner asks for, told the rewards of `outcomes`."""
+def asks(tuner: Tuner, seed: int, horizon: int) -> Iterator[Configuration]:
+    """Yield what a tuner asks for; it is told the rewards of `outcomes`, each before the next question."""
     tuner.start(problem(horizon), Seeds(seed).child("tuner"))
-    asked = []
     for outcome in outcomes(horizon):
-        asked.append(tuner.ask())
+        yield tuner.ask()
         tuner.tell(outcome.reward, outcome)
-    return asked
+
+
+def drive_tuner(tuner: Tuner, seed: int, horizon: int) -> list[Configuration]:
+    """Return what a tuner asks for, told the rewards of `outcomes`, also the last one."""
+    return list(asks(tuner, seed, horizon))
 
 
 def drive_algorithm(algorithm: Any, seed: int, horizon: int) -> list[int]:
