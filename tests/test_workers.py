@@ -2,6 +2,7 @@
 
 import errno
 import os
+import sys
 import threading
 import time
 from collections import deque
@@ -9,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import threadpoolctl
 from commands import PATIENCE
 from worker_calls import meet, note
 
@@ -113,3 +115,14 @@ def test_workers_are_started_as_they_are_needed_and_no_more(tmp_path, backend):
         answers = dict(pool.run(deque(calls)))
         assert [answers[call].result() for call in calls] == [0, 1]
         assert len(started()) == 2
+
+
+def test_libraries_are_looked_for_again_where_modules_have_been_imported_since(monkeypatch):
+    found, controller = [], threadpoolctl.ThreadpoolController
+    monkeypatch.setattr(limits, "ThreadpoolController", lambda: found.append(None) or controller())
+    limits._thread_pools.cache_clear()
+    for imported, times in (("one", 1), ("one", 1), ("another", 2)):
+        monkeypatch.setitem(sys.modules, imported, None)
+        with threadpoolctl.threadpool_limits(2), limits.one_thread():
+            assert {library["num_threads"] for library in threadpoolctl.threadpool_info()} == {1}
+        assert len(found) == times

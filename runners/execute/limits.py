@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from bench.errors import ConfigError, TaskError
 from runners.config.trial import end_with
@@ -76,6 +76,12 @@ def _limit_threads() -> None:
     threadpool_limits(1)
 
 
+@lru_cache(maxsize=1)
+def _thread_pools(modules: frozenset[str]) -> ThreadpoolController:
+    """Return the thread pools of what the modules have loaded: finding them takes longer than a short repetition."""
+    return ThreadpoolController()
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Limit numerical libraries to one thread, also in libraries loaded and processes started inside the block.
@@ -89,7 +95,7 @@ def one_thread() -> Iterator[None]:
     if numba:
         numba.set_num_threads(1)
     try:
-        with threadpool_limits(1):
+        with _thread_pools(frozenset(sys.modules)).limit(limits=1):
             yield
     finally:
         if numba:
