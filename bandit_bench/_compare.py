@@ -11,7 +11,9 @@ from bandit_bench._comparison import ComparisonResult
 from bandit_bench._parts import Axis, Part, Parts, axis_of, is_direct, literal, runner_words, setting_words, words_of
 from bandit_bench._plan import LOOK, METHOD, ComparisonPlan
 from bench.errors import ConfigError
+from runners.config.compose import Run, from_overrides
 from runners.config.nearest import one_of
+from runners.config.repetitions import most_repetitions
 
 
 def compare(
@@ -72,8 +74,6 @@ def compare(
 
     Raises BenchError, naming what was found and what is expected, where nothing can be run.
     """
-    from runners.results.until_decided import most_repetitions  # slow to import
-
     _check_look(look)
     axes = {"tuner": axis_of("tuner", tuners), "env": axis_of("env", env)}
     if algorithm is not None:
@@ -105,9 +105,12 @@ def compare(
 
 def compare_as_planned(plan: ComparisonPlan) -> ComparisonResult:
     """Carry out a plan. Raises BenchError where nothing can be run or written."""
-    from bench.gallery.stored import COMPARISON  # slow to import
+    run = _first_run(plan)  # what is wrong is said before what takes long is imported
+    plan.check_number()
+    plan = replace(plan, column=_compared(plan.column, run.experiment))
+
+    from bench.gallery.stored import COMPARISON
     from bench.report.figure import read_figure
-    from runners.config.compose import from_overrides
     from runners.config.figures import expand
     from runners.execute.figure_run import AskedFigure
     from runners.execute.reproduce_figure import reproduce_figure
@@ -116,10 +119,6 @@ def compare_as_planned(plan: ComparisonPlan) -> ComparisonResult:
     from runners.results.comparison_pages import write_comparisons
     from runners.results.store import alone, results_folder, write_text
 
-    (block,) = plan.figure()["runs"]
-    run = from_overrides(plan.overrides([word for labels in block.values() for word in next(iter(labels.values()))]))
-    plan.check_number()
-    plan = replace(plan, column=_compared(plan.column, run.experiment))
     figure = read_figure(plan.figure())
     where = f"compare/{figure.name}"
     jobs = run.settings.jobs
@@ -155,6 +154,17 @@ def compare_as_planned(plan: ComparisonPlan) -> ComparisonResult:
             write_comparisons(results_folder())
     is_complete = result.complete and len(methods) == len(plan.methods)
     return ComparisonResult(result.folder, figure, is_complete=is_complete, notes=notes)
+
+
+def _first_run(plan: ComparisonPlan) -> Run:
+    """Return the first of a plan's runs, and compose one with each of its labels. Raises ConfigError."""
+    (block,) = plan.figure()["runs"]
+    first = {axis: next(iter(labels.values())) for axis, labels in block.items()}
+    run = from_overrides(plan.overrides([word for words in first.values() for word in words]))
+    for axis, labels in block.items():
+        for other in list(labels.values())[1:]:
+            from_overrides(plan.overrides([word for words in (first | {axis: other}).values() for word in words]))
+    return run
 
 
 def _compared(column: str, experiment: Any) -> str:

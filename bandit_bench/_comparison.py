@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # slow to import
 
     from bench.gallery.stored import Stored
     from bench.report.figure import Figure
-    from bench.report.page import Size
+    from bench.report.formats import Size
 
 _VERDICTS = ["claim", "text", "case", "estimate", "ci_low", "ci_high", "n", "verdict", "holm", "repetitions_needed",
              "note"]  # fmt: skip

@@ -16,7 +16,7 @@ from runners.config.by_value import held
 from runners.config.tree import PARTS
 
 if TYPE_CHECKING:
-    from bench.report.page import Size
+    from bench.report.formats import Size
 
 LOOK = ("x_scale", "y_scale", "colors", "rounds")
 """Keys of a figure of curves that say how it is drawn."""

@@ -13,12 +13,13 @@ from bench.errors import ConfigError
 from runners.config.compose import from_overrides, run_settings
 from runners.config.figures import figure_names, load_figure
 from runners.config.filled import filled
+from runners.config.repetitions import most_repetitions
 from runners.config.runner import Runner
 from runners.config.tree import read_choice
 
 if TYPE_CHECKING:  # slow to import
     from bench.report.figure import Figure
-    from bench.report.page import Size
+    from bench.report.formats import Size
     from bench.report.reading import Reading
     from runners.execute.figure_run import AskedFigure, WrittenFigure
 
@@ -142,7 +143,6 @@ def reproduce_as_planned(plan: ReproductionPlan) -> MadeFigures:
 def _asked(plan: ReproductionPlan, name: str) -> "AskedFigure":
     """Return a figure as it is asked for. Raises ConfigError naming the key that is wrong."""
     from runners.execute.figure_run import AskedFigure  # slow to import
-    from runners.results.until_decided import most_repetitions
 
     until = most_repetitions(plan.repetitions, plan.max_repetitions)
     checked = ("horizon", "seed", "jobs", *(["repetitions"] if until is None else []))

@@ -10,8 +10,10 @@ from hydra.core.override_parser.types import Override, ValueType
 from bandit_bench._parts import Axis, put
 from bandit_bench._plan import LOOK, ComparisonPlan
 from bench.errors import ConfigError
+from bench.report.formats import extra_formats, print_size
 from runners.cli import check_commas
 from runners.config.compose import KEYS, parse, text_of
+from runners.config.repetitions import most_repetitions
 from runners.config.tree import GROUPS, PARTS
 from runners.config.words import check_words
 
@@ -27,9 +29,6 @@ _BETWEEN_PARTS = re.compile(r",(?![^()]*\))")  # outside of parentheses
 
 def asked(words: list[str]) -> ComparisonPlan:
     """Read a command line. Raises ConfigError where a word is not an override, or names no choice of its group."""
-    from bench.report.saving import extra_formats, print_size  # slow to import
-    from runners.results.until_decided import most_repetitions
-
     check_commas(words)
     look, words_left = _look(words)
     axes: dict[str, Axis] = {}

@@ -49,7 +49,7 @@ def reproduce(cfg: DictConfig) -> bool:
 def _plan(cfg: DictConfig) -> "ReproductionPlan":
     """Return what the command line asks for. Raises ConfigError naming the key that is wrong."""
     from bandit_bench._reproduce import ReproductionPlan, read_only  # slow to import
-    from bench.report.saving import extra_formats, print_size
+    from bench.report.formats import extra_formats, print_size
 
     choices = HydraConfig.get().runtime.choices
     names = [choices["figure"]] if choices["figure"] else figure_names(choices["paper"])

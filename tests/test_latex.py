@@ -13,8 +13,9 @@ from rendered import draw, finals_of, results_of
 from scipy import stats
 
 from bench.report.figure import read_figure
+from bench.report.formats import extra_formats
 from bench.report.latex import escape, floats, latex_tables, not_told_from_best
-from bench.report.saving import content, extra_formats
+from bench.report.saving import content
 from bench.report.typeset import typeset
 
 ENGINE = next((name for name in ("tectonic", "pdflatex", "lualatex", "xelatex") if shutil.which(name)), None)

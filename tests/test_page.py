@@ -11,9 +11,9 @@ from matplotlib.text import Text
 from rendered import assert_readable, finals_of, shown
 
 from bench.errors import ConfigError
-from bench.report.page import SHEETS, SIZES, draw, in_rows
+from bench.report.formats import SIZES, print_size
+from bench.report.page import SHEETS, draw, in_rows
 from bench.report.plot import Axis, Look, Mark, Panel, Plot, start_at_zero
-from bench.report.saving import print_size
 from tools.pictures import main as redraw
 
 X = np.arange(1.0, 21.0)

@@ -16,9 +16,9 @@ from bench.jit import kernel
 SLOW = {"joblib", "matplotlib", "numba", "obp", "optuna", "pandas", "pyarrow", "scipy", "sklearn", "skopt", "torch"}
 
 
-def modules(answer: Answer) -> set[str]:
+def modules(answer: Answer, code: int = 0) -> set[str]:
     """Return the modules that were imported in a process with the variable ``PYTHONPROFILEIMPORTTIME``."""
-    assert answer.code == 0, answer.err
+    assert answer.code == code, answer.err
     return set(re.findall(r"^import time:.*\| +([\w.]+)$", answer.err, re.MULTILINE))
 
 
@@ -29,14 +29,16 @@ def imported(commands: Commands, *words: str) -> set[str]:
     return found
 
 
-def test_help_imports_nothing_slow(tmp_path):
+def test_help_and_a_wrong_word_import_nothing_slow(tmp_path):
     """Nor what is imported by one of them before another."""
     lines = [(command, "--help") for command in ("run", "reproduce", "compare", "verify", "gallery")]
-    answers = Commands(tmp_path).call_each(*lines, PYTHONPROFILEIMPORTTIME="1")
+    wrong = ("compare", "tuner=tl,cdt(radius=1)")
+    *answers, refused = Commands(tmp_path).call_each(*lines, wrong, PYTHONPROFILEIMPORTTIME="1")
     assert all(command in answer.out for (command, _), answer in zip(lines, answers, strict=True))
-    found = [modules(answer) for answer in answers]
+    assert "error: tuner.radius: found an unknown key of CDT" in refused.err
+    found = [*map(modules, answers), modules(refused, code=1)]
     assert "hydra" in found[0]
-    assert [of_one & SLOW for of_one in found] == [set()] * len(lines)
+    assert [of_one & SLOW for of_one in found] == [set()] * len(found)
 
 
 def test_the_list_of_commands_imports_no_package():

@@ -18,11 +18,12 @@ from bench.report.provenance import Provenance
 from bench.report.provenance import commands as commands_of
 from bench.report.results import Results
 from runners.config.figures import LabelledRun, expand
+from runners.config.repetitions import most_repetitions
 from runners.config.runner import Runner
 from runners.execute.figure_run import AskedFigure, WrittenFigure
 from runners.execute.progress import Progress
 from runners.execute.reproduce_figure import reproduce_figure
-from runners.results.until_decided import NextLook, applies_to, look, most_repetitions, with_repetitions
+from runners.results.until_decided import NextLook, applies_to, look, with_repetitions
 
 METHODS = ("A", "B", "C")
 FIGURE = {

@@ -11,8 +11,9 @@ from bench.critical import rule
 from bench.report.claims.judgement import ERROR, FIRST_LOOK, MIN_REPETITIONS
 from bench.report.claims.quantities import Mean
 from bench.report.figure import Figure
+from bench.report.formats import Size
 from bench.report.labels import panel_title
-from bench.report.page import Size, check_size
+from bench.report.page import check_size
 from bench.report.provenance import number_of_repetitions
 from bench.report.render import notes
 from bench.report.results import Results

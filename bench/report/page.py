@@ -5,7 +5,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -14,13 +14,10 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from bench.errors import ConfigError
 from bench.report.drawing import draw_panel, sample
+from bench.report.formats import SIZES, Size
 from bench.report.plot import Panel, Plot, Sample
 from bench.report.style import SURROGATE_COLOUR, applied
 from bench.report.typeset import on_one_line, typeset
-
-Size = Literal["", "column", "text"]
-SIZES: tuple[Size, ...] = ("column", "text")
-"""Widths for print: a column of two, and the whole text."""
 
 # Inches, and inches per letter at the font sizes of the screen.
 _MIN_WIDTH, _MOST_ACROSS = 7.0, 12.4

@@ -13,7 +13,7 @@ from bench.columns import is_measured
 from bench.data_kind import DataKind
 from bench.report.claims.tallies import Tally, tallies
 from bench.report.figure import Figure
-from bench.report.page import Size
+from bench.report.formats import Size
 from bench.report.reading import READING
 from runners.config.figures import LabelledRun, expand
 from runners.execute.repetition import RepetitionId
@@ -35,7 +35,7 @@ class AskedFigure:
     ``is_reference``: whether the result is one to be committed: its repetitions are written beside it, and taken from
     there. ``until_decided``: the largest number of repetitions where they are run until the claims are decided; None:
     as many as the scale says, which also holds for timings and for figures without claims. ``formats`` and ``size``:
-    what is written beside the usual files, and the width of a PDF; see `bench.report.saving`. ``readings``: whether all
+    what is written beside the usual files, and the width of a PDF; see `bench.report.formats`. ``readings``: whether all
     readings are run, or only the first. ``renew``: whether runs that other code or packages made are run again.
     """
 

@@ -2,18 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from bench.errors import ConfigError
 from bench.report.claims.check import still_open
-from bench.report.claims.judgement import FIRST_LOOK
 from bench.report.figure import Figure
 from bench.report.results import Results
 from runners.config.figures import LabelledRun
 
-UNTIL_DECIDED = "until_decided"
-MAX_REPETITIONS = 400
-"""The largest number of repetitions by default."""
 STEP = 20
 """Repetitions before the first look at the verdicts, and between two: nothing is decided by fewer than 10 to 20."""
 
@@ -27,23 +22,6 @@ class NextLook(NamedTuple):
 
     open_cases: int
     next: list[int]
-
-
-def most_repetitions(repetitions: Any, max_repetitions: Any) -> int | None:
-    """Return the largest number of repetitions, given two words (or None); None if not ``until_decided``."""
-    if repetitions != UNTIL_DECIDED:
-        if max_repetitions is not None:
-            raise ConfigError(f"max_repetitions={max_repetitions} requires repetitions={UNTIL_DECIDED}")
-        if isinstance(repetitions, str) and not repetitions.lstrip("+-").isdigit():
-            raise ConfigError(f"repetitions: found '{repetitions}', expected a whole number or {UNTIL_DECIDED}")
-        return None
-    text = str(MAX_REPETITIONS if max_repetitions is None else max_repetitions)
-    if not text.isdigit() or not FIRST_LOOK <= int(text) <= 10**6:
-        raise ConfigError(
-            f"max_repetitions: found {max_repetitions}, expected a whole number from {FIRST_LOOK} (fewer decide "
-            "nothing) to 1000000"
-        )
-    return int(text)
 
 
 def applies_to(figure: Figure) -> bool:

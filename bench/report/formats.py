@@ -1,0 +1,36 @@
+"""Which files are written of a figure: widths of pictures for print, and formats on request."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from bench.errors import ConfigError
+
+Size = Literal["", "column", "text"]
+SIZES: tuple[Size, ...] = ("column", "text")
+"""Widths for print: a column of two, and the whole text."""
+EXTRA = ("pdf", "tex")
+"""Formats that are written on request: pictures as PDF, tables as LaTeX."""
+
+
+def extra_formats(asked: str | Sequence[Any] | None) -> tuple[str, ...]:
+    """Return which of `EXTRA` are asked for, by a list or words with commas; `ConfigError` if there is another word."""
+    words = asked.strip("[]").split(",") if isinstance(asked, str) else list(asked or ())
+    names = [str(word).strip() for word in words]
+    for name in filter(None, names):
+        if name not in EXTRA:
+            raise ConfigError(
+                f"format: found '{name}', expected pdf (pictures), tex (tables) or pdf,tex; png and svg are always "
+                "written"
+            )
+    return tuple(name for name in EXTRA if name in names)
+
+
+def print_size(asked: str | None, formats: Sequence[str]) -> Size:
+    """Return the width that PDFs are drawn for, "" for the screen's; `ConfigError` if it is none, or without a PDF."""
+    for size in SIZES:
+        if asked == size and "pdf" in formats:
+            return size
+    if asked:
+        expected = "format=pdf beside it" if asked in SIZES else " or ".join(SIZES)
+        raise ConfigError(f"size: found '{asked}', expected {expected}")
+    return ""
