@@ -47,7 +47,11 @@ help:
 
 setup: $(STAMP)
 
-# pip would compile all modules on one processor, most of its time: this does it on all, without packages' own tests.
+# Packages, and parts of one, of which the suite imports little or nothing: nearly half of all code.
+RARE := debugpy|fontTools|mypyc?|networkx|pip|pygments|seaborn|setuptools|sqlalchemy|sympy|torchgen|torch/(_dynamo|_inductor|ao|distributed|onnx|testing)
+
+# pip would compile all modules on one processor, most of its time: this does it on all, without packages' own tests and
+# without what is imported rarely, which Python compiles then.
 $(STAMP): pyproject.toml constraints.txt
 	@$(call recent,$(PYTHON),name another by PYTHON=)
 	@echo 'Installing into $(VENV) what all papers and the tests need: about 2 GB, which takes some minutes.'
@@ -55,7 +59,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(call recent,$(PY),remove $(VENV))
 	$(PY) -m pip install -q --upgrade pip
 	$(PY) -m pip install --no-compile -c constraints.txt torch==2.13.0 -e '.[dev]'
-	@$(PY) -m compileall -qq -j $(JOBS) -x '/tests?/' $(VENV)/lib || true
+	@$(PY) -m compileall -qq -j $(JOBS) -x '/(tests?|$(RARE))/' $(VENV)/lib || true
 	@touch $@
 
 # First fetches the real data that needs no account; where there is no network, and with FETCH=no, stand-ins are used.
