@@ -248,6 +248,25 @@ def test_what_a_check_or_a_call_raises_ends_it_all(tmp_path, jobs):
         list(fan.answers())
 
 
+@pytest.mark.usefixtures("one_worker")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_of_what_the_suite_itself_asks_for_the_first_of_each_class_is_checked(tmp_path, jobs):
+    """Another with the same classes is not: what is wrong with it is recorded, like anything that fails in a run."""
+    right = Experiment(linucb_settings() | {"horizon": 60})
+    wrong = Experiment(linucb_settings(env={"_target_": "bench.envs.moving_peak.SwitchingSine"}) | {"horizon": 60})
+    fan = FanOut(Store(tmp_path / "results"), jobs=jobs)
+    for experiment in (right, wrong):
+        fan.add(experiment, [0, 1], check=True, is_known=True)
+    found = {answer.id: (answer.status, "found SwitchingSine" in answer.error) for answer in fan.answers()}
+    expected = {right.run_id: ("new", False), wrong.run_id: ("failed", True)}
+    assert found == {(run_id, i): answer for run_id, answer in expected.items() for i in (0, 1)}
+    fan = FanOut(Store(tmp_path / "others"), jobs=jobs)
+    for experiment in (wrong, right):
+        fan.add(experiment, [0, 1], check=True, is_known=True)
+    with pytest.raises(ConfigError, match="found SwitchingSine"):
+        list(fan.answers())
+
+
 SLOW = """
 class Slow{number}({module}.{base}):
     fingerprint = "abc"

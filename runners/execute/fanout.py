@@ -42,18 +42,21 @@ class FanOut:
         self._waiting: dict[Any, list[_Start] | None] = {}
         """By data that is being prepared, or a class that is first started, what waits for it; None: that is done."""
 
-    def add(self, experiment: Experiment, repetitions: Iterable[int], *, check: bool = False) -> None:
+    def add(
+        self, experiment: Experiment, repetitions: Iterable[int], *, check: bool = False, is_known: bool = False
+    ) -> None:
         """Ask for repetitions that were not asked for before; one worker prepares data before others start on it.
 
         With ``check`` its parts are started once before, to find what a user can correct: `answers` then raises it.
-        One worker does so for each class before others do, so that they do not all compile the same.
+        One worker does so for each class before others do, so that they do not all compile the same. Of experiments
+        that the suite itself asks for (``is_known``), only the first of each class and each data is checked.
         """
         numbers = [number for number in repetitions if (experiment.run_id, number) not in self._asked]
         if not numbers:
             return
         self._asked |= {(experiment.run_id, number) for number in numbers}
         self.progress.expect(experiment.settings["horizon"], len(numbers))
-        self._prepare(_Start(experiment, numbers, check=check))
+        self._prepare(_Start(experiment, numbers, check=check, is_known=is_known))
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Ask for a call, which comes before all repetitions that are not begun; what it raises, `answers` raises."""
@@ -100,14 +103,14 @@ class FanOut:
 
     def _prepare(self, start: "_Start") -> None:
         """Queue a start that prepares something, a check, or repetitions that need neither; or let it wait."""
-        keys = start.needs if self._jobs > 1 else ()
+        keys = start.needs if self._jobs > 1 or start.is_known else ()
         for key in keys:
             if (waiting := self._waiting.get(key)) is not None:
                 waiting.append(start)
                 return
         start.prepares = [key for key in keys if key not in self._waiting]
         self._waiting.update({key: [] for key in start.prepares})
-        if start.prepares or start.is_check:
+        if start.prepares or (start.is_check and not start.is_known):
             self._queue.append(start)
         else:
             self._queue_repetitions(start)
@@ -139,9 +142,10 @@ class FanOut:
 class _Start(Call):
     """An experiment is started once, which prepares its data, or checked; then its repetitions are run."""
 
-    def __init__(self, experiment: Experiment, numbers: Sequence[int], *, check: bool) -> None:
+    def __init__(self, experiment: Experiment, numbers: Sequence[int], *, check: bool, is_known: bool = False) -> None:
         super().__init__(check_correctable if check else start, (experiment,), apart=not experiment.is_suites)
         self.experiment, self.numbers, self.is_check = experiment, numbers, check
+        self.is_known = is_known and experiment.is_suites
         self.needs: list[Any] = [] if experiment.fingerprint is None else [repr(experiment.settings["env"])]
         """Its data, and for a check its classes: what one worker has to have prepared or compiled."""
         self.needs += [cls for part, cls in experiment.classes.items() if check and part in ("algorithm", "tuner")]

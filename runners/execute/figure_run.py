@@ -15,7 +15,7 @@ from bench.report.claims.tallies import Tally, tallies
 from bench.report.figure import Figure
 from bench.report.formats import Size
 from bench.report.reading import READING
-from runners.config.figures import LabelledRun, expand
+from runners.config.figures import LabelledRun, expand, figure_names
 from runners.execute.repetition import RepetitionId
 from runners.results.aggregate import Repetitions, read_run
 from runners.results.capture import environment, kind_of_machine
@@ -55,6 +55,11 @@ class AskedFigure:
     def name(self) -> str:
         """The figure, such as ``cdt/figure2``."""
         return "/".join(self.where.split("/")[:2])
+
+    @property
+    def is_suites(self) -> bool:
+        """Whether it is one of the suite's figures at a scale of its own, with nothing in it that a user has set."""
+        return not self.extra and self.name in figure_names()
 
     @property
     def repetitions_of(self) -> str:

@@ -118,7 +118,8 @@ class _Board:
                     running.waiting.add(key)
                 elif self._answers[key].status == "failed":
                     running.failed[key] = self._answers[key].error
-            self._fan.add(experiment, [i for i in sorted(lacking) if (run_id, i) in running.waiting], check=check)
+            asked = [i for i in sorted(lacking) if (run_id, i) in running.waiting]
+            self._fan.add(experiment, asked, check=check, is_known=running.asked.is_suites)
 
     def take(self, answer: Answer) -> None:
         """Note that a repetition is done or failed; figures that wait for nothing else are written."""
