@@ -82,11 +82,15 @@ class Chromium:
         self.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 500
         )
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.call("Emulation.setEmulatedMedia", features=[scheme])
+        self.prefer(dark)
         self._load("about:blank")  # else an address that differs in its end only is not loaded anew
         self.complaints.clear()
         self._load(address)
+
+    def prefer(self, dark: bool) -> None:
+        """Show dark pages, or light ones."""
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.call("Emulation.setEmulatedMedia", features=[scheme])
 
     def _load(self, address: str) -> None:
         loader = self.call("Page.navigate", url=address)["loaderId"]

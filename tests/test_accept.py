@@ -14,18 +14,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import registry
 from test_committed import FIGURE
 
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
-from bench.report.provenance import folder_of_runs
 from runners.config.classes import version
 from runners.config.experiment import Experiment
 from runners.config.runner import Runner
 from runners.execute import accept, verify
 from runners.execute.figure_run import AskedFigure
-from runners.execute.manifest import check_shared_runs
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.execute.workers import workers
 from runners.results import golden, replay, stamps, store
@@ -367,18 +364,3 @@ def test_the_time_left_follows_committed_seconds_until_todays_pace_is_known(monk
     now += 50.0
     left.advance(30.0)
     assert str(left) == "6 repetitions to play, about 5 min"  # 6 of 50 s: one took 50 s
-
-
-@pytest.mark.parametrize("paper", registry.names("paper"))
-def test_every_committed_run_is_still_asked(reference_results, paper, monkeypatch):
-    """Whatever moves, committed results stay filed under what today's configuration asks."""
-    monkeypatch.setattr(replay, "CommittedRepetitions", lambda *_: SimpleNamespace(runs={}))  # read for nothing here
-    changed = []
-    for path in sorted(reference_results.glob(f"{paper}/*/paper*/manifest.json")):
-        name = "/".join(path.parts[-4:-2])
-        if folder_of_runs(path.parent) != path.parent:
-            check_shared_runs(name, path.parent)
-            continue
-        runs = replay.committed_runs(name, path.parent)
-        changed += [f"{run.result}: {run.labels}" for run in runs if not run.is_asked]
-    assert changed == []

@@ -11,6 +11,7 @@ import zlib
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -19,11 +20,12 @@ import yaml
 from hydra import compose, initialize_config_dir
 from hydra.utils import get_class
 from omegaconf import OmegaConf
-from rendered import tables
 
 from bench.errors import BenchError, ConfigError
+from bench.gallery.result import ResultView
 from bench.papers.selection import Selection
 from bench.report.claims.check import verdicts_on
+from bench.report.provenance import folder_of_runs
 from bench.report.results import Results
 from bench.space import HyperParameter
 from runners.config import compose as compose_module
@@ -35,10 +37,11 @@ from runners.config.groups import register
 from runners.config.papers import leaves, load_paper, published
 from runners.config.runner import Runner
 from runners.config.tree import CONF, GROUPS, PARTS, choices, path_of, suite_choices
+from runners.execute import manifest
 from runners.execute.figure_run import AskedFigure
-from runners.execute.manifest import settings_table
+from runners.execute.manifest import check_shared_runs, settings_table
 from runners.execute.reproduce_figure import reproduce_figure
-from runners.results import pages
+from runners.results import pages, replay
 from runners.results.pages import write_gallery
 from runners.results.store import results_folder
 from tools.docs import explanations
@@ -86,6 +89,10 @@ def test_a_mapping_on_the_command_line_changes_the_keys_it_names():
 def test_an_environment_chooses_what_fits_it(env):
     """The task is refused where its environment or algorithm is none for it."""
     build(from_overrides([f"env={env}"]).experiment.settings)
+
+
+@pytest.mark.parametrize("env", ["titanic", "switching_sine"])
+def test_what_is_chosen_comes_before_what_an_environment_chooses(env):
     explicit = from_overrides([f"env={env}", "algorithm=lints", "task=lower_bounds"]).choices
     assert (explicit["algorithm"], explicit["task"]) == ("lints", "lower_bounds")
 
@@ -311,19 +318,38 @@ def test_the_scale_caps_what_the_user_does_not_set():
 
 
 @pytest.mark.parametrize("name", figure_names())
-def test_figure_composes(name):
+def test_figure_composes_and_its_committed_runs_are_those_it_asks_for(name, request, monkeypatch):
+    """Whatever moves, committed results stay filed under what today's configuration asks."""
     figure = registry.figure(name)
     assert f"{figure.paper}/{figure.name}" == name
-    drawn = expand(figure, "smoke", [])
-    assert len({tuple(sorted(one.labels.items())) for one in drawn}) == len(drawn)
-    for settings in {json.dumps(one.experiment.settings): one.experiment.settings for one in drawn}.values():
-        build(settings)
-    if "smoke" in figure.scales and figure.scales["smoke"].leave_out:  # sources may be those of what is left out
-        drawn = expand(figure, "paper", [])
-    rows = settings_table(figure, drawn)
+    runs = expand(figure, "paper", [])
+    smoke = figure.scales.get("smoke")
+    for drawn in (runs, expand(figure, "smoke", []) if smoke and (smoke.overrides or smoke.leave_out) else ()):
+        assert len({tuple(sorted(one.labels.items())) for one in drawn}) == len(drawn)
+        for settings in {json.dumps(one.experiment.settings): one.experiment.settings for one in drawn}.values():
+            build(settings)
+    rows = settings_table(figure, runs)
     assert {row["source"] for row in rows} <= {"stated", "code", "assumed", "scale"}
     for key in figure.sources:
         assert any(re.sub(r"^(\w+)\.\w+\.", r"\1.", row["key"]) == key or row["key"] == key for row in rows), key
+
+    def once(of, scale, extra):
+        return runs if (of.name, scale, extra) == (figure.name, "paper", []) else expand(of, scale, extra)
+
+    results = request.getfixturevalue("reference_results")
+    for module in (replay, manifest):
+        monkeypatch.setattr(module, "expand", once)
+        monkeypatch.setattr(module, "load_figure", registry.figure)
+    monkeypatch.setattr(replay, "CommittedRepetitions", lambda *_: SimpleNamespace(runs={}))  # read for nothing here
+    changed = []
+    for path in sorted((results / name).glob("paper*/manifest.json")):
+        if folder_of_runs(path.parent) != path.parent:
+            check_shared_runs(name, path.parent)
+            continue
+        changed += [
+            f"{run.result}: {run.labels}" for run in replay.committed_runs(name, path.parent) if not run.is_asked
+        ]
+    assert changed == []
 
 
 @pytest.mark.parametrize("name", figure_names())
@@ -331,12 +357,12 @@ def test_figure_claims_and_published_numbers_name_its_runs(name):
     """Without any results every claim is open, and none is misspelt."""
     figure = registry.figure(name)
     axes = list(dict.fromkeys(axis for block in figure.runs for axis in block))
-    finals = pd.DataFrame(columns=[*axes, "repetition", "rounds", "regret", "random_regret"])
-    claims = verdicts_on(Results(figure, finals=finals))
+    results = Results(figure, finals=pd.DataFrame(columns=[*axes, "repetition", "rounds", "regret", "random_regret"]))
+    claims = verdicts_on(results)
     assert set(claims["verdict"]) <= {"open"}
     assert len(claims) >= len(figure.claims)
     if figure.source != "formula":
-        tables(figure, finals)
+        figure.tables(results)
 
 
 def test_our_number_of_repetitions_is_not_taken_for_the_papers():
@@ -527,6 +553,9 @@ def test_a_configuration_that_is_played_directly_takes_no_algorithm():
 @pytest.mark.parametrize("private", ["conf"], indirect=True)
 def test_published_numbers_of_ones_own_stand_on_their_page_and_in_no_overview(private, monkeypatch):
     monkeypatch.setattr(pages, "_configured", cache(pages._configured.__wrapped__))  # read before without this folder
+    monkeypatch.setattr(ResultView, "picture", lambda _: None)
+    suites = set(figure_names())
+    monkeypatch.setattr(pages, "load_figure", lambda name: (registry.figure if name in suites else load_figure)(name))
     run = AskedFigure(load_figure("mine/first"), "mine/first/paper", "paper", [], "", is_reference=True)
     reproduce_figure(run, jobs=1, runner=Runner(progress=False))
     quick = AskedFigure(load_figure("mine/first"), "mine/first/quick", "quick", [], "")

@@ -80,21 +80,23 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
         yield chromium
 
 
-def faults(browser: Chromium, page: Path, width: int, dark: bool) -> list[str]:
-    """Return what is wrong with a page."""
-    browser.open(page.as_uri(), width, dark)
+def faults(browser: Chromium, page: Path, width: int) -> list[str]:
+    """Return what is wrong with a page, in light and dark."""
+    browser.open(page.as_uri(), width)
     browser.run('document.querySelectorAll("details").forEach((part) => { part.open = true; })')
-    found: list[str] = browser.run(LOOK % {"width": width})
-    assert browser.run('matchMedia("(prefers-color-scheme: dark)").matches') == dark
+    found: list[str] = []
+    for dark in (False, True):
+        browser.prefer(dark)
+        assert browser.run('matchMedia("(prefers-color-scheme: dark)").matches') == dark
+        found += browser.run(LOOK % {"width": width})
     return found + browser.complaints
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
-def test_all_of_every_page_can_be_seen(browser: Chromium, site: Path, width: int, dark: bool) -> None:
+def test_all_of_every_page_can_be_seen(browser: Chromium, site: Path, width: int) -> None:
     pages = sorted(site.rglob("*.html"))
     assert len(pages) > 10
-    found = {str(page.relative_to(site)): faults(browser, page, width, dark) for page in pages}
+    found = {str(page.relative_to(site)): faults(browser, page, width) for page in pages}
     assert {page: wrong for page, wrong in found.items() if wrong} == {}
 
 
@@ -102,7 +104,7 @@ def test_shares_of_published_numbers_are_not_cut_off_on_a_phone(browser: Chromiu
     page = tmp_path / "numbers.html"
     page.write_text(build(read_papers(site, FIGURES_MADE), made_up_published())["numbers.html"])
     assert 'class="shares"' in page.read_text()
-    assert faults(browser, page, WIDTHS[0], False) == []
+    assert faults(browser, page, WIDTHS[0]) == []
 
 
 def test_a_picture_beside_its_claims_is_whole(browser: Chromium, site: Path) -> None:
@@ -117,7 +119,7 @@ def test_what_is_wrong_is_found(browser: Chromium, tmp_path: Path) -> None:
       <p style="width:3em;overflow:hidden;white-space:nowrap">much too long for it</p><p style="font-size:9px">tiny</p>
       <p style="margin-left:600px">far away</p><script>console.error("no"); nothing();</script>"""
     page.write_text(f"<!doctype html>{body}")
-    found = "\n".join(str(fault) for fault in faults(browser, page, 375, False))
+    found = "\n".join(str(fault) for fault in faults(browser, page, 375))
     for said in ("faint", "picture not loaded", "cut off", "small", "wider than the screen", "ERR_FILE_NOT_FOUND",
                  "'value': 'no'", "nothing is not defined"):  # fmt: skip
         assert said in found, said

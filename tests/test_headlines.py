@@ -23,7 +23,7 @@ COLUMNS = ["claim", "case", "verdict", "holm", "expect", "estimate", "ci_low", "
 def cases(*verdicts: str, holm: str = "yes", expect: str = "less") -> pd.DataFrame:
     """Return rows of claims.csv of claim 1, cases a, b, ...: estimates 1, 2, ..., intervals of one to either side."""
     rows = [
-        ("1", "abcdefgh"[i], verdict, holm if verdict in ("holds", "fails", "tie") else "", expect,
+        ("1", "abcdefghijkl"[i], verdict, holm if verdict in ("holds", "fails", "tie") else "", expect,
          i + 1, i, i + 2, -0.1 * (i + 1), 20 + i)
         for i, verdict in enumerate(verdicts)
     ]  # fmt: skip
@@ -71,10 +71,11 @@ def test_the_rule_is_that_of_its_words_for_all_small_numbers() -> None:
     """Against RULE, written down once more from the numbers of cases alone."""
     for word in ("holds", "fails", "mixed", "open", "no evidence", "more than half", "Holm", "usually", "can happen"):
         assert word in RULE
-    one = {word: cases(word) for word in ("holds", "fails", "tie", "open")}
+    of_word = {word: 3 * i for i, word in enumerate(("holds", "fails", "tie", "open"))}
+    table = cases(*[word for word in of_word for _ in range(3)])
     for hold, fail, tie, still in itertools.product(range(4), repeat=4):
-        verdicts = ["holds"] * hold + ["fails"] * fail + ["tie"] * tie + ["open"] * still
-        number = len(verdicts)
+        counts = dict(zip(of_word, (hold, fail, tie, still), strict=True))
+        number = sum(counts.values())
         if hold and fail:
             expected = "mixed"
         elif fail or (number and tie / number > 0.5):
@@ -83,12 +84,13 @@ def test_the_rule_is_that_of_its_words_for_all_small_numbers() -> None:
             expected = "holds"
         else:
             expected = "open" if number else "not run"
-        rows = pd.concat([one[word] for word in verdicts]) if verdicts else cases()
-        assert verdict_of(rows) == expected, verdicts
+        rows = table.iloc[[of_word[word] + i for word, count in counts.items() for i in range(count)]]
+        found = [evidence(rows)]
+        assert judge(found) == expected, counts
         hedged = "not run" if not number else "holds" if hold / number > 0.5 else "open"
         if number and (hold + still) / number <= 0.5:
             hedged = "fails"
-        assert verdict_of(rows, hedge="most") == hedged, verdicts
+        assert judge(found, hedge="most") == hedged, counts
 
 
 def test_a_hedge_asks_for_most_in_each_part() -> None:

@@ -1,3 +1,4 @@
+import itertools
 from typing import Any
 
 import numpy as np
@@ -49,3 +50,19 @@ def test_experiments_are_those_the_figure_declares() -> None:
     assert declared.experiments == [("TL", "0"), ("TL", "1"), ("OP", "")]
     assert declared.labels("method") == ["TL", "OP"]
     assert Results(figure_of({}), finals=finals).experiments == [("TL",), ("old",)]
+
+
+def test_experiments_are_selected_as_their_labels_match() -> None:
+    runs = [{"method": {"TL": []}, "alpha": {"values": [0, 1], "override": "a={}"}}, {"method": {"OP": []}}]
+    finals = pd.DataFrame({"method": ["TL", "old"], "repetition": 0, "rounds": 5, "regret": 1.0})
+    results = Results(figure_of({"runs": runs}), finals=finals)
+    words: list[Any] = ["TL", "OP", "old", 0, None, "*", ["OP", None], ["*", None], ["TL", 1]]
+    for method, alpha, missing in itertools.product(words, repeat=3):
+        for asked in ({"method": method, "alpha": alpha}, {"alpha": alpha, "panel": missing}, {"panel": missing}):
+            chosen = selection(asked)
+            declared, others = (
+                [key for key in keys if matches(results.as_dict(key), chosen)]
+                for keys in (results.experiments, [("TL", ""), ("old", "")])
+            )
+            assert results.select(chosen) == declared, chosen
+            assert results.undeclared(chosen) == others, chosen

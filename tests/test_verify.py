@@ -39,7 +39,7 @@ from runners.results.committed import FILE, CommittedRepetitions, write_repetiti
 from runners.results.derive import thinning
 from runners.results.stamps import damage, read_stamps, write_stamps
 
-SAMPLED, SECONDS = 6, 2.0
+SAMPLED, SECONDS = 6, 1.0
 """How many of the figures with committed repetitions are sampled, and how long these took together when committed."""
 COMMAND = "python -m runners.reproduce figure=mine/small scale=paper"
 

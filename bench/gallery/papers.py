@@ -220,12 +220,15 @@ def read_papers(
     about: Mapping[str, Mapping[str, Any]] | None = None,
     counted: Collection[str] | None = None,
     derive: Derive | None = None,
+    *,
+    with_pages: bool = True,
 ) -> list[PaperPage]:
     """Return all papers with their figures, those of ``figures`` by ``paper/figure`` and others that have results.
 
     ``about`` has by paper, in the order in which they are shown, ``title``, ``authors``, ``summary``, ``headlines`` as
     `bench.audit.headlines` reads them, and ``headline``, of which the figure's ranks stand on the first page.
-    ``counted`` are the names of the figures that count in totals, by default all; for ``derive`` see `Stored`.
+    ``counted`` are the names of the figures that count in totals, by default all; for ``derive`` see `Stored`;
+    ``with_pages``: whether to find out which figures have a page of what there is, which reads every file.
     """
     about = about or {}
     names = sorted({*figures, *_with_results(results)}, key=_order)
@@ -236,7 +239,8 @@ def read_papers(
         page = read_paper(results, paper, configs, about.get(paper, {}), derive)
         for figure in page.figures:
             figure.is_counted = counted is None or f"{paper}/{figure.name}" in counted
-        _look_for_pages(page, results, [figure.name for figure in page.made])
+        if with_pages:
+            _look_for_pages(page, results, [figure.name for figure in page.made])
         pages.append(page)
     own = comparisons(results, in_gallery=True)
     return [*pages, own] if own.figures else pages

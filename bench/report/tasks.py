@@ -94,13 +94,13 @@ class Tasks:
         rows = []
         for family, names in self.families.items():
             for task in names:
-                values = self.relative(task)
+                values, base = self.relative(task), self.base(task)
                 ranks = dict(self._ranks(values.drop(columns=BEST_FIXED, errors="ignore")).mean())
                 paired = self.paired(values)
                 for method in values:
                     known = paired[method].dropna().to_numpy()
                     interval = mean_interval(known)
-                    rank, mean = float(ranks.get(method, np.nan)), interval.estimate * self.base(task)
+                    rank, mean = float(ranks.get(method, np.nan)), interval.estimate * base
                     rows.append((family, task[1], method, len(known), mean, *interval[:3], rank))
         columns = [FAMILY, TASK, METHOD, "n", "mean", "relative", "ci_low", "ci_high", "mean_rank"]
         return pd.DataFrame(rows, columns=columns)

@@ -12,7 +12,6 @@ from bench.errors import BenchError, one_line
 from bench.gallery.build import build
 from bench.gallery.overview import overview, overview_text
 from bench.gallery.papers import PaperPage, read_paper, read_papers
-from bench.gallery.stored import Derive
 from bench.report.figure import Figure
 from bench.report.tables import to_csv
 from runners.config.figures import figure_names, load_figure
@@ -32,7 +31,8 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
 
     ``each`` calls a function for each figure that has changed, such as `runners.execute.workers.spread`.
     """
-    papers, numbers = read_pages(folder, committed_long_tables), _published(folder, figure_names())
+    papers = read_papers(folder, *_configured(), figure_names(), committed_long_tables)
+    numbers = _published(folder, figure_names())
     names = list(_configured()[0])
     shown = _published(folder, names) if len(names) > len(figure_names()) else numbers  # of a user's own as well
     texts = {path.stem: path for path in sorted(DOCS.glob("*.md") if DOCS else [])}
@@ -54,9 +54,9 @@ def overviews(folder: Path) -> dict[str, str]:
     return _overviews(read_pages(folder), _published(folder, figure_names()))
 
 
-def read_pages(folder: Path, derive: Derive | None = None) -> list[PaperPage]:
-    """Return the papers with their results, as far as there are any."""
-    return read_papers(folder, *_configured(), figure_names(), derive)
+def read_pages(folder: Path) -> list[PaperPage]:
+    """Return the papers with their results, as far as there are any, for what is said of them beside their pages."""
+    return read_papers(folder, *_configured(), figure_names(), with_pages=False)
 
 
 def read_page(folder: Path, paper: str) -> PaperPage:
