@@ -3,6 +3,7 @@
 import ctypes
 import json
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -61,6 +62,13 @@ def _end_with_the_tests() -> None:
     """In a process that is being started: have it killed when the tests end, whose Ctrl-C it does not get."""
     assert _C
     _C.prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def _program() -> int:
+    """Run the program that ``sys.argv`` names."""
+    sys.path.insert(0, os.getcwd())
+    runpy.run_path(sys.argv[0], run_name="__main__")
+    return 0
 
 
 def linucb_settings(**changes: Any) -> dict[str, Any]:
@@ -183,7 +191,10 @@ class Commands:
     def here(
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str, *words: str
     ) -> Answer:
-        """Do what ``python -m runners.<command>`` does, in this process; an unexpected error is raised here."""
+        """Do what ``python -m runners.<command>`` does, in this process; an unexpected error is raised here.
+
+        Or what ``python <program>.py`` does, with a program in the current folder.
+        """
         capsys.readouterr()
         with monkeypatch.context() as patch:
             patch.chdir(self.cwd)
@@ -196,7 +207,7 @@ class Commands:
             for name, value in self.environ.items():
                 patch.setenv(name, value)
             try:
-                code = MAINS[command]()
+                code = MAINS.get(command, _program)()
             except SystemExit as end:
                 code = int(end.code or 0)
             finally:

@@ -5,10 +5,8 @@ block of code whose first line is a comment with a path is a file).
 """
 
 import importlib.util
-import os
 import re
 import shlex
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -18,9 +16,7 @@ from typing import NamedTuple
 
 import pytest
 import yaml
-from commands import PATIENCE, ROOT, Commands
-from hydra import compose, initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
+from commands import ROOT, Commands
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
 import bench.data.__main__ as data_command
@@ -31,11 +27,12 @@ from bench.report.claims.check import KINDS as CLAIM_KINDS
 from bench.report.figure import kinds, read_figure
 from runners.cli import for_hydra
 from runners.comparison import asked
-from runners.config.compose import from_overrides
+from runners.config.compose import from_overrides, parse
 from runners.config.experiment import build
 from runners.config.figures import expand, figure_names
 from runners.config.runner import Runner
-from runners.config.tree import CONFIGS, choices
+from runners.config.tree import CONFIGS, choices, read_choice
+from runners.config.tree import read as read_configuration
 from runners.execute.workers import workers
 from tools.docs import (
     PAGE,
@@ -105,12 +102,6 @@ def test_there_are_commands_to_check():
     assert len(SHOWN) > 150
     assert {command.page for command in SHOWN} >= {ROOT / "README.md", DOCS / "reproduce.md", CONFIGS / "config.yaml"}
     assert set(CONFIGS.glob("papers/*/figures/*.yaml")) <= {command.page for command in SHOWN}
-
-
-@pytest.fixture(autouse=True)
-def hydra_at_hand():
-    with initialize_config_dir(str(CONFIGS), version_base="1.3"):
-        yield
 
 
 @pytest.mark.parametrize("command", SHOWN, ids=str)
@@ -190,14 +181,12 @@ def check_reproduce(words: list[str]) -> None:
         expected = "conf/papers/{}/figures/{}.yaml".format(*given["figure"].split("/"))
         assert any(path == expected for page in PAGES for path, _ in files(page)), figure
     given.pop("figure", None)
-    _compose_reproduce(*sorted(for_hydra(f"{key}={value}", "") for key, value in given.items()))
+    known = {*read_configuration("reproduce"), *(f"runner.{name}" for name in read_choice("runner", "loky"))}
+    for key, value in given.items():
+        parse(for_hydra(f"{key}={value}", ""))
+        assert value in choices(key) if key in ("paper", "scale", "runner") else key in known, f"{key}={value}"
     if "paper" in given:
         assert figure_names(given["paper"]), "a paper without figures"
-
-
-@cache
-def _compose_reproduce(*words: str) -> None:
-    compose("reproduce", list(words))
 
 
 def check_data(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,30 +241,21 @@ def quick(page: Path) -> list[list[str]]:
 
 
 QUICK = {page: found for page in PAGES if (found := quick(page))}
-APART = {words[1]: words for found in reversed(QUICK.values()) for words in reversed(found) if words[0] == "-m"}
-"""By module its first command on any page, which is run in a process of its own; the others are quicker in this one."""
 
 
 @pytest.mark.parametrize("page", QUICK, ids=lambda page: page.name)
 def test_quick_commands_run(page, tmp_path, monkeypatch, capsys):
+    """Those of the README in processes of their own, the others and the programs of a page in this one."""
     commands = Commands(tmp_path)
-    folder = commands.cwd
-    write_files(page, folder)
-    environ = {**os.environ, "PYTHONPATH": str(ROOT), **commands.environ}
-    environ.pop("BENCH_DATA_DIR", None)
+    write_files(page, commands.cwd)
     with workers(Runner(), 1):  # for all commands in this process
         for words in QUICK[page]:
-            text = shlex.join(words)
-            if words[0] == "-m" and words is not APART[words[1]]:
-                answer = here(commands, monkeypatch, capsys, words[1:])
-                assert (answer.code, answer.err) == (0, ""), text
-                assert answer.out
-                continue
-            call = subprocess.run(
-                [sys.executable, *words], cwd=folder, env=environ, capture_output=True, text=True, timeout=PATIENCE
-            )
-            assert (call.returncode, call.stderr) == (0, ""), text
-            assert call.stdout
+            if page.name == "README.md":
+                answer = commands.call(words[1].removeprefix("runners."), *words[2:])
+            else:
+                answer = here(commands, monkeypatch, capsys, words[words[0] == "-m" :])
+            assert (answer.code, answer.err) == (0, ""), shlex.join(words)
+            assert answer.out, shlex.join(words)
     said = read(DOCS / "results.md")
     for path in commands.results.glob("raw/*/*"):
         name = re.sub(r"rep-\d+", "rep-00007", path.name)
@@ -288,10 +268,9 @@ def test_quick_commands_run(page, tmp_path, monkeypatch, capsys):
 
 
 def here(commands, monkeypatch, capsys, words):
-    """Call a command in this process, and forget the modules that it imports from its folder."""
+    """Call a command or program in this process, and forget the modules that it imports from its folder."""
     before = set(sys.modules)
     try:
-        GlobalHydra.instance().clear()
         return commands.here(monkeypatch, capsys, words[0].removeprefix("runners."), *words[1:])
     finally:
         for name in set(sys.modules) - before:
