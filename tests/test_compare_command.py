@@ -29,6 +29,7 @@ COMMAND = "compare"
 SMALL = ("env.dim=2", "env.n_arms=3", "horizon=60", "repetitions=5")
 
 
+@pytest.mark.usefixtures("one_worker")
 def test_a_tuner_of_ones_own_beside_two_of_the_suite(commands, monkeypatch, capsys):
     """The numbers are those of single runs, differences are paired by repetition, and a second call runs nothing."""
     words = ("tuner=my_module.MyTuner,tl,cdt", "env=synthetic_linear", "name=comparison", *SMALL)
@@ -74,26 +75,20 @@ def test_lines_and_panels_have_the_names_that_are_given(here):
         "name=comparison",
         *SMALL[1:],
     )
-    answer = here(*words, "format=pdf,tex", "size=column")
+    answer = here(*words)
     assert (answer.code, answer.err) == (0, "")
     folder = answer.results / "compare" / "comparison"
     table = pd.read_csv(folder / "table.csv")
     assert list(dict.fromkeys(table["method"])) == ["Mine", "Slow CDT", "TL"]
     assert list(dict.fromkeys(table["env"])) == ["Plain", "synthetic_logistic"]
     assert list(dict.fromkeys(table["env.dim"])) == ["Small", "3"]
+    assert len(table) == 3 * 2 * 2
+    assert len(pd.read_csv(folder / "claims.csv")) == 2 * 2 * 2
     runs = json.loads((folder / "manifest.json").read_text())["runs"]
     key = next(run["key"] for run in runs if [*run["labels"].values()] == ["Slow CDT", "Plain", "Small"])
     [described] = (answer.results / "raw").glob(f"{key}-*/settings.json")
     settings = json.loads(described.read_text())["settings"]
     assert (settings["tuner"]["ts_scale"], settings["env"]["dim"]) == (2, 2)
-    files = [
-        ("picture", "comparison.png"),
-        ("picture", "comparison.pdf"),
-        ("table", "table.tex"),
-        ("page", "index.html"),
-    ]
-    assert answer.out.splitlines()[-4:] == [f"{what}: {folder / name}" for what, name in files]
-    assert all((folder / name).is_file() for _, name in files)
 
 
 @pytest.mark.parametrize(
@@ -122,16 +117,6 @@ def test_what_is_better_follows_from_the_column(here):
     assert claim["verdict"] in ("holds", "fails", "tie", "open")
 
 
-def test_all_else_makes_panels(here):
-    answer = here("tuner=tl,cdt", "env.dim=2,3", "env.noise_std=0.1,1", "name=comparison", *SMALL[1:])
-    assert (answer.code, answer.err) == (0, "")
-    table = pd.read_csv(answer.results / "compare" / "comparison" / "table.csv")
-    assert len(table) == 2 * 2 * 2
-    assert set(table["env.dim"]) == {2, 3}
-    assert set(table["env.noise_std"]) == {0.1, 1.0}
-    assert len(pd.read_csv(answer.results / "compare" / "comparison" / "claims.csv")) == 4
-
-
 def test_a_tuner_whose_repetitions_all_failed_is_named_and_the_others_are_drawn(here):
     answer = here("tuner=my_module.Raises,tl,op", "name=comparison", *SMALL[1:])
     assert answer.code == 1
@@ -147,16 +132,17 @@ def test_a_tuner_whose_repetitions_all_failed_is_named_and_the_others_are_drawn(
     assert (answer.results / "compare" / "comparison" / "comparison.png").is_file()
 
 
-@pytest.mark.parametrize("sizes", [SMALL[1:], ("horizon=20", "repetitions=until_decided", "max_repetitions=20")])
-def test_nothing_is_drawn_where_all_repetitions_failed(here, sizes):
-    answer = here("tuner=my_module.Raises,my_module.AlsoRaises", *sizes)
-    assert (answer.code, answer.out) == (1, "")
-    (error,) = answer.err.splitlines()
-    number = 10 if sizes == SMALL[1:] else 40
-    first = "the first with round 1: RuntimeError: no luck today ("
-    assert error.startswith(f"error: all {number} repetitions failed, {first}")
-    assert Path(error.rpartition(" ")[2]).is_file()
-    assert not list(answer.results.glob("compare/[!.]*"))
+@pytest.mark.usefixtures("one_worker")
+def test_nothing_is_drawn_where_all_repetitions_failed(here):
+    until_decided = ("horizon=20", "repetitions=until_decided", "max_repetitions=20")
+    for number, sizes in ((10, SMALL[1:]), (40, until_decided)):
+        answer = here("tuner=my_module.Raises,my_module.AlsoRaises", *sizes)
+        assert (answer.code, answer.out) == (1, "")
+        (error,) = answer.err.splitlines()
+        first = "the first with round 1: RuntimeError: no luck today ("
+        assert error.startswith(f"error: all {number} repetitions failed, {first}")
+        assert Path(error.rpartition(" ")[2]).is_file()
+        assert not list(answer.results.glob("compare/[!.]*"))
 
 
 def test_one_repetition_that_failed_is_called_the_only_one(tmp_path):
@@ -164,7 +150,7 @@ def test_one_repetition_that_failed_is_called_the_only_one(tmp_path):
 
 
 def test_surrogate_data_is_named_in_the_folder(here):
-    answer = here("tuner=tl,op", "env=movielens", "name=comparison", *SMALL[1:])
+    answer = here("tuner=tl,op", "env=yahoo_r6a", "name=comparison", *SMALL[2:])
     assert answer.code == 0
     page = answer.results / "compare" / "comparison-surrogate" / "index.html"
     assert answer.out.splitlines()[-1] == f"page: {page}"
@@ -222,18 +208,14 @@ def test_a_column_that_is_not_there_is_named_before_anything_is_run(here):
 
 def test_one_comparison_does_not_replace_another(here):
     """Without a name it is named by what is compared; the same again has the same name."""
-    pages = {}
-    for words in (
-        ("tuner=tl,random",),
-        ("tuner=random,tl",),
-        ("tuner=tl,random", "env.n_arms=4"),
-        ("tuner=tl,random",),
-    ):
-        answer = here(*words, "env.dim=2", "horizon=20", "repetitions=1")
-        assert answer.code == 0
-        pages.setdefault(answer.out.splitlines()[-1], []).append(words)
-    assert len(pages) == 3
-    assert all("tl" in page and "random" in page for page in pages)
+    sizes = ["env.dim=2", "horizon=20", "repetitions=1", "column=regret"]
+    compared = (["tuner=tl,random"], ["tuner=random,tl"], ["tuner=tl,random", "env.n_arms=4"], ["tuner=tl,random"])
+    first, swapped, larger, again = (asked([*words, *sizes]).title for words in compared)
+    assert len({first, swapped, larger}) == 3
+    assert all("tl" in title and "random" in title for title in (first, swapped, larger))
+    assert again == first
+    answer = here(*compared[0], *sizes)
+    assert [path.name for path in answer.results.glob("compare/[!.]*/")] == [first]
 
 
 def test_a_tuner_that_does_not_fit_is_left_out_and_strictly_stops_all(here):
@@ -266,6 +248,7 @@ class Mine(bb.Tuner):
 """
 
 
+@pytest.mark.usefixtures("one_worker")
 def test_what_a_tuner_cannot_play_is_found_before_a_repetition_and_what_is_wrong_for_all_names_none(here, commands):
     (commands.cwd / "own_values.py").write_text(VALUES_OF_ITS_OWN)
     answer = here("tuner=own_values.Mine,ucb1", "env=switching_sine", "horizon=50", "repetitions=2")
@@ -302,9 +285,10 @@ def test_what_is_tuned_is_said_where_environments_differ_in_it(here):
 
 
 def test_a_tuner_that_plays_values_from_outside_uses_neither_candidates_nor_interval(here):
-    words = ("env=synthetic_linear", "horizon=20", "repetitions=2")
-    assert "the candidates are" in here("tuner=tl,cdt", *words).out
-    assert "the candidates are" not in here("tuner=fixed(configuration.exploration_rate=9),cdt", *words).out
+    """Others do: see the first test."""
+    answer = here("tuner=fixed(configuration.exploration_rate=9),cdt", "horizon=20", "repetitions=2")
+    assert answer.code == 0, answer.err
+    assert "the candidates are" not in answer.out
 
 
 def test_algorithms_are_lines_too(here):
@@ -318,10 +302,9 @@ def test_algorithms_are_lines_too(here):
     assert "tuner: found only 'OP'" in here("tuner=op", "algorithm=lints,linucb").err
 
 
-@pytest.mark.parametrize("words", [(), ("paper=syndicated",)])
-def test_a_comparison_of_ones_own_has_no_scale_of_a_paper(here, monkeypatch, words):
-    sizes = ("env.dim=2", "horizon=40", "repetitions=2", "jobs=1", *words)
-    answer = here("tuner=tl,random", *sizes, "name=own", "format=tex")
+def test_a_comparison_of_ones_own_has_no_scale_of_a_paper(here, monkeypatch):
+    words = ("tuner=tl,random", "env.dim=2", "horizon=40", "repetitions=2", "paper=syndicated")
+    answer = here(*words, "name=own", "format=tex")
     assert (answer.code, answer.err) == (0, "")
     files = [path for path in answer.results.glob("compare/**/*") if path.suffix in (".svg", ".tex", ".md", ".html")]
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(answer.results))
@@ -338,10 +321,11 @@ def test_how_it_is_drawn_and_printed(here):
     )
     assert (answer.code, answer.err) == (0, "")
     folder = answer.results / "compare" / "drawn"
-    said = [line.partition(": ") for line in answer.out.splitlines() if line.startswith(("picture", "table", "page"))]
     files = [("picture", "drawn.png"), ("picture", "drawn.pdf"), ("table", "table.tex"), ("page", "index.html")]
-    assert [(kind, Path(place).name) for kind, _, place in said] == files
+    assert answer.out.splitlines()[-4:] == [f"{what}: {folder / name}" for what, name in files]
     assert all((folder / name).is_file() for _, name in files)
+    assert pd.read_csv(folder / "table.csv")["env.dim"].tolist() == [2, 3, 4] * 2  # numbers
+    assert pd.read_csv(folder / "claims.csv")["case"].tolist() == ["env.dim 2", "env.dim 3", "env.dim 4"]
     svg = (folder / "drawn.svg").read_text()
     assert "#123456" in svg
     assert "scale paper" not in svg.lower()

@@ -77,7 +77,8 @@ def test_of_few_repetitions_no_interval_is_printed(here):
     assert "at least" not in enough
 
 
-def test_missing_data_is_named_in_one_line_before_the_first_repetition(here):
+def test_missing_data_is_named_in_one_line_before_the_first_repetition(here, monkeypatch):
+    monkeypatch.setattr("bench.data.movielens.SWEEPS", 1)
     answer = here("env=movielens", "env.factors=cdt", "repetitions=1", "horizon=20")
     assert (answer.code, answer.err) == (0, "")
     first, second, result, *_ = answer.out.splitlines()
