@@ -22,6 +22,7 @@ from test_committed import FIGURE
 from bench.algorithms.base import Algorithm
 from bench.data_kind import DataKind
 from bench.errors import ConfigError
+from bench.report.claims.check import KINDS
 from bench.report.figure import read_figure
 from bench.tuners.cdt import CDT
 from runners import verify
@@ -340,7 +341,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "processor": (lambda folder: edit(folder / ENVIRONMENT, '"cpu": "', '"cpu": "x'), "environment.json: found"),
     "curves": (lambda folder: rewrite(folder, enlarge), f"{FILE}: found content that differs"),
     "torn": (lambda folder: edit_bytes(folder / FILE, lambda content: content[:-9]), f"{FILE}: cannot be read"),
-    "empty table": (lambda folder: (folder / "table.csv").write_text(""), "differs: mine/small/paper/table.csv"),
+    "empty table": (lambda folder: (folder / "table.csv").write_text(""), "differs: mine/empty_table/paper/table.csv"),
     "no claims": (lambda folder: (folder / "claims.csv").unlink(), "line 1: committed '(no such file)'"),
     "stray file": (lambda folder: (folder / "more.csv").write_text("a"), "more.csv: found a file that does not belong"),
     "stray beside": (
@@ -411,16 +412,25 @@ def test_two_results_without_damage_are_found_equal(two, capsys):
     assert verify.verify(["jobs=1", "seconds=1"]), capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", DAMAGES)
-def test_one_damaged_file_is_named_and_the_other_results_are_verified(two, capsys, name):
-    damage, sentence = DAMAGES[name]
-    damage(two)
+def test_each_damaged_file_is_named_and_the_other_results_are_verified(folder, monkeypatch, capsys):
+    """Many results, the same figure's under as many names, of which all but one are damaged."""
+    root = folder.parents[2]
+    places = {name: "mine/" + name.replace(" ", "_") for name in (*DAMAGES, "whole")}
+    for place in places.values():
+        shutil.copytree(folder.parent, root / place)
+    for module in (verify, execute):
+        monkeypatch.setattr(module, "choices", lambda _: list(places.values()))
+    for name, (do_damage, _) in DAMAGES.items():
+        do_damage(root / places[name] / "paper")
+    shutil.rmtree(folder.parent)
     assert not verify.verify(["jobs=1", "seconds=1"])
-    out = capsys.readouterr().out
-    assert sentence in out
-    complaints = [line for line in out.splitlines() if line.startswith(("damaged", "differs", "outdated"))]
-    assert not [line for line in complaints if "mine/other/" in line]
-    assert " repetition" in out.partition("run anew")[0]
+    lines = capsys.readouterr().out.splitlines()
+    said = [line for line in lines if line.startswith(("damaged", "differs", "outdated"))]
+    of = {name: [line for line in said if f"{place}/" in line] for name, place in places.items()}
+    assert {name: of[name] for name, (_, sentence) in DAMAGES.items() if sentence not in "\n".join(of[name])} == {}
+    assert of["whole"] == []
+    assert sorted(line for lines in of.values() for line in lines) == sorted(said)  # each is of one result
+    assert any(" repetition" in line.partition("run anew")[0] for line in lines)
 
 
 HARMS: dict[str, Callable[[bytes, bytes], bytes | None]] = {
@@ -508,10 +518,19 @@ def committed(results: Path) -> list[str]:
 
 
 def features(name: str) -> set[tuple[str, ...]]:
-    """Return what a figure's configuration has: its kind, its keys, and those of each kind of claim."""
-    given = registry.figure(name).given()
-    claims = {(claim["kind"], key) for claim in given.get("claims", ()) for key in claim}
-    return {("kind", given["kind"]), *((key,) for key in given if given[key]), *claims}
+    """Return what a figure's configuration has: its kind, its keys, and the kinds and keys of its claims.
+
+    A key that several kinds of claims have counts once, for the class that declares it.
+    """
+    figure = registry.figure(name)
+    given, kinds = figure.given(), KINDS | figure.claim_kinds
+    found = {("kind", given["kind"]), *((key,) for key in given if given[key])}
+    for claim in given.get("claims", ()):
+        classes = kinds[claim["kind"]].__mro__[::-1]
+        found.add(("claim", claim["kind"]))
+        found |= {(next(cls.__name__ for cls in classes if key in vars(cls).get("__annotations__", ())), key)
+                  for key in claim}  # fmt: skip
+    return found
 
 
 @functools.cache
