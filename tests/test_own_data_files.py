@@ -122,7 +122,7 @@ def test_a_class_that_ends_its_process_does_not_end_this_one(folder):
 
 
 def test_the_processes_in_which_it_is_started_end(folder):
-    """Also that of the trial, a process that ends at once."""
+    """At once: a command may have nothing more to do."""
     start = 'open("pids", "a").write(f"{os.getpid()}\\n"); read("rows.csv")'
     (folder / "own_pids.py").write_text(OWN.format(top="import os", start=start, name="Clicks"))
     assert experiment("own_pids", "Clicks").fingerprint is not None
@@ -131,17 +131,20 @@ def test_the_processes_in_which_it_is_started_end(folder):
     assert not [pid for pid in pids if psutil.pid_exists(int(pid))]
 
 
-@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGKILL])
-def test_nothing_is_left_of_a_command_that_is_stopped_while_it_tries_an_environment(commands, kind):
-    """Which it does in a process of its own, that starts another to find the files that are read."""
-    start = "import time\n        open('started', 'w').close()\n        time.sleep(86400)"
-    (commands.cwd / "own_slow.py").write_text(OWN.format(top="", start=start, name="Clicks"))
+@pytest.mark.parametrize(("kind", "hangs"), [(2, "start"), (9, "start"), (9, "fingerprint")])
+def test_nothing_is_left_of_a_command_that_is_stopped_while_it_tries_an_environment(commands, kind, hangs):
+    """Both are done in processes of their own: the start that finds the files that are read, too."""
+    wait = "import time\n        open('started', 'w').close()\n        time.sleep(86400)"
+    source = OWN.format(top="", start=wait if hangs == "start" else "pass", name="Clicks")
+    if hangs == "fingerprint":
+        source += f"\n    @property\n    def fingerprint(self):\n        {wait}\n"
+    (commands.cwd / "own_slow.py").write_text(source)
     child = commands.popen("run", "env=own_slow.Clicks", "algorithm=linucb", "tuner=random", "horizon=10")
     while not (commands.cwd / "started").exists():
         assert child.poll() is None
         time.sleep(0.1)
     started = psutil.Process(child.pid).children(recursive=True)
-    assert len(started) > 1
+    assert started
     os.killpg(child.pid, kind) if kind == signal.SIGINT else child.kill()
     child.communicate(timeout=PATIENCE)
     _, left = psutil.wait_procs(started, PATIENCE)

@@ -95,9 +95,7 @@ def _read_at_start(cls: type, settings: str, horizon: int) -> tuple[Path, ...]:
     except Exception:  # it fails in the same way, with a message, where it is checked before the run
         return ()
     finally:
-        executor.shutdown(
-            wait=True, kill_workers=True
-        )  # this process may be a trial's, which ends at once or is killed
+        executor.shutdown(wait=True, kill_workers=True)  # the command may end at once, or have been interrupted
 
 
 def start_and_list(cls: type, settings: str, horizon: int) -> list[Path]:
