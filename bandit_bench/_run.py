@@ -65,7 +65,15 @@ class RunResult:
 
         A choice is a candidate, or the number of an arm.
         """
-        from bench.stats import mean_interval, standard_deviation  # slow to import
+        return self._metrics(intervals=True)
+
+    @cached_property
+    def means(self) -> dict[str, Any]:
+        """`metrics` without the ends of intervals: SciPy, which is slow to import, is not needed."""
+        return self._metrics(intervals=False)
+
+    def _metrics(self, *, intervals: bool) -> dict[str, Any]:
+        from bench.stats import mean, mean_interval, standard_deviation  # slow to import
 
         rounds = [self._store.last_round(self.run_id, number) for number in self.done]
         report: dict[str, Any] = {}
@@ -75,9 +83,11 @@ class RunResult:
             values = [value if isinstance(value, str | None) else float(value) for value in values]
             summary: dict[str, Any] = {}
             if all(isinstance(value, float) for value in values) and not self._is_choice(name, values):
-                interval = mean_interval(values)
-                ends = {"std": standard_deviation(values), "ci_low": interval.low, "ci_high": interval.high}
-                summary = {"mean": interval.estimate} | {key: end if end == end else None for key, end in ends.items()}
+                ends = {"std": standard_deviation(values)}
+                if intervals:
+                    interval = mean_interval(values)
+                    ends |= {"ci_low": interval.low, "ci_high": interval.high}
+                summary = {"mean": mean(values)} | {key: end if end == end else None for key, end in ends.items()}
             report[f"final_{name}"] = summary | {"values": values}
         return report
 

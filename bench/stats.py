@@ -33,6 +33,12 @@ class Interval(NamedTuple):
     n: int
 
 
+def mean(values: npt.ArrayLike) -> float:
+    """Return the mean of ``values``, shape (n,), as `mean_interval` does, without its interval; NaN for n = 0."""
+    column = _finite(values)
+    return float(_centred(column[:, None])[0][0]) if len(column) else float("nan")
+
+
 def mean_interval(values: npt.ArrayLike) -> Interval:
     """Return the mean of ``values``, shape (n,), with Student's interval: NaN for n = 0, its ends for n < 2."""
     column = _finite(values)
@@ -54,13 +60,20 @@ def mean_band(values: npt.ArrayLike) -> tuple[Array, Array, Array]:
     undefined = np.full(rounds, np.nan)
     if n == 0:
         return undefined, undefined.copy(), undefined.copy()
-    # Deviations from the first repetition: repetitions that agree give an interval of width exactly 0.
-    deviations = np.ascontiguousarray((curves - curves[0]).T)
-    mean = curves[0] + deviations.mean(axis=1)
+    mean, deviations = _centred(curves)
     if n < 2:
         return mean, undefined, undefined.copy()
     reach = fixed(n, (1.0 - LEVEL) / 2.0) * deviations.std(axis=1, ddof=1) / np.sqrt(n)
     return mean, mean - reach, mean + reach
+
+
+def _centred(curves: Array) -> tuple[Array, Array]:
+    """Return the mean of every column, and the deviations from the first row, of shape (rounds, n).
+
+    Repetitions that agree give an interval of width exactly 0.
+    """
+    deviations = np.ascontiguousarray((curves - curves[0]).T)
+    return curves[0] + deviations.mean(axis=1), deviations
 
 
 def standard_deviation(values: npt.ArrayLike) -> float:

@@ -30,6 +30,7 @@ def run(config: DictConfig) -> bool:
 def run_and_report(composed: "Composed", changes: Sequence[str] = ()) -> bool:
     """Run what is missing of one experiment, report it, and return whether no repetition failed."""
     from bandit_bench._run import run_composed  # slow to import
+    from bench.report.claims.judgement import MIN_REPETITIONS
     from runners.execute.stand_ins import replaced
     from runners.results.store import Store, results_folder
 
@@ -41,6 +42,7 @@ def run_and_report(composed: "Composed", changes: Sequence[str] = ()) -> bool:
         for line in (*replaced(composed.choices["env"], experiment.settings["env"]), *said):
             print(line, flush=True)
     result = run_composed(composed)
+    is_json = composed.settings.output == "json"
     report = {
         "choices": {
             group: choice for group, choice in composed.choices.items() if group in ("env", "algorithm", "tuner")
@@ -55,14 +57,14 @@ def run_and_report(composed: "Composed", changes: Sequence[str] = ()) -> bool:
         "surrogate": experiment.data_kind is DataKind.SURROGATE,
         "altered": experiment.data_kind is DataKind.ALTERED,
         "packaged": experiment.data_kind is DataKind.PACKAGED,
-        "metrics": result.metrics,
+        "metrics": result.metrics if is_json or len(result.done) >= MIN_REPETITIONS else result.means,
     }
     for repetition, error in result.failed.items():
         print(f"error: repetition {repetition} failed: {error}", file=sys.stderr)
     if result.failed:
         record = result.folder / f"rep-{min(result.failed):05d}.failed.json"
         print(f"error: the traceback of repetition {min(result.failed)} is in {record}", file=sys.stderr)
-    print(json.dumps(report) if composed.settings.output == "json" else _text(report), flush=True)
+    print(json.dumps(report) if is_json else _text(report), flush=True)
     return not result.failed
 
 
@@ -84,8 +86,8 @@ def _text(report: dict[str, Any]) -> str:
             counts = [f"{word} ({count})" for word, count in Counter(words).items()]
             lines.append(f"  {name:<28} {', '.join(counts):>12}")
             continue
-        low, high = values["ci_low"], values["ci_high"]
-        is_known = low is not None and count >= MIN_REPETITIONS  # of fewer it is wider than the values can be
+        low, high = values.get("ci_low"), values.get("ci_high")  # of few repetitions wider than the values can be
+        is_known = low is not None
         interval = f"   95 % interval {low:.4g} .. {high:.4g}" if is_known else ""
         lines.append(f"  {name:<28} {values['mean']:>12.5g}{interval}")
     if 1 < count < MIN_REPETITIONS:

@@ -36,7 +36,7 @@ class _Loader(yaml.CSafeLoader):
         return number
 
 
-_Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"[-+]?[\d_]+(\.[\d_]*)?e[-+]?\d+$", re.I), None)
+_Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"[-+]?[\d_]+(\.[\d_]*)?[eE][-+]?\d+$"), None)
 for _kind in ("int", "float"):
     _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _Loader.construct_number)
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda _, node: node.value)
