@@ -2,6 +2,7 @@
 
 import errno
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -11,11 +12,14 @@ from typing import Any
 
 import pytest
 import threadpoolctl
-from commands import PATIENCE
-from worker_calls import meet, note
+from commands import PATIENCE, ROOT, linucb_settings
+from worker_calls import known_sources, meet, note
 
+import bench.algorithms.linucb
 from bench.errors import ConfigError
+from runners.config.experiment import Experiment
 from runners.config.runner import Runner
+from runners.config.sources import known, status_of
 from runners.execute import limits
 from runners.execute.limits import TimeOverError
 from runners.execute.processes import Call, WorkerDiedError
@@ -31,6 +35,15 @@ def test_only_what_a_worker_ran_is_run_once_more_when_it_dies(tmp_path):
     assert str(answers[3].exception()) == "its worker died twice (SIGKILL), for instance for lack of memory"
     begun = [int(line) for line in (tmp_path / "log").read_text().splitlines()]
     assert sorted(begun) == sorted([*range(12), 3])
+
+
+def test_a_worker_knows_the_sources_that_were_read_before_it_was_started():
+    """Else each reads the code of its runs anew, which takes a tenth of a second."""
+    _ = Experiment(linucb_settings()).run_id
+    with workers(Runner(), 1) as pool:
+        ((_, future),) = pool.run(deque([Call(known_sources, apart=True)]))
+    assert future.result() == known
+    assert ("bench.algorithms.linucb", status_of(bench.algorithms.linucb.__file__)) in known
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -101,6 +114,38 @@ def test_code_has_some_seconds_to_end_after_its_limit(monkeypatch, late, ended):
     assert len(raised) == 1
     assert codes[:1] == ended
     assert len(records[:1]) == len(ended)
+
+
+LIMITED = """
+import sys, threading, time
+from runners.execute.limits import TimeOverError, time_limit
+
+def run():
+    for number in range(100):
+        try:
+            with time_limit(0.001):
+                time.sleep(0.00002 * number)
+        except TimeOverError:
+            ended.append(True)
+        [(lambda: None)() for _ in range(100)]
+    sys.setprofile(lambda *_: None)
+    (lambda: None)()
+    sys.setprofile(None)
+    print(len(ended) > 0)
+
+ended = []
+thread = threading.Thread(target=run)
+thread.start()
+thread.join()
+"""
+
+
+def test_what_a_limit_raises_in_a_thread_does_not_arrive_later_and_a_profiler_still_works():
+    """Python 3.11 got stuck under a profiler after a repetition with a limit of time in a dask worker."""
+    code = "import resource; resource.setrlimit(resource.RLIMIT_CPU, (20, 20))" if os.name == "posix" else ""
+    words = [sys.executable, "-c", code + LIMITED]
+    answer = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, "True\n", "")
 
 
 @pytest.mark.parametrize("backend", ["loky", "dask"])

@@ -1,6 +1,5 @@
 """What made a run, as one hash: the source of the code that is run, and the versions of the packages that compute."""
 
-import ast
 import importlib.machinery
 import importlib.metadata
 import importlib.util
@@ -10,13 +9,12 @@ import sys
 import sysconfig
 from collections.abc import Iterator, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench.digest import digest
 from bench.errors import ConfigError
 from runners.config.by_value import INTERFACE, held_as
 from runners.config.classes import version
+from runners.config.sources import Status, read, status_of
 
 ALWAYS = ("bench.loop", "bench.trace", "bench.seeding")
 """Modules that every run goes through."""
@@ -29,16 +27,6 @@ _OTHERS = {"pooch", "pydantic", "requests", "rich", "tqdm"}
 
 _STANDARD = tuple({os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "platstdlib")})
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
-
-_Status = tuple[str, int, int]
-"""Path, time of change and size of a file."""
-
-
-class Source(NamedTuple):
-    """A module's source: digest of its syntax tree, and the names that it may import."""
-
-    digest: str
-    imports: tuple[str, ...]
 
 
 class Code(NamedTuple):
@@ -62,13 +50,13 @@ def code_of(classes: Mapping[str, type]) -> Code:
     roots = frozenset((*ALWAYS, *_modules_of(classes)))
     used = frozenset(name for own in held.values() for name in own.modules)
     found = _found.get((roots, used))
-    if found is None or any(_status(_locate(name)) != status for name, status in found[0].items()):
+    if found is None or any(status_of(_locate(name)) != status for name, status in found[0].items()):
         _found[roots, used] = found = _find(roots, used)
     digests = found[1] | {name: own.digest for name, own in held.items()}
     return Code(digests, {name: version(name) for name in found[2]})
 
 
-_found: dict[tuple[frozenset[str], frozenset[str]], tuple[dict[str, _Status], dict[str, str], tuple[str, ...]]] = {}
+_found: dict[tuple[frozenset[str], frozenset[str]], tuple[dict[str, Status], dict[str, str], tuple[str, ...]]] = {}
 _in_memory: dict[str, tuple[Any, str]] = {}
 
 
@@ -90,10 +78,10 @@ def _modules_of(classes: Mapping[str, type]) -> Iterator[str]:
                 yield name
 
 
-def _find(roots: frozenset[str], used: frozenset[str]) -> tuple[dict[str, _Status], dict[str, str], tuple[str, ...]]:
+def _find(roots: frozenset[str], used: frozenset[str]) -> tuple[dict[str, Status], dict[str, str], tuple[str, ...]]:
     """Return the status of each file, the digest of each module, and the names of the packages."""
     packages = {name.partition(".")[0] for name in roots}
-    statuses: dict[str, _Status] = {}
+    statuses: dict[str, Status] = {}
     digests: dict[str, str] = {}
     others: set[str] = set()
     seen: set[str] = set()
@@ -108,10 +96,10 @@ def _find(roots: frozenset[str], used: frozenset[str]) -> tuple[dict[str, _Statu
         if path is None or not (name.partition(".")[0] in packages or _belongs(path)):
             others.add(name.partition(".")[0])
             continue
-        status = _status(path)
+        status = status_of(path)
         if status is None:
             raise ConfigError(f"{path}: found no file, expected the source of the module {name}")
-        source = _read(name, status)
+        source = read(name, status)
         _refuse_outdated(name, path, source.digest)
         statuses[name] = status
         digests[name] = source.digest
@@ -187,78 +175,3 @@ def _find_spec(name: str) -> importlib.machinery.ModuleSpec | None:
 def _belongs(path: str) -> bool:
     """Whether a file is neither installed nor part of Python."""
     return not path.startswith(_STANDARD) and not any(folder in path for folder in _INSTALLED)
-
-
-def _status(path: str | None) -> _Status | None:
-    if path is None:
-        return None
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return path, status.st_mtime_ns, status.st_size
-
-
-@cache
-def _read(name: str, status: _Status) -> Source:
-    path = status[0]
-    content = Path(path).read_bytes()
-    if not path.endswith(".py"):  # compiled: there is nothing to leave out
-        return Source(digest(content), ())
-    try:
-        tree = ast.parse(content)
-    except (SyntaxError, ValueError) as error:
-        raise ConfigError(f"{path}: found no valid Python ({error}), expected the source of {name}") from None
-    package = name if Path(path).name == "__init__.py" else name.rpartition(".")[0]
-    return Source(digest(_canonical(tree)), tuple(sorted(set(_imports(tree, package)))))
-
-
-def _imports(tree: ast.Module, package: str) -> Iterator[str]:
-    """Yield all modules that may be imported anywhere in the tree; some of the names may turn out to be no modules."""
-    for node in _statements(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                levels = package.split(".")
-                outer = ".".join(levels[: len(levels) - node.level + 1])
-                base = f"{outer}.{base}" if base else outer
-            if base:
-                yield base
-                yield from (f"{base}.{alias.name}" for alias in node.names if alias.name != "*")
-
-
-def _statements(tree: ast.Module) -> Iterator[ast.AST]:
-    """Yield all statements, at any depth: `ast.walk` goes through all expressions, too, and takes six times as long."""
-    todo: list[ast.AST] = [tree]
-    while todo:
-        yield (node := todo.pop())
-        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
-            inner = getattr(node, field, None)
-            todo += inner if isinstance(inner, list) else ()
-
-
-def _canonical(node: Any) -> Any:
-    """Return a syntax tree as plain data, without places, docstrings and messages of errors: these move no number.
-
-    Unlike `ast.dump`, it is the same for all versions of Python that parse the text alike.
-    """
-    if isinstance(node, ast.Constant):
-        return ["Constant", type(node.value).__name__, repr(node.value)]
-    if isinstance(node, list):
-        return [_canonical(item) for item in node if not _is_text(item)]
-    if not isinstance(node, ast.AST):
-        return node
-    if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
-        node.exc.args = [item for item in node.exc.args if not _is_message(item)]
-    fields = {name: _canonical(value) for name, value in ast.iter_fields(node) if value is not None and value != []}
-    return [type(node).__name__, fields]
-
-
-def _is_text(node: Any) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-
-
-def _is_message(node: ast.expr) -> bool:
-    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))

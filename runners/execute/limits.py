@@ -1,4 +1,4 @@
-"""What a worker is held to: one thread and a limit of time."""
+"""What a worker is held to: one thread, limits of time, memory and files, and an end when its parent ends."""
 
 import ctypes
 import gc
@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from bench.errors import ConfigError, TaskError
+from runners.config.sources import Source, Status, known
 from runners.config.trial import end_with
 
 THREAD_VARIABLES = (
@@ -28,6 +29,12 @@ THREAD_VARIABLES = (
 GRACE_SECONDS = 5.0
 """How long after its limit of time a repetition's process is ended, if the repetition has not ended by itself."""
 _AGAIN_SECONDS = 1.0
+
+_MOST_GROWTH = 800_000_000
+"""By how many bytes a process may grow before another takes its place, which has to load all libraries and data anew.
+
+loky allows 300 MB, which libraries, compiled code and data of usual figures take together.
+"""
 
 stopping = threading.Event()
 """Whether this process was asked to stop."""
@@ -203,6 +210,43 @@ def _asynchronous(over: TimeOverError, record: Callable[[TimeOverError], Any]) -
     try:
         yield
     finally:
-        with lock:
-            ended.set()
-            raise_in(thread, None)
+        is_quiet = False
+        while not is_quiet:
+            try:
+                with lock:
+                    ended.set()
+                _arrive()
+                is_quiet = True
+            except _TimeOver:
+                pass
+
+
+def _arrive() -> None:
+    """Be called, which raises what another thread has raised in this one.
+
+    To take it back instead leaves Python 3.11 looking for it for ever, in which it gets stuck under a profiler.
+    """
+
+
+def set_up(parent: int, sources: Mapping[tuple[str, Status], Source]) -> None:
+    """Have a process that was just started end with its parent, and grow as far as it may.
+
+    Modules whose files are as they were when the parent read them are not read again, for the names of runs.
+    """
+    from joblib.externals.loky import process_executor  # there already
+
+    end_with(parent)
+    known.update(sources)
+    process_executor._MAX_MEMORY_LEAK_SIZE = _MOST_GROWTH
+
+
+def allow_files(count: int) -> None:
+    """Raise the number of files that this process may have open, as far as the system allows."""
+    try:
+        import resource
+    except ImportError:  # Windows, which has no such limit
+        return
+    low, high = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 256 + count if high == resource.RLIM_INFINITY else min(256 + count, high)
+    if low != resource.RLIM_INFINITY and low < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, high))

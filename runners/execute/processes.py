@@ -19,8 +19,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench.errors import ConfigError, TaskError, one_line
-from runners.config.trial import end_with
-from runners.execute.limits import GRACE_SECONDS, THREAD_VARIABLES, TimeOverError, in_one_thread, no_interrupt
+from runners.config.sources import known
+from runners.execute.limits import (
+    GRACE_SECONDS,
+    THREAD_VARIABLES,
+    TimeOverError,
+    allow_files,
+    in_one_thread,
+    no_interrupt,
+    set_up,
+)
 
 CONNECT_SECONDS = 15
 _LOOK_SECONDS = 1.0
@@ -143,12 +151,6 @@ def _lost(death: BaseException) -> "Future[Any]":
 
 _FILES_EACH = 16
 """More than a process takes of the files that this one may have open."""
-_MOST_GROWTH = 800_000_000
-"""By how many bytes a process may grow before another takes its place, which has to load all libraries and data anew.
-
-loky allows 300 MB, which libraries, compiled code and data of usual figures take together.
-"""
-
 _Work = tuple[Call, "Future[Any]"]
 
 
@@ -164,7 +166,7 @@ class Processes(Workers):
         self._processes: list[_Process] = []
         self._waiting: deque[_Work] = deque()
         self._lock = threading.RLock()
-        _allow_files(_FILES_EACH * jobs)
+        allow_files(_FILES_EACH * jobs)
         # A worker that has grown large is replaced, which loses nothing
         warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given", category=UserWarning)
 
@@ -237,7 +239,8 @@ class _Process:
         self.is_idle = True
         try:
             with no_interrupt():
-                self._executor = ProcessPoolExecutor(1, initializer=_set_up, initargs=(os.getpid(),), env=env)
+                given = os.getpid(), dict(known)
+                self._executor = ProcessPoolExecutor(1, initializer=set_up, initargs=given, env=env)
                 self._started = self._executor.submit(int)
         except OSError as error:
             raise not_started(error) from error
@@ -289,23 +292,3 @@ class _Process:
     def stop(self, *, wait: bool = True) -> None:
         """Kill it."""
         self._executor.shutdown(wait=wait, kill_workers=True)
-
-
-def _set_up(parent: int) -> None:
-    """Have a process that was just started end with its parent, and grow as far as it may."""
-    from joblib.externals.loky import process_executor  # there already
-
-    end_with(parent)
-    process_executor._MAX_MEMORY_LEAK_SIZE = _MOST_GROWTH
-
-
-def _allow_files(count: int) -> None:
-    """Raise the number of files that this process may have open, as far as the system allows."""
-    try:
-        import resource
-    except ImportError:  # Windows, which has no such limit
-        return
-    low, high = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 256 + count if high == resource.RLIM_INFINITY else min(256 + count, high)
-    if low != resource.RLIM_INFINITY and low < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, high))
