@@ -21,6 +21,8 @@ ASSUMING, NO_DATA, NOT_RUN = "inside, under assumptions", "no real data", "not r
 NUMBER_VERDICTS = (EXACT, INSIDE, ASSUMING, POSSIBLE, OUTSIDE, NO_DATA, NOT_RUN)
 ANY = "any reading"
 _OURS = ["estimate", "std", "n", "ci_low", "ci_high", "further_low", "further_high"]
+_SHOWN = ["paper", "cell", "published", READING, "figure", "panel", "method"]
+_OF_NUMBER = [*_SHOWN, *_OURS, "first", "inside", "predicted", "is_of_paper", "is_assuming"]
 _LEAST_PANELS = 3
 _COLUMNS = ("paper", "cell", "published", "ours", "low", "high", READING, "verdict", "possible", "tried", "figure",
             "panel", "method")  # fmt: skip
@@ -62,7 +64,8 @@ def published_overview(
     # Of the same number under the same reading in several figures that with most repetitions counts
     rows = rows.sort_values("n", ascending=False, kind="stable").drop_duplicates(["paper", "cell", READING])
     rows = rows.sort_index().sort_values("is_of_paper", ascending=False, kind="stable")
-    numbers = [_number(cells) for _, cells in rows.groupby(["paper", "cell"], sort=False)]
+    narrow = rows.reindex(columns=_OF_NUMBER)  # without the axes of all figures
+    numbers = [_number(cells) for _, cells in narrow.groupby(["paper", "cell"], sort=False)]
     judged = {(row["paper"], row["cell"]) for row in numbers}
     for row in (row for name, figure in shown.items() for row in _without(name, figure, folder / name)):
         if (row["paper"], row["cell"]) not in judged:
@@ -121,7 +124,7 @@ def _number(rows: pd.DataFrame) -> dict[str, Any]:
     if word == INSIDE and shown["is_assuming"]:
         word = ASSUMING
     ours = shown["first"] if word == EXACT else shown["estimate"]
-    kept = {name: shown[name] for name in ("paper", "cell", "published", READING, "figure", "panel", "method")}
+    kept = {name: shown[name] for name in _SHOWN}
     counts = {"possible": int((tried["predicted"] == "yes").sum()), "tried": len(tried)}
     return kept | counts | {"verdict": word, "ours": ours, "low": shown["further_low"], "high": shown["further_high"]}
 

@@ -96,9 +96,9 @@ class Tasks:
             for task in names:
                 values, base = self.relative(task), self.base(task)
                 ranks = dict(self._ranks(values.drop(columns=BEST_FIXED, errors="ignore")).mean())
-                paired = self.paired(values)
-                for method in values:
-                    known = paired[method].dropna().to_numpy()
+                paired = self.paired(values).to_numpy(dtype=np.float64)
+                for place, method in enumerate(values):
+                    known = paired[:, place][~np.isnan(paired[:, place])]
                     interval = mean_interval(known)
                     rank, mean = float(ranks.get(method, np.nan)), interval.estimate * base
                     rows.append((family, task[1], method, len(known), mean, *interval[:3], rank))

@@ -51,7 +51,7 @@ class CommittedRepetitions:
                 continue
             made = read_json(folder / "environment.json")
             made_under = read_stamps(folder) if stamps is not None else {}
-            wanted = [key for key in keys if stamps is None or made_under.get(key) == stamps[key]]
+            wanted = {key for key in keys if stamps is None or made_under.get(key) == stamps[key]}
             runs = _read(folder, thinning, wanted)
             if any(kept.keys() - self.done(key) for key, kept in runs.items()):
                 self.machines += [kind for kind in machines(folder) if kind not in self.machines]
