@@ -65,17 +65,19 @@ class FanOut:
     def answers(self, feed: Iterable[None] = ()) -> Iterator[Any]:
         """Yield an `Answer` for each repetition, and what each call returns, as they come; what one raises is raised.
 
-        ``feed`` asks for something at each step: one step is made at the beginning, and one after each answer.
+        ``feed`` asks for something at each step: one step is made at the beginning, the others while workers are busy,
+        with one job one after each answer.
         """
         if not (self._queue or feed):
             return
         steps = itertools.chain(feed, [None])
         with self.progress.bar(self._runner.progress), one_thread(), workers(self._runner, self._jobs) as pool:
             for _ in steps:
-                for task, future in pool.run(self._queue):
+                for task, future in pool.run(self._queue, steps):
                     for answer in self._answers_of(task, future):
                         yield answer
-                        next(steps, None)
+                        if self._jobs == 1:
+                            next(steps, None)
 
     def _answers_of(self, task: Call, future: "Future[Any]") -> Iterator[Any]:
         """Yield what a finished task is an answer to."""

@@ -12,7 +12,7 @@ import time
 import warnings
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -66,24 +66,28 @@ class Workers(ABC):
 
     in_flight = 1
 
-    def run(self, queue: deque[Call]) -> Iterator[tuple[Call, "Future[Any]"]]:
+    def run(self, queue: deque[Call], meanwhile: Iterable[Any] = ()) -> Iterator[tuple[Call, "Future[Any]"]]:
         """Yield each task with its finished future, as they finish; tasks may be added to ``queue`` meanwhile.
 
+        As long as no task has finished, one thing after the other is taken from ``meanwhile``, which may add some.
         When a worker dies (out of memory, a crash in compiled code), what it ran is run once more; what loses its
         worker then, too, has a `WorkerDiedError`, and what was killed because of its limit a `TimeOverError`. Raises
         ConfigError when there are no workers any more.
         """
         flying: dict[Future[Any], Call] = {}
         lost_once: set[Call] = set()
+        steps, has_more = iter(meanwhile), True
         heard = time.monotonic()
         try:
             while queue or flying:
                 while queue and len(flying) < self.in_flight:
                     task = queue.popleft()
                     flying[self.submit(task)] = task
-                done, _ = wait(flying, _LOOK_SECONDS, FIRST_COMPLETED)
+                done, _ = wait(flying, 0 if has_more else _LOOK_SECONDS, FIRST_COMPLETED)
                 self.look()
-                if not done and time.monotonic() - heard > CONNECT_SECONDS:
+                if not done and has_more:
+                    has_more = next(steps, self) is not self
+                elif not done and time.monotonic() - heard > CONNECT_SECONDS:
                     self.require_workers()
                     heard = time.monotonic()
                 elif done:
