@@ -35,8 +35,8 @@ class AskedFigure:
     ``is_reference``: whether the result is one to be committed: its repetitions are written beside it, and taken from
     there. ``until_decided``: the largest number of repetitions where they are run until the claims are decided; None:
     as many as the scale says, which also holds for timings and for figures without claims. ``formats`` and ``size``:
-    what is written beside the usual files, and the width of a PDF; see `bench.report.formats`. ``readings``: whether all
-    readings are run, or only the first. ``renew``: whether runs that other code or packages made are run again.
+    what is written beside the usual files, and the width of a PDF; see `bench.report.formats`. ``readings``: whether
+    all readings are run, or only the first. ``renew``: whether runs that other code or packages made are run again.
     """
 
     figure: Figure
