@@ -88,6 +88,7 @@ def test_missing_data_is_named_in_one_line_before_the_first_repetition(here, mon
     assert " is not here" not in here("repetitions=1", "horizon=20").out
 
 
+@pytest.mark.usefixtures("one_worker")
 def test_what_a_class_opens_is_named_only_where_something_is_run(commands, here):
     """A result is as it was, whatever has become of the file; once more is the next number of repetitions."""
     (commands.cwd / "opening.py").write_text(
@@ -124,6 +125,7 @@ def test_a_wrong_job_does_not_stop_a_sweep(here):
     assert "epoch_factor" in answer.err
 
 
+@pytest.mark.usefixtures("one_worker")
 def test_tuners_of_ones_own_by_configuration_alone_one_of_which_fails(here):
     targets = "tuner._target_=my_module.Plain,my_module.Raises,my_module.Checked"
     answer = here("--multirun", "tuner=custom", targets, "+tuner.my_setting=3", *SMALL)

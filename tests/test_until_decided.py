@@ -137,10 +137,14 @@ def test_figures_without_claims_on_runs_keep_their_number():
 
 
 @pytest.fixture
-def undrawn(tmp_path, monkeypatch):
+def no_pictures(monkeypatch):
+    monkeypatch.setattr("runners.execute.write_figure._pictures", lambda *_: {})
+
+
+@pytest.fixture
+def undrawn(tmp_path, monkeypatch, no_pictures):
     """A folder of results whose pictures are not drawn."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
-    monkeypatch.setattr("runners.execute.write_figure.content", lambda *_: b"")
     return tmp_path
 
 
@@ -205,8 +209,9 @@ COMMAND = "compare"
 
 
 @pytest.fixture
-def compare(here, monkeypatch):
-    monkeypatch.setattr("runners.execute.write_figure.content", lambda *_: b"")
+def compare(here, monkeypatch, no_pictures, one_worker):
+    """Call the command, without pictures and pages."""
+    monkeypatch.setattr("runners.results.comparison_pages.write_comparisons", lambda _: None)
     return lambda *words: here(*SMALL, "name=comparison", *words)
 
 
