@@ -32,9 +32,9 @@ def some_log(n_users: int = 30, n_ads: int = 12, seed: int = 0) -> AdLog:
     return AdLog(user_ids, users, hours, ad_ids, ads, starts, shown_ids, np.concatenate(clicked))
 
 
-def by_hand(tower: Tower, values: list[np.ndarray], features: np.ndarray) -> np.ndarray:
-    """Return what the tower says of one row of features, from its numbers and the categories of each column."""
-    table, *layers = [parameter.numpy().astype(np.float64) for parameter in tower.parameters]
+def by_hand(parameters: list[np.ndarray], values: list[np.ndarray], features: np.ndarray) -> np.ndarray:
+    """Return what a tower says of one row of features, from its numbers and the categories of each column."""
+    table, *layers = parameters
     x, first = [], 0
     for known, value in zip(values, features, strict=True):
         place = 1 + list(known).index(value) if value in known else 0
@@ -56,10 +56,11 @@ def test_scores_are_cosines_by_hand():
     ads = [np.unique(column) for column in log.ad_features[seen].T]
     scores = model.scores(log)
     assert scores.shape == log.shown.shape
+    own, shown = ([p.numpy().astype(np.float64) for p in tower.parameters] for tower in (model.users, model.ads))
     for u in range(len(n)):
+        user = by_hand(own, users, log.user_features[u])
         for place in range(log.starts[u], log.starts[u + 1]):
-            user = by_hand(model.users, users, log.user_features[u])
-            ad = by_hand(model.ads, ads, log.ad_features[log.shown[place]])
+            ad = by_hand(shown, ads, log.ad_features[log.shown[place]])
             assert scores[place] == pytest.approx(user @ ad, abs=1e-5)
 
 
@@ -129,7 +130,7 @@ def test_it_learns_what_goes_with_a_click():
 def digest(seed: int) -> str:
     log = some_log()
     model = Dssm(log, 4, Seeds(seed))
-    losses = model.fit(10, 256, 0.001, 5.0)
+    losses = model.fit(3, 256, 0.001, 5.0)
     return hashlib.sha256(losses.tobytes() + model.scores(log).tobytes()).hexdigest()
 
 

@@ -33,8 +33,7 @@ def weighted(kind, memory, arms, rewards, n_arms):
     """Return n_t, R_t of all arms and W_t from the arms pulled and the rewards paid: equations 3 to 5."""
     ages = np.arange(len(arms))[::-1]
     w = (ages < memory).astype(float) if kind == "hard" else float(memory) ** ages
-    pulls = np.array([w[arms == k].sum() for k in range(n_arms)])
-    return pulls, np.array([(w * rewards)[arms == k].sum() for k in range(n_arms)]), w.sum()
+    return np.bincount(arms, w, n_arms), np.bincount(arms, w * rewards, n_arms), w.sum()
 
 
 def spaced(kind, memory, rng):

@@ -32,7 +32,7 @@ for name, moment, saved in json.load(sys.stdin):
 
 
 def moments(name):
-    return DEAR.get(name, (20, 300, 100))
+    return DEAR.get(name, (10 if name in QUICK else 20, 300, 100))
 
 
 def begin(name, seed=1):
