@@ -19,7 +19,6 @@ from pathlib import Path
 import pooch
 import pytest
 from commands import OWN_MODULES, ROOT, Answer, Commands
-from gallery_site import write_site
 
 from bench.errors import ConfigError
 from runners.config.runner import Runner
@@ -112,6 +111,8 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def site(shared_cache: Path) -> Path:
     """The pages of made-up results, which no test changes: the first process writes them, for all."""
+    from gallery_site import write_site  # which imports what draws, and only some processes need
+
     root, whole = shared_cache.with_name("results with space"), shared_cache.with_name("site is whole")
     with ExitStack() as stack:
         while True:

@@ -174,7 +174,7 @@ def test_decisions_are_those_of_the_slow_reading():
     rng = Seeds(1).generator("hypothesis")
     plan = rng.permutation(np.linspace(0, len(names) - 1, min(8, len(names))).round().astype(int))
     noise = np.random.default_rng(3)
-    for t in range(200):
+    for t in range(130):
         if not slow.births:
             place = plan[t % len(plan)]
         else:

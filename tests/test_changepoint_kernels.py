@@ -93,9 +93,9 @@ def outlying(rng, t):
     return NOISE * rng.normal() * (200 if t == 2 or rng.random() < 0.1 else 1)
 
 
-@pytest.mark.parametrize(("rounds", "births"), [(100, 1 / 80), (700, 0.0)])
+@pytest.mark.parametrize(("rounds", "births"), [(100, 1 / 80), (400, 0.0)])
 def test_robust_belief_is_what_a_dense_solution_says(rounds, births):
-    """700 rounds are more than the noise variance remembers."""
+    """400 rounds are more than the noise variance remembers."""
     prior, rng = prior_of(5, 3.0), np.random.default_rng(4)
     fast = ChangepointBelief(prior[None], [3.0], np.zeros(1), 8, 20, 8, robust=True)
     slow = Slow(prior, 3.0, 8 * births)

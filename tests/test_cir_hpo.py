@@ -36,7 +36,7 @@ VARIANTS = {
 
 
 def learn(rounds=8, beta0=2.0, tuner=None, seed=0, **settings):
-    task = OffPolicyLearning(SyntheticLogged(beta0=beta0, **SMALL), SoftmaxPolicy(), **settings)
+    task = OffPolicyLearning(SyntheticLogged(beta0=beta0, **SMALL), SoftmaxPolicy(n_trees=3), **settings)
     return run(task, tuner or Random(), rounds=rounds, seeds=Seeds(seed)), task
 
 
@@ -46,7 +46,7 @@ def fitted(configuration, state, data):
     c, (contexts, rewards) = dict(configuration), (np.frombuffer(part).reshape(shape) for part, shape in data)
     if c["model"] == "random_forest":
         own = {name: c[name] for name in ("max_depth", "min_samples_split", "max_samples")}
-        model = RandomForestClassifier(n_estimators=10, random_state=state, **own)
+        model = RandomForestClassifier(n_estimators=3, random_state=state, **own)
     else:
         model = LogisticRegression(C=c["C"], l1_ratio=c["l1_ratio"], solver="saga", max_iter=1000, random_state=state)
     return model.fit(contexts, rewards)

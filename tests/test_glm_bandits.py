@@ -73,14 +73,14 @@ def test_estimate_is_scikit_learns_in_every_round(penalty, ridges):
     algorithm = started(penalty=penalty)
     compared = 0
     for x, y, _, ridge, _ in played(algorithm, 300, ridges):
-        if len(set(y)) < 2 or len(y) % 5:
+        if len(set(y)) < 2 or len(y) % 10:
             continue
         strength = 1.0 / ridge if penalty == "lambda" else ridge
         model = SklearnRegression(C=strength, fit_intercept=False, solver="newton-cholesky", tol=1e-10, max_iter=1000)
         expected = model.fit(x, y).coef_[0]
         assert np.linalg.norm(algorithm.theta_hat - expected) <= 1e-6
         compared += 1
-    assert compared > 57
+    assert compared > 27
 
 
 @pytest.mark.parametrize("cls", [UCBGLM, GLMTSL])
@@ -88,7 +88,7 @@ def test_estimate_is_scikit_learns_in_every_round(penalty, ridges):
 def test_estimate_keeps_its_guarantee_and_the_upper_bound_of_the_current_ridge_is_pulled(cls, scale):
     """Also where labels are all equal."""
     algorithm = started(cls=cls)
-    for x, y, contexts, ridge, arm in played(algorithm, 250, RIDGES, scale=scale):
+    for x, y, contexts, ridge, arm in played(algorithm, 150, RIDGES, scale=scale):
         theta = reference_estimate(x, y, ridge)
         assert np.linalg.norm(algorithm.estimate - theta) <= 1.1e-7
         inverse = np.linalg.inv(ridge * np.eye(5) + x.T @ x)

@@ -121,7 +121,7 @@ CASES += [(GLOCCode, prediction, 1.0, 0.1, 5.0) for prediction in ("before", "af
 
 @pytest.mark.parametrize(("cls", "prediction", "ridge", "radius", "scale"), CASES)
 def test_run_in_plain_numpy(cls, prediction, ridge, radius, scale):
-    rounds = 400
+    rounds = 250
     rng = np.random.default_rng(4)
     kappas, rates = rng.uniform(0.1, 2.0, rounds), rng.uniform(0.0, 2.0, rounds)
     recorded = [(scale * contexts, uniform) for contexts, uniform in record(rounds)]

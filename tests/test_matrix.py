@@ -30,7 +30,7 @@ ALGORITHMS = {
     "open_bandit": ("algorithm=linucb",),
     "synthetic_linear": ("algorithm=linucb",),
     "synthetic_linear_legacy": ("algorithm=linucb",),
-    "synthetic_logged": ("algorithm=softmax_policy",),
+    "synthetic_logged": ("algorithm=softmax_policy", "algorithm.n_trees=2", "algorithm.max_iter=50"),
     "synthetic_logistic": ("algorithm=ucb_glm", "algorithm.random_pulls=1"),
     "titanic": FOREST,
     "yahoo_r6a": ("algorithm=ucb_glm", "algorithm.random_pulls=1"),

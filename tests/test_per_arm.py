@@ -105,7 +105,7 @@ def test_epsilon_greedy_pulls_the_arm_that_scikit_learn_predicts_best(shared):
     algorithm = start(EpsilonGreedy(), shared, DIM if shared else N_ARMS * DIM)
     features = rows if shared else blocks
     xs, arms, ys = [], [], []
-    for t, (x, rewards) in enumerate(problem(120)):
+    for t, (x, rewards) in enumerate(problem(60)):
         ridge = RIDGES[t % 14]
         arm = algorithm.choose(features(x), {"epsilon": 0.0, "decay": 0.0, "ridge": ridge})
         scores = sklearn_ridges(xs, arms, ys, ridge) @ x
