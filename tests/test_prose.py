@@ -60,10 +60,14 @@ def written(page: str, entries: list[dict[str, object]]) -> list[Statement]:
     return statements
 
 
+COLUMNS = ["claim", "case", "verdict", "holm", "expect"]
+
+
 @functools.cache
-def verdicts_in(file: Path) -> pd.DataFrame:
-    """Return what a file has of all cases, as text; it is not changed."""
-    return pd.read_csv(file, dtype=str, keep_default_na=False)
+def verdicts_in(file: Path) -> dict[str, pd.DataFrame]:
+    """Return what a file has of all cases, by claim, as text; it is not changed."""
+    table = pd.read_csv(file, dtype=str, keep_default_na=False)[COLUMNS].astype(object)
+    return {str(claim): rows for claim, rows in table.groupby("claim")}
 
 
 def problem(statement: Statement, results: Path) -> str:
@@ -75,8 +79,7 @@ def problem(statement: Statement, results: Path) -> str:
     file = next((one for one in files if one.is_file()), None)
     if file is None:
         return f"{statement.claim}: no results of this figure"
-    rows = verdicts_in(file)
-    rows = rows[rows["claim"] == claim["claim"]]
+    rows = verdicts_in(file).get(claim["claim"], pd.DataFrame(columns=COLUMNS))
     if claim["case"]:
         rows = rows[rows["case"] == claim["case"]]
     is_corrected = claim["verdict"] == "open" and not claim["count"] and "Holm" in statement.words
