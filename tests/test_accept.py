@@ -131,9 +131,9 @@ def checkout(tmp_path, monkeypatch, capsys, made) -> Iterator[Checkout]:
 
 def test_a_run_that_comes_out_the_same_is_confirmed_once(checkout, monkeypatch):
     """A variable is renamed, factors are exchanged, a constant is added; test_identity.py has each alone."""
-    monkeypatch.setattr(Experiment, "is_suites", False)  # in workers, as a user's class is run
     before = checkout.files()
     assert "to be confirmed" not in checkout.verify()[1]
+    monkeypatch.setattr(Experiment, "is_suites", False)  # in workers, as a user's class is run
     text = TUNER.replace("change", "difference").replace("STEP * reward**self.power", "reward**self.power * STEP")
     checkout.write("accepted_tuner.py", "OTHER = 1\n" + text)
     with workers(Runner(), 1):  # kept: starting one takes longer than what it plays
@@ -302,6 +302,7 @@ def test_after_a_kill_at_any_write_it_goes_on_where_it_was(checkout, monkeypatch
     shutil.copytree(checkout.results, pristine)
     with workers(Runner(), 1):  # kept for all moments: starting one takes longer than what it plays
         assert checkout.confirm()[0]
+        assert "to be confirmed" not in checkout.verify()[1]
         wanted = without_time(checkout)
         write, moments = store._write, 0
         for moment in range(100):
@@ -331,7 +332,6 @@ def test_after_a_kill_at_any_write_it_goes_on_where_it_was(checkout, monkeypatch
             assert without_time(checkout) == wanted
             after = {path.parent.name + path.name: path.stat().st_mtime_ns for path in traces(checkout)}
             assert after.items() >= played.items()
-            assert "to be confirmed" not in checkout.verify()[1]
     assert moments >= 2 * (1 + 3 * 2 + 1)  # a description, three traces with what stands beside, and the stamps
 
 
