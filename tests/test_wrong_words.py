@@ -1,12 +1,15 @@
 """Wrong words on a command line: one sentence that names what is wrong and what is expected, and nothing is written."""
 
 import pytest
-from commands import assert_one_sentence
+from commands import MAINS, assert_one_sentence
 
 from bench.envs.synthetic_linear import SyntheticLinear
 from bench.errors import ConfigError
 from runners.cli import for_hydra
+from runners.command import plain_command
 from runners.config.classes import construct
+from runners.config.compose import from_overrides
+from runners.run import run_and_report
 
 ENVS = ("movielens", "switching_sine", "switching_triangle", "synthetic_linear", "synthetic_logistic")
 KEYS = ("algorithm", "env", "horizon", "jobs", "output", "paper", "repetitions", "runner", "scale", "seed", "tuner")
@@ -53,8 +56,11 @@ RUN: Sentences = {
     "env=braces": ("conf/env/braces.yaml:3: found no valid YAML (found '1' in braces without a value, expected {key:",),
     "seed=-1": ("seed: found -1", "greater than or equal to 0"),
     "runner.backend=foo jobs=2": ("runner.backend: found 'foo'", "loky"),
-    # classes
     "tuner=tl,cdt": ("tuner: found 'tl,cdt', expected one name; for several use runners.compare",),
+    "=3": ("=3: found no valid override, expected key=value",),
+}
+PARTS: Sentences = {
+    # classes
     "tuner=custom": ("tuner._target_: found no value", "dotted path of a class"),
     "tuner=custom tuner._target_=nope.X": ("tuner._target_: found 'nope.X'", "run from the folder of nope"),
     "tuner._target_=math.sqrt": (
@@ -73,7 +79,6 @@ RUN: Sentences = {
     "env=switching_sine algorithm=linucb": ("found SwitchingSine with LinUCB", "expected a contextual environment"),
     "env.noise_std=true": ("env.noise_std: found True, expected a number",),
     "runner.time_limit=1e300": ("runner.time_limit: found 1e+300, expected less than or equal to 1000000000",),
-    "=3": ("=3: found no valid override, expected key=value",),
     "tuner=hedge": ("tuner: found Hedge with ContextualBandit", "SyntheticLinear", "expected", "full information"),
     "tuner=best_forecast": ("tuner: found BestForecast with ContextualBandit", "task=copies task.learn=all"),
     "tuner=zooming_oracle": ("tuner: found ZoomingOracle with ContextualBandit", "expected", "known changes"),
@@ -140,17 +145,24 @@ REPRODUCE: Sentences = {
     "figure=bad/syntax": ("conf/papers/bad/figures/syntax.yaml:2: found no valid YAML",),
 }
 FIGURES = {"tuner": ("column: regret", "cdtt"), "key": ("colum: x", "cdt"), "syntax": ("a: [", "")}
-WRONG = {"run": RUN, "compare": COMPARE | REPETITIONS, "reproduce": REPRODUCE | REPETITIONS}
+WRONG = {"run": RUN, "parts": PARTS, "compare": COMPARE | REPETITIONS, "reproduce": REPRODUCE | REPETITIONS}
 # The rest is small, so that what should have been refused is over soon
 REST = {
     "run": {"repetitions": "1", "horizon": "20"},
+    "parts": {"repetitions": "1", "horizon": "20"},
     "compare": {"tuner": "tl,cdt"},
     "reproduce": {"figure": "syndicated/figure3", "scale": "smoke"},
 }
 
 
+def run_words(words: list[str]) -> bool:
+    """Run what `runners.run` runs, with choices that are composed once for all tests: of parts Hydra knows nothing."""
+    return run_and_report(from_overrides(words), words)
+
+
 @pytest.mark.parametrize(("command", "line"), [(command, line) for command, lines in WRONG.items() for line in lines])
 def test_what_is_wrong_is_said_in_one_sentence(commands, monkeypatch, capsys, command, line):
+    monkeypatch.setitem(MAINS, "parts", lambda: plain_command("", run_words))
     (commands.cwd / "broken.py").write_text('raise ImportError("first line\\nsecond line")\n')
     if "braces" in line:
         (commands.cwd / "conf" / "env").mkdir(parents=True)
