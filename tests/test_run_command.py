@@ -158,11 +158,11 @@ def test_all_parts_of_ones_own_in_worker_processes(commands, here, tmp_path):
     assert values(report, "regret") == pytest.approx([30 * (4 / 5 - 2 / 5)] * 2)
     assert values(report, "random_regret") == pytest.approx([30 * (4 / 5 - 2 / 5)] * 2)
 
-    alone = commands.call("run", *words, BENCH_RESULTS_DIR=str(tmp_path / "alone"))
-    assert alone.report["new"] == 2
+    kept = commands.results.rename(tmp_path / "fanned")
+    assert here(*words).report["new"] == 2
     files = [
-        {path.name: path.read_bytes() for path in (answer.results / "raw" / report["run_id"]).glob("*.parquet")}
-        for answer in (fanned, alone)
+        {path.name: path.read_bytes() for path in (results / "raw" / report["run_id"]).glob("*.parquet")}
+        for results in (kept, commands.results)
     ]
     assert len(files[0]) == 2
     assert files[0] == files[1]
