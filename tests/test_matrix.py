@@ -18,6 +18,10 @@ from runners.config.compose import from_overrides
 from runners.run import run_and_report
 
 FOREST = ("algorithm=random_forest", "algorithm.space.n_estimators={candidates: [2, 3], low: 2, high: 4, default: 2}")
+POLICY = ("algorithm=softmax_policy", "algorithm.n_trees=2", "algorithm.max_iter=50")
+POLICY += tuple(
+    f"algorithm.space.{name}={{candidates: [0.5, 0.9], default: 0.9}}" for name in ("l1_ratio", "max_samples")
+)
 ALGORITHMS = {
     "ali_display_ad": ("algorithm=candidate_generation", "algorithm.steps=2"),
     "classification": ("algorithm=epsilon_greedy",),
@@ -30,7 +34,7 @@ ALGORITHMS = {
     "open_bandit": ("algorithm=linucb",),
     "synthetic_linear": ("algorithm=linucb",),
     "synthetic_linear_legacy": ("algorithm=linucb",),
-    "synthetic_logged": ("algorithm=softmax_policy", "algorithm.n_trees=2", "algorithm.max_iter=50"),
+    "synthetic_logged": POLICY,
     "synthetic_logistic": ("algorithm=ucb_glm", "algorithm.random_pulls=1"),
     "titanic": FOREST,
     "yahoo_r6a": ("algorithm=ucb_glm", "algorithm.random_pulls=1"),
