@@ -69,7 +69,7 @@ def test_a_worker_that_outlasts_a_limit_is_killed_and_the_others_go_on(monkeypat
 )
 def test_where_no_worker_can_be_started_a_sentence_says_so(monkeypatch, number, cure):
     """Where /dev/shm is full, missing or read-only, there are no semaphores; other limits are the user's."""
-    import joblib.externals.loky.backend.synchronize as synchronize
+    import loky.backend.synchronize as synchronize
 
     def none(*_: Any) -> None:
         raise OSError(number, os.strerror(number))

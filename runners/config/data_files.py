@@ -87,7 +87,7 @@ def _may_read(classes: Mapping[str, type]) -> bool:
 @lru_cache(maxsize=32)
 def _read_at_start(cls: type, settings: str, horizon: int) -> tuple[Path, ...]:
     """Return the files that an environment reads when it starts, in a process of its own, as it may do anything."""
-    from joblib.externals.loky import ProcessPoolExecutor  # slow to import
+    from loky import ProcessPoolExecutor  # slow to import
 
     executor = ProcessPoolExecutor(1, initializer=end_with, initargs=(os.getpid(),))
     try:

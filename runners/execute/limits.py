@@ -120,7 +120,7 @@ def no_interrupt() -> Iterator[None]:
         return
     from multiprocessing import resource_tracker
 
-    from joblib.externals.loky.backend import resource_tracker as loky_resource_tracker
+    from loky.backend import resource_tracker as loky_resource_tracker
 
     for tracker in (resource_tracker, loky_resource_tracker):
         tracker.ensure_running()  # when it starts, it lifts the mask
@@ -233,7 +233,7 @@ def set_up(parent: int, sources: Mapping[tuple[str, Status], Source]) -> None:
 
     Modules whose files are as they were when the parent read them are not read again, for the names of runs.
     """
-    from joblib.externals.loky import process_executor  # there already
+    from loky import process_executor  # there already
 
     end_with(parent)
     known.update(sources)

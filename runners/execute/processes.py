@@ -232,7 +232,7 @@ class _Process:
     """A process of loky, which asks ``following`` for its next task when it has finished one."""
 
     def __init__(self, following: Any) -> None:
-        from joblib.externals.loky import ProcessPoolExecutor  # slow to import
+        from loky import ProcessPoolExecutor  # slow to import
 
         env = {**dict.fromkeys(THREAD_VARIABLES, "1"), "PYTHONFAULTHANDLER": ""}  # no list of modules at a crash
         self._following = following
@@ -270,7 +270,7 @@ class _Process:
 
     def _finished(self, inner: "Future[Any]", future: "Future[Any]") -> None:
         """Tell what became of a task, and begin the next; called in the thread that waits for the process."""
-        from joblib.externals.loky.process_executor import ShutdownExecutorError
+        from loky.process_executor import ShutdownExecutorError
 
         error = inner.exception()
         self.is_dead = isinstance(error, BrokenProcessPool | ShutdownExecutorError)
