@@ -173,8 +173,6 @@ class _Page:
                 below = rows[y + 1][x] if y + 1 < len(rows) and x < len(rows[y + 1]) else None
                 is_bottom = below is None or below.x.label != panel.x.label
                 draw_panel(axes, panel, is_left=x == 0, is_bottom=is_bottom, letters=letters)
-                for spine in axes.spines.values():  # numbers reach beyond them, and measuring them takes long
-                    spine.set_in_layout(False)
             for axes in cells[len(rows[y]) :]:
                 axes.remove()
 
