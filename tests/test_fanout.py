@@ -13,7 +13,7 @@ import pytest
 import threadpoolctl
 from commands import PATIENCE, linucb_settings, popen_repetitions
 from trouble_tuner import ROUNDS
-from worker_calls import note_threads
+from worker_calls import meet, note_threads
 
 from bench.errors import ConfigError
 from bench.loop import run
@@ -231,6 +231,16 @@ def test_calls_and_more_repetitions_can_be_added_while_answers_come(
     assert (os.getpid() == pid) == (jobs == 1)
     assert jobs == 1 or numba_threads == 1  # in this process, only kernels of the suite use it, in one thread
     assert files(store, experiment) == undisturbed
+
+
+def test_more_is_asked_for_while_workers_run_what_they_have(tmp_path):
+    """Two calls return only when both have begun; the second is asked for in the second step."""
+    fan = FanOut(Store(tmp_path / "results"), jobs=2)
+    met = tmp_path / "met"
+    met.mkdir()
+    answers = list(fan.answers(fan.call(meet, str(met), number, 2) for number in range(2)))
+    assert len(answers) == 2
+    assert sorted(path.name for path in met.iterdir()) == ["0", "1"]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

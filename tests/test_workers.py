@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import threadpoolctl
 from commands import PATIENCE, ROOT, linucb_settings
-from worker_calls import known_sources, meet, note
+from worker_calls import grow, known_sources, meet, note
 
 import bench.algorithms.linucb
 from bench.errors import ConfigError
@@ -35,6 +35,15 @@ def test_only_what_a_worker_ran_is_run_once_more_when_it_dies(tmp_path):
     assert str(answers[3].exception()) == "its worker died twice (SIGKILL), for instance for lack of memory"
     begun = [int(line) for line in (tmp_path / "log").read_text().splitlines()]
     assert sorted(begun) == sorted([*range(12), 3])
+
+
+def test_a_worker_may_grow_as_large_as_libraries_code_and_data_make_it():
+    """Another in its place would load all of them anew."""
+    pytest.importorskip("psutil", reason="loky looks at the size of its processes only with psutil")
+    with workers(Runner(), 1) as pool:
+        calls = deque([Call(grow, (400,), apart=True), Call(os.getpid, apart=True)])
+        first, second = [future.result() for _, future in pool.run(calls)]
+    assert first == second != os.getpid()
 
 
 def test_a_worker_knows_the_sources_that_were_read_before_it_was_started():

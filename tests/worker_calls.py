@@ -34,6 +34,16 @@ def note_threads(where: str, what: str) -> str:
     return what
 
 
+_held: list[bytes] = []
+
+
+def grow(megabytes: int) -> int:
+    """Return the number of the process, which then is larger by that much, so late that loky looks at its size."""
+    _held.append(b"x" * (megabytes * 1_000_000))
+    time.sleep(1.1)
+    return os.getpid()
+
+
 def meet(folder: str, number: int, others: int) -> int:
     """Return when as many calls have begun as there are."""
     Path(folder, str(number)).touch()
