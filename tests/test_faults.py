@@ -93,7 +93,7 @@ def test_after_kills_at_random_moments_all_is_there_as_if_nothing_had_happened(t
         child.communicate()
         assert done <= set(parquet(results))
     assert killed
-    child = popen_repetitions(plain, repetitions, results, jobs=2)
+    child = popen_repetitions(plain, repetitions, results, jobs=1)
     assert (child.communicate(timeout=PATIENCE), child.returncode) == (("begins\n", ""), 0)
     assert parquet(results) == parquet(tmp_path / "calm")
 
