@@ -22,6 +22,7 @@ from commands import OWN_MODULES, ROOT, Answer, Commands
 
 from bench.errors import ConfigError
 from runners.config.runner import Runner
+from runners.execute.limits import collect_rarely
 from runners.execute.workers import workers
 from runners.results.store import alone
 
@@ -44,6 +45,7 @@ def pytest_collection() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
+        collect_rarely()
 
 
 @pytest.fixture
