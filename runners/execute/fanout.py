@@ -147,7 +147,7 @@ class _Start(Call):
     def __init__(self, experiment: Experiment, numbers: Sequence[int], *, check: bool, is_known: bool = False) -> None:
         super().__init__(check_correctable if check else start, (experiment,), apart=not experiment.is_suites)
         self.experiment, self.numbers, self.is_check = experiment, numbers, check
-        self.is_known = is_known and experiment.is_suites
+        self.is_known = check and is_known and experiment.is_suites
         self.needs: list[Any] = [] if experiment.fingerprint is None else [repr(experiment.settings["env"])]
         """Its data, and for a check its classes: what one worker has to have prepared or compiled."""
         self.needs += [cls for part, cls in experiment.classes.items() if check and part in ("algorithm", "tuner")]

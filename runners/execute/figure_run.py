@@ -16,6 +16,7 @@ from bench.report.figure import Figure
 from bench.report.formats import Size
 from bench.report.reading import READING
 from runners.config.figures import LabelledRun, expand, figure_names
+from runners.config.tree import suite_choices
 from runners.execute.repetition import RepetitionId
 from runners.results.aggregate import Repetitions, read_run
 from runners.results.capture import environment, kind_of_machine
@@ -58,8 +59,8 @@ class AskedFigure:
 
     @property
     def is_suites(self) -> bool:
-        """Whether it is one of the suite's figures at a scale of its own, with nothing in it that a user has set."""
-        return not self.extra and self.name in figure_names()
+        """Whether it is one of the suite's figures at one of its scales, with nothing in it that a user has set."""
+        return not self.extra and self.name in figure_names() and self.scale in suite_choices("scale")
 
     @property
     def repetitions_of(self) -> str:
