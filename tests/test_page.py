@@ -52,6 +52,14 @@ def test_panels_that_share_the_second_word_stand_in_rows_of_their_own(titles, ex
     assert [len(row) for row in in_rows(fourteen, 2)] == [2, 2, 2, 1] * 2
 
 
+def test_a_logarithmic_axis_shows_a_value_that_is_alone_but_for_rounding():
+    """As that of lengths of a run of which a scale leaves one: else the axis would have no width, and no number."""
+    one, value = plot(["p"], x=Axis("round", log=True)), 100_000.0
+    one.panels[0].marks = [line("a", [30.0], x=np.array([x])) for x in (value, value + 2e-10)]
+    (axes,) = draw(one).axes
+    assert axes.get_xlim() == pytest.approx((value / 2, value * 2))
+
+
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("count", [1, 2, 4, 7])
 def test_print_has_its_width_letters_of_7_to_9_points_and_no_title_note_or_caption(size, count):

@@ -26,6 +26,8 @@ _POWERS = 1e5
 # A logarithmic axis that spans less than this has its numbers at steps of a linear one: 1, 2, 5 would leave it bare.
 _NARROW = 5.0
 _STEPS = [1, 2, 2.5, 5, 10]
+# Ends that differ by no more are those of one value, after rounding.
+_ALIKE = 1e-9
 # Numbers from here on are so long that few have room on a horizontal axis, fewer still in a panel of so few letters.
 _LONG, _NARROW_PANEL = 10_000, 30
 _LETTERS = 48
@@ -168,6 +170,9 @@ def _number(axes: Axes, which: str, axis: Axis, panel: Panel, across: int) -> No
     if panel.rows and which == "y":
         return
     low, high = target.get_view_interval()
+    if axis.log and not axis.linear and high <= (1 + _ALIKE) * low:  # Matplotlib's own ends of it have no width
+        low, high = low / 2, high * 2
+        set_ends(low, high)
     if axis.log and not axis.linear and not (axis.few and axis.low is not None and high <= _NARROW * low):
         is_wide = high > _MANY_TIMES * low
         steps = (1.0,) if is_wide else (1.0, 3.0) if high > _SEVERAL_TIMES * low else (1.0, 2.0, 5.0)
