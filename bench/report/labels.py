@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 ANY = "*"
@@ -49,8 +49,12 @@ def selection(raw: Mapping[str, Any]) -> Selection:
 
 def matches(labels: Mapping[str, str], chosen: Selection) -> bool:
     """Return whether an experiment's labels satisfy a selection."""
-    pairs = ((labels.get(axis, ""), allowed) for axis, allowed in chosen.items())
-    return all(label in allowed or (ANY in allowed and label) for label, allowed in pairs)
+    return all(is_allowed(labels.get(axis, ""), allowed) for axis, allowed in chosen.items())
+
+
+def is_allowed(label: str, allowed: Collection[str]) -> bool:
+    """Return whether a label is one of those allowed, among which ``ANY`` stands for all but "", that of no label."""
+    return label in allowed or (label != "" and ANY in allowed)
 
 
 def describe(chosen: Selection) -> str:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from bench.columns import is_regret
 from bench.errors import ConfigError, DataError
-from bench.report.labels import ANY, Selection, canonical, describe, said
+from bench.report.labels import ANY, Selection, canonical, describe, is_allowed, said
 from bench.report.provenance import Provenance
 from bench.stats import Array
 
@@ -134,11 +134,11 @@ class Results:
 
     def _matching(self, keys: Iterable[Labels], chosen: Selection) -> list[Labels]:
         """Return the experiments whose labels `matches` finds to satisfy a selection, in a tenth of its time."""
-        if not all("" in allowed for axis, allowed in chosen.items() if axis not in self.axes):
+        if not all(is_allowed("", allowed) for axis, allowed in chosen.items() if axis not in self.axes):
             return []
         wanted = [(self.axes.index(axis), allowed) for axis, allowed in chosen.items() if axis in self.axes]
         for place, allowed in wanted:
-            keys = [key for key in keys if key[place] in allowed or (ANY in allowed and key[place])]
+            keys = [key for key in keys if is_allowed(key[place], allowed)]
         return list(keys)
 
     def groups(self, per: Iterable[str], selections: Iterable[Selection]) -> list[Selection]:
