@@ -12,6 +12,7 @@ from bandit_bench._parts import Axis, Part, Parts, axis_of, is_direct, literal, 
 from bandit_bench._plan import LOOK, METHOD, ComparisonPlan
 from bench.errors import ConfigError
 from runners.config.compose import Run, from_overrides
+from runners.config.folders import look_again
 from runners.config.nearest import one_of
 from runners.config.repetitions import most_repetitions
 
@@ -75,6 +76,7 @@ def compare(
     Raises BenchError, naming what was found and what is expected, where nothing can be run.
     """
     _check_look(look)
+    look_again()
     axes = {"tuner": axis_of("tuner", tuners), "env": axis_of("env", env)}
     if algorithm is not None:
         axes["algorithm"] = axis_of("algorithm", algorithm)

@@ -165,10 +165,11 @@ def load(name: str, *, scale: str | None = None) -> ComparisonResult:
     from bench.gallery.stored import COMPARISON, SCALES  # slow to import
     from bench.report.figure import read_figure
     from runners.config.figures import load_figure
+    from runners.config.folders import CHECKOUT, look_again
     from runners.config.nearest import one_of
-    from runners.config.tree import CHECKOUT
     from runners.results.store import results_folder
 
+    look_again()
     roots = dict.fromkeys([results_folder(), *([CHECKOUT / "results"] if CHECKOUT else [])])
     known = sorted({path.parent.name for root in roots for path in root.glob(f"compare/*/{COMPARISON}")})
     if name.startswith("compare/"):

@@ -13,6 +13,7 @@ from bench.errors import ConfigError
 from runners.config.compose import from_overrides, run_settings
 from runners.config.figures import figure_names, load_figure
 from runners.config.filled import filled
+from runners.config.folders import look_again
 from runners.config.repetitions import most_repetitions
 from runners.config.runner import Runner
 from runners.config.tree import read_choice
@@ -82,6 +83,7 @@ def reproduce(
 
     Raises BenchError where a setting is wrong, or a figure cannot be written.
     """
+    look_again()
     names = [figure] if figure else figure_names(paper or None)
     if not names:
         raise ConfigError(f"paper: found '{paper}', which has no figures, expected another")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bandit_bench._parts import Part, is_direct, runner_words, setting_words, words_of
 from bench.columns import column_of
+from runners.config.folders import look_again
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
@@ -134,6 +135,7 @@ def run(
     """
     from runners.config.compose import from_overrides  # slow to import
 
+    look_again()
     words = [f"paper={paper}", *words_of("tuner", tuner), *words_of("env", env)]
     if algorithm is not None:
         words += words_of("algorithm", algorithm)

@@ -19,16 +19,9 @@ from omegaconf.errors import OmegaConfBaseException
 
 from bench.errors import BenchError, ConfigError, one_line
 from runners.command import command, is_of_memory, is_of_output, one_sentence, unread, unwritten, without_memory
+from runners.config.folders import CONF
 from runners.config.groups import register
-from runners.config.tree import (
-    CONF,
-    GROUPS,
-    choices,
-    groups,
-    path_of,
-    read,
-    refuse_hydra,
-)
+from runners.config.tree import GROUPS, choices, groups, path_of, read, refuse_hydra
 from runners.config.words import check_words
 
 register()

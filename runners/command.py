@@ -20,9 +20,9 @@ from omegaconf.errors import OmegaConfBaseException
 from bench.errors import BenchError, ConfigError, one_line
 from bench.packages import DISTRIBUTION
 from runners.config.classes import version
-from runners.config.folders import named_folder
+from runners.config.folders import named_folder, user_folder
 from runners.config.nearest import no_override
-from runners.config.tree import unknown_choice, unknown_key, user_folder
+from runners.config.tree import unknown_choice, unknown_key
 from runners.execute.limits import collect_rarely, stopping
 from runners.results.store import results_folder
 

@@ -10,7 +10,7 @@ from bench.errors import ConfigError
 from runners.cli import main
 from runners.config.compose import runner_settings
 from runners.config.figures import figure_names
-from runners.config.tree import CHECKOUT
+from runners.config.folders import CHECKOUT
 
 if TYPE_CHECKING:  # slow to import
     from bandit_bench._reproduce import ReproductionPlan

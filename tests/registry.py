@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from hydra.utils import get_class
 
 from runners.config.figures import load_figure
-from runners.config.tree import CONFIGS, read_choice, suite_choices
+from runners.config.folders import CONFIGS
+from runners.config.tree import read_choice, suite_choices
 
 if TYPE_CHECKING:
     from bench.report.figure import Figure

@@ -9,7 +9,6 @@ import shlex
 import shutil
 import zlib
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -33,10 +32,11 @@ from runners.config import filled, papers
 from runners.config.compose import from_overrides, run_of
 from runners.config.experiment import build
 from runners.config.figures import expand, figure_names, load_figure
+from runners.config.folders import CONF
 from runners.config.groups import register
 from runners.config.papers import leaves, load_paper, published
 from runners.config.runner import Runner
-from runners.config.tree import CONF, GROUPS, PARTS, choices, path_of, suite_choices
+from runners.config.tree import GROUPS, PARTS, choices, path_of, suite_choices
 from runners.execute import manifest
 from runners.execute.figure_run import AskedFigure
 from runners.execute.manifest import check_shared_runs, settings_table
@@ -552,7 +552,6 @@ def test_a_configuration_that_is_played_directly_takes_no_algorithm():
 
 @pytest.mark.parametrize("private", ["conf"], indirect=True)
 def test_published_numbers_of_ones_own_stand_on_their_page_and_in_no_overview(private, monkeypatch):
-    monkeypatch.setattr(pages, "_configured", cache(pages._configured.__wrapped__))  # read before without this folder
     monkeypatch.setattr(ResultView, "picture", lambda _: None)
     suites = set(figure_names())
     monkeypatch.setattr(pages, "load_figure", lambda name: (registry.figure if name in suites else load_figure)(name))

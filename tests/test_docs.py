@@ -30,8 +30,9 @@ from runners.comparison import asked
 from runners.config.compose import from_overrides, parse
 from runners.config.experiment import build
 from runners.config.figures import expand, figure_names
+from runners.config.folders import CONFIGS
 from runners.config.runner import Runner
-from runners.config.tree import CONFIGS, choices, read_choice
+from runners.config.tree import choices, read_choice
 from runners.config.tree import read as read_configuration
 from runners.execute.workers import workers
 from tools.docs import (

@@ -15,6 +15,7 @@ from commands import ROOT, Commands
 import bandit_bench as bb
 from bench.conformance.capabilities import Capabilities, capabilities
 from bench.tuners.optuna_tuner import Optuna
+from runners.config import compose
 
 PROMISED = [
     *("Algorithm", "BanditInfo", "BenchError", "CandidateTuner", "ComparisonResult", "Configuration"),
@@ -41,6 +42,20 @@ def test_names_are_those_that_are_promised_and_documented():
     page = (ROOT / "docs" / "library.md").read_text()
     assert not [name for name in PROMISED if name not in page and name not in ("__version__", "RunResult")]
     assert re.fullmatch(r"\d+\.\d+\.\d+\S*", bb.__version__)
+
+
+def test_a_file_of_ones_own_that_is_changed_between_two_calls_is_read_again(results):
+    """As between two cells of a notebook; what has not changed is remembered."""
+    path = results.parent / "conf" / "tuner" / "mine.yaml"
+    path.parent.mkdir(parents=True)
+    asked = []
+    for scale in (2.0, 0.5, 2.0):
+        path.write_text(f"_target_: bench.tuners.cdt.CDT\nradius_scale: {scale}\n")
+        asked.append(bb.run("mine", env="switching_sine", algorithm="none", horizon=5, repetitions=1).run_id)
+    assert asked[0] == asked[2] != asked[1]
+    before = compose._composed.cache_info().hits
+    bb.run("mine", env="switching_sine", algorithm="none", horizon=5, repetitions=1)
+    assert compose._composed.cache_info().hits == before + 1
 
 
 def test_its_import_loads_nothing_slow():
@@ -138,7 +153,7 @@ def test_committed_results_are_read_the_same_way(reference_results, monkeypatch)
 
 def test_the_largest_scale_is_loaded_and_parts_of_a_figure_last(results, monkeypatch):
     committed = results.with_name("committed")
-    monkeypatch.setattr("runners.config.tree.CHECKOUT", committed)
+    monkeypatch.setattr("runners.config.folders.CHECKOUT", committed)
 
     def put(root, folder, more=""):
         path = root / "cdt" / "figure2" / folder / "manifest.json"

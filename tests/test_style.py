@@ -9,7 +9,7 @@ import registry
 from bench.report.plot import Panel, Plot, look_of
 from bench.report.style import BLUE, GREEN, SKY, STYLES, VARIANTS, VERMILION, VIOLET, line_style, look_alike
 from runners.config.figures import figure_names
-from runners.config.tree import CONFIGS
+from runners.config.folders import CONFIGS
 from runners.config.yaml_text import line_of
 
 

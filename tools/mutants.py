@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from runners.config.tree import CHECKOUT
+from runners.config.folders import CHECKOUT
 
 _SECONDS = 1800
 """Tests that take longer with a fault than this, also on a busy machine, are no judgement."""

@@ -22,12 +22,12 @@ from bench.component import component
 from bench.errors import ConfigError, message
 from runners.config.classes import import_class
 from runners.config.experiment import Experiment
+from runners.config.folders import CONF, remembered, user_folder
 from runners.config.groups import register, settings_alone
 from runners.config.nearest import file_of_data, no_override
 from runners.config.runner import Runner
 from runners.config.tree import (
     CLASS,
-    CONF,
     GROUPS,
     PARTS,
     Open,
@@ -38,7 +38,6 @@ from runners.config.tree import (
     read_choice,
     unknown_choice,
     unknown_key,
-    user_folder,
 )
 from runners.config.words import check_words
 
@@ -153,6 +152,7 @@ def run_of(settings: Mapping[str, Any], choices: Mapping[str, str], overrides: S
     return Run(experiment, run, choices, runner_settings(settings["runner"]))
 
 
+@remembered
 @lru_cache(maxsize=1024)
 def _composed(folder: Path | None, words: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return what Hydra composes of choices, with references, and the choice of each group: not to be changed.
@@ -170,6 +170,7 @@ def _composed(folder: Path | None, words: tuple[str, ...]) -> tuple[dict[str, An
     return {**settings, **own}, {**choices, **{group: lines[group].partition("=")[2] for group in own}}
 
 
+@remembered
 @cache
 def _own(folder: Path | None, paper: str, line: str) -> dict[str, Any] | None:
     """Return the settings of a group as ``group=choice`` and a paper set them, None where they are not all it sets."""
@@ -177,6 +178,7 @@ def _own(folder: Path | None, paper: str, line: str) -> dict[str, Any] | None:
     return settings_alone(group, choice, paper)
 
 
+@remembered
 @cache
 def _hydra(folder: Path | None, words: Sequence[str]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the settings that Hydra composes, with references, and the choice of each group; ``folder`` the user's."""
@@ -241,6 +243,7 @@ def _check_keys(settings: Mapping[str, Any], known: Any, key: str, added: Sequen
             raise unknown_key(nested(key, known), dotted, KEYS)
 
 
+@remembered
 @cache
 def _known(folder: Path | None, part: str, choice: str) -> dict[str, Any] | None:
     """Return the settings that a choice has by itself; ``folder`` is the user's."""

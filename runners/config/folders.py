@@ -1,11 +1,27 @@
-"""Folders that environment variables name."""
+"""Folders of configuration files, and those that environment variables name."""
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bench.errors import ConfigError
+
+if TYPE_CHECKING:
+    from functools import _lru_cache_wrapper
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+CHECKOUT = None if (_PACKAGE / "conf").is_dir() else _PACKAGE.parent
+"""The project's own folder; None where it is installed from a wheel, which carries the files in ``runners/conf``."""
+
+CONFIGS = (CHECKOUT or _PACKAGE) / "conf"
+CONF = str(CONFIGS)
+
+T = TypeVar("T")
+_remembered: "list[_lru_cache_wrapper[Any]]" = []
+_files: set[tuple[Path, int, int]] = set()
+"""Configuration files with the time of their last change and size, when they were looked at."""
 
 
 def named_folder(variable: str) -> Path | None:
@@ -39,3 +55,37 @@ def readable() -> Iterator[None]:
         raise ConfigError(
             f"{error.filename}: cannot be read ({error.strerror}), expected a file or folder that can"
         ) from None
+
+
+def user_folder() -> Path | None:
+    """Return the folder of a user's own files: ``BENCH_CONF_DIR``, else ``conf`` in the current folder, if any."""
+    named = named_folder("BENCH_CONF_DIR")
+    folder = named or Path("conf")
+    with readable():
+        if not folder.is_dir():
+            if not named:
+                return None
+            raise ConfigError(f"BENCH_CONF_DIR: found '{named}', expected a folder with files such as tuner/mine.yaml")
+        return None if folder.samefile(CONFIGS) else folder.resolve()
+
+
+def remembered(results: "_lru_cache_wrapper[T]") -> "_lru_cache_wrapper[T]":
+    """Mark a cache of what is made of configuration files, which `look_again` empties."""
+    _remembered.append(results)
+    return results
+
+
+def look_again() -> None:
+    """Forget what was made of configuration files if one has changed since, as between two cells of a notebook."""
+    global _files
+    with readable():
+        found = {
+            (path, status.st_mtime_ns, status.st_size)
+            for folder in filter(None, (CONFIGS, user_folder()))
+            for path in folder.rglob("*.yaml")
+            for status in (path.stat(),)
+        }
+    if found != _files:
+        _files = found
+        for results in _remembered:
+            results.cache_clear()

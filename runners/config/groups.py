@@ -10,11 +10,10 @@ from hydra.plugins.config_source import ConfigResult, ConfigSource
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import DictConfig, OmegaConf
 
+from runners.config.folders import CONF, CONFIGS
 from runners.config.papers import leaves, paper_settings
 from runners.config.tree import (
     CLASS,
-    CONF,
-    CONFIGS,
     GROUPS,
     PARTS,
     choices,

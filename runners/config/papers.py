@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from bench.errors import ConfigError
+from runners.config.folders import remembered
 from runners.config.tree import (
     CLASS,
     PARTS,
@@ -32,6 +33,7 @@ _KEYS = ("name", "title", "authors", "summary", "headline", "labels", "readings"
 _TABLE = ("axes", "values", "compared")
 
 
+@remembered
 @cache
 def load_paper(name: str) -> dict[str, Any]:
     """Return a paper's configuration.

@@ -10,7 +10,7 @@ import yaml
 from bench.component import neutral_settings
 from bench.errors import ConfigError
 from runners.config.by_value import class_at
-from runners.config.tree import CONFIGS, user_folder
+from runners.config.folders import CONFIGS, user_folder
 
 FILE = "renamed.yaml"
 """In the folder of configuration files, the suite's or a user's: ``renamed``, present names by earlier ones."""

@@ -15,7 +15,7 @@ import yaml
 from bench.component import defaults
 from bench.errors import ConfigError
 from runners.config.by_value import class_at
-from runners.config.folders import named_folder, readable
+from runners.config.folders import CONFIGS, readable, remembered, user_folder
 from runners.config.listed import listed
 from runners.config.nearest import classes_here, file_of_data, one_of
 from runners.config.yaml_text import line_of, load
@@ -26,13 +26,6 @@ CLASS = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 GROUPS = (*PARTS, "paper", "scale", "runner")
 _OF_PAPERS = {"paper": "papers/{}/settings.yaml", "published": "papers/{}/published.yaml",
               "headlines": "papers/{}/headlines.yaml"}  # fmt: skip
-_PACKAGE = Path(__file__).resolve().parents[1]
-CHECKOUT = None if (_PACKAGE / "conf").is_dir() else _PACKAGE.parent
-"""The project's own folder; None where it is installed from a wheel, which carries the files in ``runners/conf``."""
-
-CONFIGS = (CHECKOUT or _PACKAGE) / "conf"
-CONF = str(CONFIGS)
-
 
 _LEAVES = frozenset((type(None), bool, int, float, str))
 """The types of plain data that hold nothing."""
@@ -40,18 +33,6 @@ _LEAVES = frozenset((type(None), bool, int, float, str))
 
 class Open(dict[str, Any]):
     """A mapping with keys of the user's choice."""
-
-
-def user_folder() -> Path | None:
-    """Return the folder of a user's own files: ``BENCH_CONF_DIR``, else ``conf`` in the current folder, if any."""
-    named = named_folder("BENCH_CONF_DIR")
-    folder = named or Path("conf")
-    with readable():
-        if not folder.is_dir():
-            if not named:
-                return None
-            raise ConfigError(f"BENCH_CONF_DIR: found '{named}', expected a folder with files such as tuner/mine.yaml")
-        return None if folder.samefile(CONFIGS) else folder.resolve()
 
 
 def _file(name: str) -> str:
@@ -133,6 +114,7 @@ def read(name: str) -> dict[str, Any]:
     return _load(path, name)
 
 
+@remembered
 @cache
 def _load(path: Path, name: str) -> dict[str, Any]:
     try:
@@ -226,6 +208,7 @@ def plain(value: Any, where: str = "") -> Any:
     raise ConfigError(f"{where or 'settings'}: found {value!r}, expected plain data (numbers, strings, lists, dicts)")
 
 
+@remembered
 @cache
 def suite_choices(group: str) -> list[str]:
     """Return the suite's choices of a configuration group, not to be changed."""

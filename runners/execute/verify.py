@@ -10,6 +10,7 @@ from typing import Any
 from bench.errors import BenchError, ConfigError, one_line
 from bench.report.provenance import folder_of_runs
 from bench.report.typeset import duration
+from runners.config.folders import look_again
 from runners.config.runner import Runner
 from runners.config.tree import choices
 from runners.execute.accept import ENOUGH, accept
@@ -30,6 +31,7 @@ def verify(*, figure: str = "", paper: str = "", seconds: float = 180, seed: int
     Raises ConfigError where there are none, or none of which the data is here.
     """
     end = time.perf_counter() + seconds
+    look_again()
     names = _with_results(figure, paper)
     with workers(Runner(progress=False), jobs):
         problems, derived = _derive(names, jobs, overviews=not (figure or paper))

@@ -15,9 +15,10 @@ from bench.gallery.papers import PaperPage, read_paper, read_papers
 from bench.report.figure import Figure
 from bench.report.tables import to_csv
 from runners.config.figures import figure_names, load_figure
+from runners.config.folders import CHECKOUT, remembered, user_folder
 from runners.config.headlines import load_headlines
 from runners.config.papers import compared, load_paper
-from runners.config.tree import CHECKOUT, choices
+from runners.config.tree import choices
 from runners.results.comparison_pages import write_pages
 from runners.results.derive import committed_long_tables
 from runners.results.store import write_text
@@ -31,9 +32,9 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
 
     ``each`` calls a function for each figure that has changed, such as `runners.execute.workers.spread`.
     """
-    papers = read_papers(folder, *_configured(), figure_names(), committed_long_tables)
+    papers = read_papers(folder, *_configured(user_folder()), figure_names(), committed_long_tables)
     numbers = _published(folder, figure_names())
-    names = list(_configured()[0])
+    names = list(_configured(user_folder())[0])
     shown = _published(folder, names) if len(names) > len(figure_names()) else numbers  # of a user's own as well
     texts = {path.stem: path for path in sorted(DOCS.glob("*.md") if DOCS else [])}
     texts |= {f"benchmark_{path.stem}": path for path in sorted(folder.glob("benchmark/*.md"))}
@@ -56,7 +57,7 @@ def overviews(folder: Path) -> dict[str, str]:
 
 def read_pages(folder: Path) -> list[PaperPage]:
     """Return the papers with their results, as far as there are any, for what is said of them beside their pages."""
-    return read_papers(folder, *_configured(), figure_names(), with_pages=False)
+    return read_papers(folder, *_configured(user_folder()), figure_names(), with_pages=False)
 
 
 def read_page(folder: Path, paper: str) -> PaperPage:
@@ -68,7 +69,7 @@ def read_page(folder: Path, paper: str) -> PaperPage:
 def _published(folder: Path, names: Sequence[str]) -> PublishedOverview:
     """Return what can be said of the numbers that some figures show beside ours."""
     papers = dict.fromkeys(name.partition("/")[0] for name in names)
-    figures = {name: _configured()[0][name] for name in names}
+    figures = {name: _configured(user_folder())[0][name] for name in names}
     return published_overview(figures, folder, {paper: compared(paper) for paper in papers})
 
 
@@ -84,11 +85,12 @@ def _overviews(papers: list[PaperPage], numbers: PublishedOverview) -> dict[str,
     }
 
 
+@remembered
 @cache
-def _configured() -> tuple[dict[str, Figure], dict[str, dict[str, Any]]]:
+def _configured(folder: Path | None) -> tuple[dict[str, Figure], dict[str, dict[str, Any]]]:
     """Return all figures, and what the configuration says of their papers: reading them takes a second.
 
-    A user's figure that cannot be read is left out, with a sentence: it does not stop the others.
+    ``folder`` is the user's. A figure there that cannot be read is left out, with a sentence; the others are read.
     """
     figures = {name: load_figure(name) for name in figure_names()}
     about = {paper: _about(paper) for paper in dict.fromkeys(name.partition("/")[0] for name in figures)}

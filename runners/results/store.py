@@ -18,8 +18,7 @@ import numpy as np
 
 from bench.digest import digest
 from bench.errors import ConfigError, StoreError
-from runners.config.folders import named_folder
-from runners.config.tree import CHECKOUT
+from runners.config.folders import CHECKOUT, named_folder
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
