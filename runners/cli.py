@@ -88,7 +88,7 @@ def main(name: str, action: Callable[[DictConfig], bool]) -> int:
 
 
 def _composed(args: argparse.Namespace, words: list[str], name: str) -> DictConfig | None:
-    """Compose what is run once, None where Hydra's own main is needed: it composes twice, a tenth of a second each."""
+    """Compose what is run; None for what only Hydra's own main does, which composes twice, a tenth of a second each."""
     asked = (args.multirun, args.cfg, args.resolve, args.package, args.info, args.shell_completion, args.hydra_help)
     if any(asked) or any(word.is_sweep_override() for word in OverridesParser.create().parse_overrides(words)):
         return None

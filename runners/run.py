@@ -86,9 +86,8 @@ def _text(report: dict[str, Any]) -> str:
             counts = [f"{word} ({count})" for word, count in Counter(words).items()]
             lines.append(f"  {name:<28} {', '.join(counts):>12}")
             continue
-        low, high = values.get("ci_low"), values.get("ci_high")  # of few repetitions wider than the values can be
-        is_known = low is not None
-        interval = f"   95 % interval {low:.4g} .. {high:.4g}" if is_known else ""
+        low, high = values.get("ci_low"), values.get("ci_high")  # not of few: wider than the values can be
+        interval = "" if low is None else f"   95 % interval {low:.4g} .. {high:.4g}"
         lines.append(f"  {name:<28} {values['mean']:>12.5g}{interval}")
     if 1 < count < MIN_REPETITIONS:
         lines.append(f"  (intervals need at least {MIN_REPETITIONS} repetitions)")

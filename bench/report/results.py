@@ -133,12 +133,13 @@ class Results:
         return self._matching((key for key in self._rows if key not in declared), chosen)
 
     def _matching(self, keys: Iterable[Labels], chosen: Selection) -> list[Labels]:
-        """Return the experiments whose labels `matches` finds to satisfy a selection, in a tenth of its time."""
-        if not all(is_allowed("", allowed) for axis, allowed in chosen.items() if axis not in self.axes):
-            return []
-        wanted = [(self.axes.index(axis), allowed) for axis, allowed in chosen.items() if axis in self.axes]
-        for place, allowed in wanted:
-            keys = [key for key in keys if is_allowed(key[place], allowed)]
+        """Return the experiments that satisfy a selection, as `matches` says of one, which takes longer for many."""
+        for axis, allowed in chosen.items():
+            if axis in self.axes:
+                place = self.axes.index(axis)
+                keys = [key for key in keys if is_allowed(key[place], allowed)]
+            elif not is_allowed("", allowed):
+                return []
         return list(keys)
 
     def groups(self, per: Iterable[str], selections: Iterable[Selection]) -> list[Selection]:
