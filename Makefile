@@ -76,9 +76,8 @@ compare: setup
 verify: setup
 	$(PY) -m runners.verify $(if $(FIGURE),$(figure),$(paper)) jobs=$(JOBS) $(if $(SAMPLE),seconds=$(SAMPLE)) $(if $(SEED),seed=$(SEED)) $(if $(ACCEPT),accept=true)
 
-# One process more than there are processors: some tests wait, for a limit of time or for what they have started.
 test: setup
-	$(PY) -m pytest -n $$(($(JOBS) + 1)) --dist worksteal
+	$(PY) -m pytest -n $(JOBS) --dist worksteal
 
 test-release: setup
 	$(PY) -m pytest -n $(JOBS) --dist worksteal -m release

@@ -66,6 +66,7 @@ def test_marginal_likelihood_and_gradient_are_those_of_scikit_learn(covariance, 
         np.testing.assert_allclose(own, gradient, rtol=1e-7, atol=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore:The optimal value found for dimension")  # of scikit-learn, where there is no noise
 @pytest.mark.parametrize("noise", [0.0, 0.3, 5.0])
 @pytest.mark.parametrize("dim", [1, 2])
 @pytest.mark.parametrize("covariance", COVARIANCES)
