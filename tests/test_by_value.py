@@ -115,6 +115,38 @@ def test_a_cells_class_may_have_other_values_and_no_methods():
     assert stamp(0.25, more=plain.format(False))[1] != other[1] != first[1]
 
 
+@pytest.mark.usefixtures("shell")
+@pytest.mark.parametrize(
+    ("decorator", "value", "other"),
+    [
+        ("dataclass", "1.0", "2.0"),
+        ("dataclass(order=True, frozen=True)", "1.0", "2.0"),
+        ("dataclass", "field(default_factory=list)", "field(default_factory=tuple)"),
+        ("bb.component", "Field(default_factory=list)", "Field(default_factory=tuple)"),
+    ],
+)
+def test_a_cells_class_may_use_a_dataclass_without_methods(decorator, value, other):
+    """To which Python adds some, which have no source."""
+    more = (
+        f"from dataclasses import dataclass, field\nfrom pydantic import Field\n@{decorator}\nclass Pair:\n"
+        "    first: object = {}\n"
+        "class Other(Mine):\n    def _start(self, problem, seeds): self.pair = Pair()\n"
+    )
+    first = stamp(0.25, more=more.format(value))
+    assert stamp(0.25, more=more.format(value)) == first
+    assert stamp(0.25, more=more.format(other))[1] != first[1]
+
+
+@pytest.mark.usefixtures("shell")
+@pytest.mark.parametrize("value", ["field(default_factory=lambda: [1])", "Field(default_factory=lambda: [1])"])
+def test_a_factory_without_a_name_is_refused(value):
+    decorator = "bb.component" if value.startswith("F") else "dataclass"
+    more = f"from dataclasses import dataclass, field\nfrom pydantic import Field\n@{decorator}\nclass Pair:\n"
+    more += f"    first: object = {value}\nclass Other(Mine):\n    def _start(self, *_): self.pair = Pair()\n"
+    with pytest.raises(ConfigError, match=r"found Pair\.<lambda>, expected a function with a name: write it with def"):
+        stamp(0.25, more=more)
+
+
 def test_a_class_of_inside_a_function_is_held_with_what_it_closes_over():
     digests = []
     for width in (1, 2, 1):

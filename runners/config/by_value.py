@@ -115,6 +115,13 @@ def _described(cls: type) -> tuple[str, tuple[str, ...]]:
             todo += [(base.__qualname__, base) for base in value.__bases__]
             own = {key: item for key, item in vars(value).items() if not key.startswith(("__", "_abc_"))}
             own["annotations"] = repr(vars(value).get("__annotations__"))
+            fields = vars(value).get("__dataclass_fields__", {})
+            own |= {
+                f"{key}()": factory
+                for key, field in fields.items()
+                for made in (field, field.default)  # which of pydantic has a factory itself
+                if callable(factory := getattr(made, "default_factory", None))
+            }
             todo += [(f"{name}.{key}", item) for key, item in own.items()]
         elif is_code and where == cls.__module__:
             tree = _tree(value)
@@ -130,8 +137,16 @@ def _described(cls: type) -> tuple[str, tuple[str, ...]]:
 
 def _has_no_code(value: Any) -> bool:
     """Whether it is a class without methods, such as one with other defaults, whose source no line of code leads to."""
-    made = {"__init__", "__repr__", "_pydantic_fields_complete"} if "__dataclass_params__" in vars(value) else set()
-    return isinstance(value, type) and not {function.__name__ for function in functions_of(value)} - made
+    if not isinstance(value, type):
+        return False
+    own = list(functions_of(value))
+    if "__dataclass_params__" in vars(value):  # whose decorator adds some: others with each version of Python
+        own = [function for function in own if function.__module__ == value.__module__ and not _is_generated(function)]
+    return not own
+
+
+def _is_generated(function: types.FunctionType) -> bool:
+    return function.__name__.startswith("__") and inspect.unwrap(function).__code__.co_filename == "<string>"
 
 
 def _tree(value: Any) -> Any:
@@ -149,6 +164,8 @@ def _tree(value: Any) -> Any:
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             if name == wanted and first <= line <= last:
                 return node
+    if value.__name__ == "<lambda>":
+        raise ConfigError(f"found {value.__qualname__}, expected a function with a name: write it with def")
     kind = "class" if isinstance(value, type) else "function"
     raise ConfigError(
         f"found the {kind} {value.__qualname__} whose source cannot be read, expected one in a "
