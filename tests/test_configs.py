@@ -194,6 +194,11 @@ def test_the_first_comment_of_every_choice_is_a_command_that_makes_the_choice(gr
         assert made[group] == name
 
 
+def test_a_choice_of_hydras_own_is_refused_and_not_left_out():
+    with pytest.raises(ConfigError, match="hydra: found 'help/mine', expected one of: "):
+        from_overrides(["hydra/help=mine"])
+
+
 def test_a_reference_has_the_value_that_is_run():
     """After the paper's settings and the scale's cap."""
     run = from_overrides(["paper=cdt", "scale=quick", "env.n_arms=${horizon}", "repetitions=${env.dim}"])

@@ -6,6 +6,7 @@ release.
 """
 
 import sys
+from functools import cache
 from pathlib import Path
 
 import own_log
@@ -13,6 +14,7 @@ import pytest
 import registry
 from conformance import INTERVALS
 
+from bench.envs import movielens
 from runners import cli
 from runners.config.compose import from_overrides
 from runners.run import run_and_report
@@ -98,6 +100,7 @@ def no_data(tmp_path_factory: pytest.TempPathFactory, shared_cache: Path):
         patch.setenv("BENCH_RESULTS_DIR", str(tmp_path_factory.mktemp("matrix")))
         patch.setenv("XDG_CACHE_HOME", str(shared_cache))
         patch.setattr(sys, "path", list(sys.path))
+        patch.setattr(movielens, "users_by_period", cache(movielens.users_by_period))
         yield
 
 

@@ -178,6 +178,10 @@ def _own(folder: Path | None, paper: str, line: str) -> dict[str, Any] | None:
     return settings_alone(group, choice, paper)
 
 
+_ABOUT_THE_JOB = ("env", "help", "hydra_help", "hydra_logging", "job_logging", "launcher", "output", "sweeper")
+"""Groups of Hydra's own, which only a user's words or files choose: to compose without them is a quarter quicker."""
+
+
 @remembered
 @cache
 def _hydra(folder: Path | None, words: Sequence[str]) -> tuple[dict[str, Any], dict[str, str]]:
@@ -185,7 +189,8 @@ def _hydra(folder: Path | None, words: Sequence[str]) -> tuple[dict[str, Any], d
     register()
     with nullcontext() if GlobalHydra().is_initialized() else initialize_config_dir(CONF, version_base="1.3"):
         try:
-            config = compose("config", list(words), return_hydra_config=True)
+            without = [] if folder or "hydra/" in str(words) else [f"~hydra/{group}" for group in _ABOUT_THE_JOB]
+            config = compose("config", [*words, *without], return_hydra_config=True)
         except MissingConfigException as error:
             group, _, choice = str(error.missing_cfg_file).partition("/")
             raise unknown_choice(group, choice) from None
