@@ -7,12 +7,15 @@ import runpy
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import matplotlib
+import psutil
 import pytest
 
 from runners import check, cli, compare, gallery, verify
@@ -69,6 +72,21 @@ def _program() -> int:
     sys.path.insert(0, os.getcwd())
     runpy.run_path(sys.argv[0], run_name="__main__")
     return 0
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for what another process does."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "it took too long"
+        time.sleep(0.02)
+
+
+def has_ended(process: psutil.Process) -> bool:
+    """Whether a process has ended, also one that a system is slow to clear away after its parent."""
+    with suppress(psutil.NoSuchProcess):
+        return process.status() == psutil.STATUS_ZOMBIE
+    return True
 
 
 def linucb_settings(**changes: Any) -> dict[str, Any]:

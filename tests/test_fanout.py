@@ -197,10 +197,10 @@ def test_a_tuner_that_hangs_is_stopped(tmp_path, experiment, trouble, jobs, back
     if backend == "dask":
         pytest.importorskip("distributed", reason="dask is not installed")
     trouble("hang all")
-    result = run_one(experiment, 2, Store(tmp_path / "results"), jobs, runner=Runner(backend, time_limit=1))
+    result = run_one(experiment, 2, Store(tmp_path / "results"), jobs, runner=Runner(backend, time_limit=0.3))
     assert result.done == set()
     for repetition in (0, 1):
-        assert result.failed[repetition].startswith("the repetition did not finish within runner.time_limit = 1 s")
+        assert result.failed[repetition].startswith("the repetition did not finish within runner.time_limit = 0.3 s")
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -286,7 +286,7 @@ class Slow{number}({module}.{base}):
         if not os.path.exists(file):
             with open(file + ".log", "a") as log:
                 log.write("started ")
-            time.sleep(0.5)
+            time.sleep(0.2)
             open(file, "w").close()
         return super().start(*arguments)
 """

@@ -19,7 +19,7 @@ from typing import Any
 import pooch
 import psutil
 import pytest
-from commands import PATIENCE, ROOT, Commands, popen_repetitions
+from commands import PATIENCE, ROOT, Commands, has_ended, popen_repetitions, until
 from trouble_tuner import ROUNDS
 from worker_calls import die_once
 
@@ -270,14 +270,6 @@ def test_a_killed_dask_scheduler_is_named_and_what_is_finished_is_kept(tmp_path,
     assert len(parquet(commands.results)) == 2
 
 
-def until(condition: Callable[[], bool]) -> None:
-    """Wait for what another process does."""
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, "it took too long"
-        time.sleep(0.05)
-
-
 def test_all_damaged_results_are_named_and_run_again_at_once(tmp_path, plain, capsys):
     store = Store(tmp_path / "results")
     run_all([plain], 5, store, jobs=1)
@@ -501,7 +493,7 @@ def test_what_a_test_has_started_ends_with_the_tests(tmp_path):
     started = psutil.Process(int(tests.stdout.readline()))
     tests.kill()
     tests.communicate()
-    assert started.wait(PATIENCE) is None or not started.is_running()
+    until(lambda: has_ended(started))
 
 
 @pytest.mark.parametrize("variable", ["BENCH_CONF_DIR", "BENCH_DATA_DIR", "BENCH_RESULTS_DIR"])

@@ -3,12 +3,11 @@
 import os
 import signal
 import sys
-import time
 
 import pandas as pd
 import psutil
 import pytest
-from commands import PATIENCE
+from commands import PATIENCE, has_ended, until
 
 from runners.config.experiment import Experiment
 
@@ -140,15 +139,13 @@ def test_nothing_is_left_of_a_command_that_is_stopped_while_it_tries_an_environm
         source += f"\n    @property\n    def fingerprint(self):\n        {wait}\n"
     (commands.cwd / "own_slow.py").write_text(source)
     child = commands.popen("run", "env=own_slow.Clicks", "algorithm=linucb", "tuner=random", "horizon=10")
-    while not (commands.cwd / "started").exists():
-        assert child.poll() is None
-        time.sleep(0.1)
+    until(lambda: child.poll() is not None or (commands.cwd / "started").exists())
+    assert child.poll() is None
     started = psutil.Process(child.pid).children(recursive=True)
     assert started
     os.killpg(child.pid, kind) if kind == signal.SIGINT else child.kill()
     child.communicate(timeout=PATIENCE)
-    _, left = psutil.wait_procs(started, PATIENCE)
-    assert not left
+    until(lambda: all(map(has_ended, started)))
 
 
 def test_a_setting_that_begins_with_a_tilde_is_a_word(folder):

@@ -58,6 +58,7 @@ def test_a_worker_knows_the_sources_that_were_read_before_it_was_started():
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_worker_that_outlasts_a_limit_is_killed_and_the_others_go_on(monkeypatch, jobs):
     monkeypatch.setattr("runners.execute.processes.GRACE_SECONDS", 0.1)
+    monkeypatch.setattr("runners.execute.processes._LOOK_SECONDS", 0.05)
     endless = Call(time.sleep, (86_400,), seconds=0.1, apart=True)
     others = [Call(abs, (-number,), apart=True) for number in range(1, 6)]
     with workers(Runner(), jobs) as pool:

@@ -38,9 +38,11 @@ _held: list[bytes] = []
 
 
 def grow(megabytes: int) -> int:
-    """Return the number of the process, which then is larger by that much, so late that loky looks at its size."""
+    """Return the number of the process, which then is larger by that much, and have loky look at its size at once."""
+    from loky import process_executor
+
+    process_executor._MEMORY_LEAK_CHECK_DELAY *= 0  # a second, of which it is told only now; an error if it has gone
     _held.append(b"x" * (megabytes * 1_000_000))
-    time.sleep(1.1)
     return os.getpid()
 
 

@@ -15,6 +15,8 @@ _RETURNED = 113
 """Exit code of a process whose trial ended in whatever way returns to the one who called."""
 
 _LOOK_SECONDS = 0.005
+_PARENT_SECONDS = 0.2
+"""How often a process looks whether the one that it is to end with is there: what it holds stays as long."""
 
 
 def how_it_ends(call: Callable[[], Any], does: str, seconds: float = math.inf) -> str:
@@ -58,7 +60,7 @@ def end_with(parent: int) -> None:
 
     def watch() -> None:
         while os.getppid() == parent:
-            time.sleep(1)
+            time.sleep(_PARENT_SECONDS)
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
