@@ -1,5 +1,6 @@
 """Every notebook runs from top to bottom: where there are no results it makes a few, else it shows what is there."""
 
+import gc
 import re
 import sys
 import warnings
@@ -33,7 +34,9 @@ def execute(path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, **environ
     # The first shell takes the place of the main module, which tests that start processes later in this one need
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
     shell = InteractiveShell.instance()
-    shell.reset(new_session=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(gc, "collect", lambda: 0)  # which a reset ends with, and takes a tenth of a second
+        shell.reset(new_session=True)
     shown, printed = [], ""
     for cell in nbformat.read(path, as_version=4).cells:
         if cell.cell_type == "code":
