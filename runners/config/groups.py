@@ -1,6 +1,7 @@
 """The configuration files as Hydra sees them: the suite's groups and a user's own, and what a paper sets."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from hydra.core.config_search_path import ConfigSearchPath
@@ -119,6 +120,16 @@ def _least(*values: Any) -> Any:
     """Return the smallest of several numbers; the first alone where it is none, which is said where it is checked."""
     numbers = [value for value in values if value is not None]
     return min(numbers) if all(isinstance(value, int) for value in numbers) else values[0]
+
+
+_ABOUT_THE_JOB = ("env", "help", "hydra_help", "hydra_logging", "job_logging", "launcher", "output", "sweeper")
+"""Hydra's own groups, in which only a user's words or files can choose."""
+
+
+def quicker(words: Sequence[str], folder: Path | None) -> list[str]:
+    """Return words of which Hydra composes the same in three quarters of the time; ``folder`` is the user's."""
+    without = [] if folder or "hydra/" in str(words) else [f"~hydra/{group}" for group in _ABOUT_THE_JOB]
+    return [*words, *without]
 
 
 def register() -> None:
