@@ -9,9 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Literal
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, Literal
 
 from bench.columns import is_measured
 from bench.errors import TaskError
@@ -19,14 +17,17 @@ from bench.loop import run
 from bench.seeding import Seeds
 from bench.tuners.base import Problem
 from runners.config.experiment import Experiment, build, run_repetition
-from runners.config.figures import LabelledRun
 from runners.execute.fanout import Result
 from runners.execute.limits import one_thread
 from runners.execute.processes import Call, Processes
 from runners.execute.repetition import failed
-from runners.results.aggregate import as_written
 from runners.results.capture import environment, kind_of_machine
 from runners.results.store import Store, read_json, write_text
+
+if TYPE_CHECKING:  # slow to import, and a worker that measures needs none of it
+    import pandas as pd
+
+    from runners.config.figures import LabelledRun
 
 WARM_UP_ROUNDS = 1000
 """Rounds of the untimed run that goes before, which compiles and reads data."""
@@ -37,7 +38,7 @@ Part = Literal["run", "tuner"]
 _FILES: dict[Part, str] = {"run": "seconds.json", "tuner": "seconds_of_tuner.json"}
 
 
-def measure(labelled_runs: Sequence[LabelledRun], store: Store, part: Part = "run") -> dict[str, Result]:
+def measure(labelled_runs: "Sequence[LabelledRun]", store: Store, part: Part = "run") -> dict[str, Result]:
     """Make sure that every run has been timed as often as it is to have repetitions; return results by run id.
 
     Always with repetition 0. All runs have their turn before any is timed again: a machine that slows down slows all
@@ -86,9 +87,13 @@ def measurements(store: Store, run_id: str, part: Part = "run") -> list[dict[str
 
 
 def finals_of(
-    labelled_runs: Sequence[LabelledRun], done: Sequence[Sequence[int]], store: Store, part: Part = "run"
-) -> pd.DataFrame:
+    labelled_runs: "Sequence[LabelledRun]", done: Sequence[Sequence[int]], store: Store, part: Part = "run"
+) -> "pd.DataFrame":
     """Return one row per run and measurement: axis columns, ``repetition`` (its number), ``rounds``, seconds."""
+    import pandas as pd
+
+    from runners.results.aggregate import as_written
+
     axes = list(dict.fromkeys(axis for labelled in labelled_runs for axis in labelled.labels))
     rows: list[dict[str, Any]] = []
     for labelled, numbers in zip(labelled_runs, done, strict=True):
