@@ -99,6 +99,12 @@ def drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(result, "picture", drawn)
 
 
+@pytest.fixture
+def no_docs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the pages of the documentation, which take longer than those of few results."""
+    monkeypatch.setattr("runners.results.pages.DOCS", None)
+
+
 def words_of(page: Path) -> str:
     return " ".join(Page(page.read_text()).words.split())
 
@@ -649,6 +655,7 @@ def test_what_a_text_shows_and_the_folder_lacks_comes_from_the_texts_own_results
     assert re.findall('href="([^"]*)">[b-f]<', page) == [*links, "../docs/no.md"]
 
 
+@pytest.mark.usefixtures("no_docs")
 @pytest.mark.parametrize("link", ["mine", "mine/first", "mine/first/quick", "compare", "compare/mine"])
 def test_links_out_of_the_results_are_not_followed(tmp_path: Path, link: str) -> None:
     outside = tmp_path / "outside" / "first" / "quick"
@@ -675,6 +682,7 @@ def test_a_page_of_another_program_is_left_alone(tmp_path: Path, capsys: pytest.
         assert not capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("no_docs")
 @pytest.mark.parametrize("damage", ["[]", "", "{"])
 def test_a_damaged_manifest_is_named_and_the_others_are_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: str
@@ -690,6 +698,7 @@ def test_a_damaged_manifest_is_named_and_the_others_are_shown(
     assert (tmp_path / "syndicated/figure2/index.html").is_file()
 
 
+@pytest.mark.usefixtures("no_docs")
 @pytest.mark.parametrize("name", ["comparison.json", "manifest.json", "environment.json", "claims.csv", "table.csv"])
 def test_no_damaged_file_ends_the_gallery(tmp_path: Path, name: str) -> None:
     """Other than an object, none of the expected keys, too deep, no text: the page names the file, all are written."""
