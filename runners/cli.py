@@ -20,7 +20,7 @@ from omegaconf.errors import OmegaConfBaseException
 from bench.errors import BenchError, ConfigError, one_line
 from runners.command import command, is_of_memory, is_of_output, one_sentence, unread, unwritten, without_memory
 from runners.config.folders import CONF, user_folder
-from runners.config.groups import quicker, register
+from runners.config.groups import register, without_hydras_own
 from runners.config.tree import GROUPS, choices, groups, path_of, read, refuse_hydra
 from runners.config.words import check_words
 
@@ -93,7 +93,7 @@ def _composed(args: argparse.Namespace, words: list[str], name: str) -> DictConf
     if any(asked) or any(word.is_sweep_override() for word in OverridesParser.create().parse_overrides(words)):
         return None
     with hydra.initialize_config_dir(CONF, version_base="1.3"):
-        config = hydra.compose(name, quicker(words, user_folder()), return_hydra_config=True)
+        config = hydra.compose(name, without_hydras_own(words, user_folder()), return_hydra_config=True)
     if config.hydra.mode is RunMode.MULTIRUN:  # by a file of a user's own
         return None
     HydraConfig.instance().set_config(config)

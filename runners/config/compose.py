@@ -23,7 +23,7 @@ from bench.errors import ConfigError, message
 from runners.config.classes import import_class
 from runners.config.experiment import Experiment
 from runners.config.folders import CONF, remembered, user_folder
-from runners.config.groups import quicker, register, settings_alone
+from runners.config.groups import register, settings_alone, without_hydras_own
 from runners.config.nearest import file_of_data, no_override
 from runners.config.runner import Runner
 from runners.config.tree import (
@@ -185,7 +185,7 @@ def _hydra(folder: Path | None, words: Sequence[str]) -> tuple[dict[str, Any], d
     register()
     with nullcontext() if GlobalHydra().is_initialized() else initialize_config_dir(CONF, version_base="1.3"):
         try:
-            config = compose("config", quicker(words, folder), return_hydra_config=True)
+            config = compose("config", without_hydras_own(words, folder), return_hydra_config=True)
         except MissingConfigException as error:
             group, _, choice = str(error.missing_cfg_file).partition("/")
             raise unknown_choice(group, choice) from None

@@ -122,14 +122,14 @@ def _least(*values: Any) -> Any:
     return min(numbers) if all(isinstance(value, int) for value in numbers) else values[0]
 
 
-_ABOUT_THE_JOB = ("env", "help", "hydra_help", "hydra_logging", "job_logging", "launcher", "output", "sweeper")
-"""Hydra's own groups, in which only a user's words or files can choose."""
+_HYDRAS_OWN = ("env", "help", "hydra_help", "hydra_logging", "job_logging", "launcher", "output", "sweeper")
+"""Groups about the job, in which only a user's words or files can choose."""
 
 
-def quicker(words: Sequence[str], folder: Path | None) -> list[str]:
+def without_hydras_own(words: Sequence[str], folder: Path | None) -> list[str]:
     """Return words of which Hydra composes the same in three quarters of the time; ``folder`` is the user's."""
-    without = [] if folder or "hydra/" in str(words) else [f"~hydra/{group}" for group in _ABOUT_THE_JOB]
-    return [*words, *without]
+    chosen = folder or "hydra/" in str(words)
+    return [*words, *(() if chosen else (f"~hydra/{group}" for group in _HYDRAS_OWN))]
 
 
 def register() -> None:
