@@ -32,7 +32,7 @@ COMMAND = "reproduce"
 
 
 def _few_features(panel: str, words: list[str]) -> list[str]:
-    """Return a panel's words; the factors of films that are few, of generated ratings, are found in no time."""
+    """Return a panel's words, with few features on MovieLens: factorising generated ratings takes most of the time."""
     return [*words, "env.dim=4"] if "MovieLens" in panel else words
 
 
