@@ -25,7 +25,16 @@ from bench.tuners.fault import check_proposal, cure
 from runners.config import by_value
 from runners.config.classes import BASES, construct, describe, import_class, is_named, is_suites, require
 from runners.config.folders import named_folder
-from runners.config.identity import Code, code_of, counted, named_files, session_note, token_of, users_modules
+from runners.config.identity import (
+    Code,
+    code_of,
+    counted,
+    named_files,
+    other_here,
+    session_note,
+    token_of,
+    users_modules,
+)
 from runners.config.tree import plain
 
 T = TypeVar("T")
@@ -154,11 +163,19 @@ class Experiment:
                 raise
             raise ConfigError(f"env: {cls.__name__} cannot say which data it reads: {describe(error)}") from error
 
-    def looked_at_here(self) -> "Experiment":
-        """Return this experiment with code and data as they are on this machine, in this process."""
-        other = Experiment(self.settings, self.handed)
-        other.__dict__["tokens"] = self.tokens
-        return other
+    def check_here(self) -> None:
+        """Raise ConfigError where code or data of this process are not those that it is named after.
+
+        They were edited meanwhile, or this is another machine.
+        """
+        other = other_here(self.code)
+        if (data := Experiment(self.settings, self.handed).fingerprint) != self.fingerprint:
+            other.append(f"data, which is now {data}")
+        if other:
+            raise ConfigError(
+                f"run {self.run_id}: found other code or data than when it was started ({', '.join(other)}), expected "
+                "the same; start it again"
+            )
 
     def on_data(self, fingerprint: str | None) -> "Experiment":
         """Return this experiment as it is where its data has another fingerprint; it is only for names, not to run."""
