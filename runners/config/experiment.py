@@ -31,6 +31,7 @@ from runners.config.identity import (
     counted,
     named_files,
     other_here,
+    prepare_compiled,
     session_note,
     token_of,
     users_modules,
@@ -229,7 +230,10 @@ class Experiment:
 def part_classes(settings: Mapping[str, Any], handed: Mapping[str, type]) -> dict[str, type]:
     """Return the class of each part: handed over, or imported, also from the current folder. Raises ConfigError."""
     parts = [part for part in BASES if settings.get(part) is not None]
-    return {part: handed[part] if part in handed else import_class(part, settings[part]) for part in parts}
+    found = {part: handed[part] if part in handed else import_class(part, settings[part]) for part in parts}
+    for cls in found.values():
+        prepare_compiled(cls)
+    return found
 
 
 def build(experiment: Experiment) -> tuple[Task, Tuner]:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from bench.component import neutral_settings, path_settings
 from bench.digest import digest
 from bench.errors import ConfigError
+from bench.jit import cache_apart
 from runners.config.classes import is_module_of_suite, is_suites, version
 from runners.config.listed import class_at
 
@@ -32,6 +33,8 @@ _seen: dict[str, tuple[object, str]] = {}
 """Digests of a user's modules, each with what was imported then (a reload makes another)."""
 _beside: dict[str, tuple[object, tuple[str, ...]]] = {}
 """Which modules a class's module has brought along, when it was first looked at after its import."""
+
+_prepared: set[tuple[str, str]] = set()
 
 
 class Code(NamedTuple):
@@ -52,6 +55,15 @@ def code_of(classes: Mapping[str, type]) -> Code:
     needed = {package for cls in classes.values() for package in getattr(cls, "requires", ())}
     modules = {name: _of_module(name) for name in ("bench", *sorted(names))}
     return Code(modules, {name: version(name) for name in sorted({*_ALWAYS, *needed})})
+
+
+def prepare_compiled(cls: type) -> None:
+    """Let what numba caches of a user's functions be that of her files as they are."""
+    names = users_modules(cls)
+    state = digest({name: _of_module(name) for name in names}, 12)
+    if not is_suites(cls) and (cls.__module__, state) not in _prepared:
+        _prepared.add((cls.__module__, state))
+        cache_apart([sys.modules[name] for name in {*names, cls.__module__} if name in sys.modules], state)
 
 
 def other_here(code: Code) -> list[str]:
@@ -137,9 +149,9 @@ def _loaded_with(home: str) -> Iterator[str]:
     folder = str(Path(file).resolve().parents[levels] if file else Path.cwd())
     for name, module in list(sys.modules.items()):
         path = os.path.realpath(getattr(module, "__file__", None) or "")
-        if name in ("__main__", "__mp_main__") or is_module_of_suite(name) or not path.startswith(os.path.join(folder, "")):
-            continue
-        if name.partition(".")[0] == home.partition(".")[0] or not path.startswith(_INSTALLED):
+        is_programs = name in ("__main__", "__mp_main__") or is_module_of_suite(name)
+        is_installed = path.startswith(_INSTALLED) and name.partition(".")[0] != home.partition(".")[0]
+        if path.startswith(os.path.join(folder, "")) and not is_programs and not is_installed:
             yield name
 
 
