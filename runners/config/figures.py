@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bench.component import neutral_settings
@@ -13,6 +14,7 @@ from bench.report.reading import READING, Reading
 from bench.tasks.feedback import Feedback
 from runners.config.compose import Run, from_overrides
 from runners.config.filled import filled
+from runners.config.folders import remembered
 from runners.config.nearest import one_of
 from runners.config.papers import leaves
 from runners.config.tree import PARTS, choices, class_defaults, path_of, placed, suite_choices, unknown_choice
@@ -43,6 +45,8 @@ def figure_names(paper: str | None = None) -> list[str]:
     return suite_choices("figure") if paper is None else [n for n in choices("figure") if n.startswith(f"{paper}/")]
 
 
+@remembered
+@cache
 def load_figure(name: str) -> "Figure":
     """Return a figure's configuration.
 
