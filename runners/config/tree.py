@@ -14,9 +14,8 @@ import yaml
 
 from bench.component import defaults
 from bench.errors import ConfigError
-from runners.config.by_value import class_at
 from runners.config.folders import CONFIGS, readable, remembered, user_folder
-from runners.config.listed import listed
+from runners.config.listed import class_at, listed
 from runners.config.nearest import classes_here, file_of_data, one_of
 from runners.config.yaml_text import line_of, load
 

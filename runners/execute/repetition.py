@@ -68,7 +68,7 @@ def _check_identity(experiment: Experiment) -> None:
     """Refuse to run other code or data than what the run is named after (edited meanwhile, or not on this machine)."""
     if experiment.run_id in _checked:
         return
-    here = Experiment(experiment.settings)
+    here = experiment.looked_at_here()
     if here.run_id != experiment.run_id:
         raise ConfigError(
             f"run {experiment.run_id}: found other code or data than when it was started (data now: "
@@ -80,7 +80,7 @@ def _check_identity(experiment: Experiment) -> None:
 def start(experiment: Experiment) -> None:
     """Start a task once, which prepares its data; what fails here is left to the repetitions."""
     try:
-        build(experiment.settings)[0].start(1, Seeds(experiment.settings["seed"]))
+        build(experiment)[0].start(1, Seeds(experiment.settings["seed"]))
     except BaseException as error:
         raise_if_stopped(error)
 
