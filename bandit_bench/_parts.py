@@ -15,6 +15,7 @@ from bench.errors import ConfigError
 from runners.config.classes import BASES, import_class, is_suites
 from runners.config.compose import Run, Value, compose
 from runners.config.nearest import file_of_data
+from runners.config.papers import leaves
 from runners.config.tree import GROUPS, class_of, plain, suite_choices
 
 Part: TypeAlias = Any
@@ -43,8 +44,13 @@ class Piece:
         return [*(f"{group}={name}" for group, name in self.choices.items()),
                 *(f"{'+' * added}{key}={literal(value)}" for key, value, added in self.values)]  # fmt: skip
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys that it chooses or sets, as deep as values go."""
+        return (*self.choices, *(leaf for key, value, _ in self.values for leaf in leaves(value, key)))
+
     def composed(self) -> Run:
-        """Return the run of this alone. Raises ConfigError where a key or choice does not exist or a value does not fit."""
+        """Return the run. Raises ConfigError where a choice or key does not exist, or a value does not fit."""
         return compose(self.choices, self.values, classes=self.classes)
 
 

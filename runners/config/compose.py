@@ -126,18 +126,32 @@ def choices_and_values(overrides: Sequence[str]) -> tuple[dict[str, str], list[V
         if key in GROUPS:
             choices[key] = text
         else:
-            values.append(Value(*parse(word), word.startswith("+")))
+            values.append(Value(*_key_and_value(word), word.startswith("+")))
     return choices, values
 
 
 @cache
-def parse(word: str) -> tuple[str, Any]:
+def _key_and_value(word: str) -> tuple[str, Any]:
     """Return key and value of ``key=value`` or ``+key=value``; the value is not to be changed."""
     key, equals, text = word.lstrip("+").partition("=")
     try:
         if re.fullmatch(r"\w[\w.]*", key) and equals:
             return key, load(f"value: {text}")["value"]
     except (yaml.YAMLError, ValueError, KeyError):
+        pass
+    raise ConfigError(no_override(word))
+
+
+def parse(word: str) -> Any:
+    """Read one word of a command line as Hydra does. Raises ConfigError when it is none."""
+    from hydra.core.override_parser.overrides_parser import OverridesParser  # slow to import
+    from hydra.errors import OverrideParseException
+
+    try:
+        (parsed,) = OverridesParser.create().parse_overrides([word])
+        if parsed.key_or_group:
+            return parsed
+    except OverrideParseException:
         pass
     raise ConfigError(no_override(word))
 
