@@ -4,10 +4,12 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bandit_bench._parts import Part, is_direct, words_of
+from yaml import YAMLError
+
+from bandit_bench._parts import Part, Piece, is_direct, part_of
 from bench.errors import BenchError, ConfigError
 from runners.config.classes import construct, describe, import_class, is_named, not_settings
-from runners.config.compose import from_overrides
+from runners.config.yaml_text import load
 
 if TYPE_CHECKING:  # slow to import
     from runners.execute.processes import Call
@@ -78,10 +80,11 @@ def _found(part: Part) -> tuple[str, type, dict[str, Any]]:
     errors = []
     for group in ("tuner", "algorithm", "env"):
         try:
-            words = words_of(group, _split(part))
-            words += ["algorithm=none"] * (group == "env" and is_direct(part))
-            settings = from_overrides(words).experiment.settings[group]
-            cls = import_class(group, settings)
+            piece = part_of(group, _split(part))
+            if group == "env" and is_direct(part):
+                piece += Piece({"algorithm": "none"})
+            experiment = piece.composed().experiment
+            settings, cls = experiment.settings[group], experiment.classes[group]
         except BenchError as error:
             errors.append(str(error))
             continue
@@ -96,13 +99,13 @@ def _found(part: Part) -> tuple[str, type, dict[str, Any]]:
 
 def _split(part: Part) -> Part:
     """Return a part of which settings follow the name in parentheses as a pair."""
-    from hydra.core.override_parser.overrides_parser import OverridesParser
-
     if not isinstance(part, str) or not part.endswith(")"):
         return part
     name, _, inside = part[:-1].partition("(")
-    parsed = OverridesParser.create().parse_override(f"x={{{inside.replace('=', ':')}}}")
-    return name, parsed.value()
+    try:
+        return name, load(f"{{{inside.replace('=', ': ')}}}")
+    except (YAMLError, ValueError):
+        raise ConfigError(f"check: found '{part}', expected settings as in {name}(key=value, key=value)") from None
 
 
 def _built(handed: type | None, group: str, settings: dict[str, Any]) -> Callable[[], Any]:

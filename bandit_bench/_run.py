@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bandit_bench._parts import Part, is_direct, runner_words, setting_words, words_of
+from bandit_bench._parts import Part, parts_of, runner_of, settings_of
 from bench.columns import column_of
 from runners.config.folders import look_again
 
@@ -133,19 +133,11 @@ def run(
     Raises BenchError, naming what was found and what is expected, where it cannot be run. A repetition that fails is
     recorded and does not stop the others.
     """
-    from runners.config.compose import from_overrides  # slow to import
-
     look_again()
-    words = [f"paper={paper}", *words_of("tuner", tuner), *words_of("env", env)]
-    if algorithm is not None:
-        words += words_of("algorithm", algorithm)
-    elif is_direct(env):
-        words.append("algorithm=none")
-    words += words_of("task", task) if task is not None else []
-    words += setting_words(settings)
     sizes = {"horizon": horizon, "repetitions": repetitions, "seed": seed, "jobs": jobs}
-    words += [f"{key}={value}" for key, value in sizes.items() if value is not None]
-    return run_composed(from_overrides([*words, *runner_words(runner)]))
+    asked = parts_of(tuner, env, algorithm, task, paper=paper) + settings_of(settings)
+    asked += settings_of({key: value for key, value in sizes.items() if value is not None}) + runner_of(runner)
+    return run_composed(asked.composed())
 
 
 def run_composed(composed: "Composed") -> RunResult:

@@ -5,14 +5,17 @@ import re
 import shlex
 from typing import Any
 
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, ValueType
+from hydra.errors import OverrideParseException
 
 from bandit_bench._parts import Axis, put
 from bandit_bench._plan import LOOK, ComparisonPlan
 from bench.errors import ConfigError
 from bench.report.formats import extra_formats, print_size
 from runners.cli import check_commas
-from runners.config.compose import KEYS, parse, text_of
+from runners.config.compose import KEYS
+from runners.config.nearest import no_override
 from runners.config.repetitions import most_repetitions
 from runners.config.tree import GROUPS, PARTS
 from runners.config.words import check_words
@@ -102,7 +105,10 @@ def _parse(word: str) -> Override:
     key, _, text = word.partition("=")
     if key in GROUPS and "(" in text:
         raise ConfigError(f"{key}: found '{text}', expected a name alone: settings in parentheses follow parts only")
-    parsed = parse(word)
+    try:
+        parsed = OverridesParser.create().parse_overrides([word])[0]
+    except OverrideParseException:
+        raise ConfigError(no_override(word)) from None
     if parsed.value_type not in (ValueType.ELEMENT, ValueType.CHOICE_SWEEP, ValueType.SIMPLE_CHOICE_SWEEP):
         raise ConfigError(f"{parsed.key_or_group}: found '{word}', expected values with commas between them")
     return parsed
@@ -147,3 +153,8 @@ def _values(override: Override, labels: list[str | None]) -> Axis:
             raise ConfigError(f"{key}: found two called '{label}', expected different labels")
         axis[label] = [f"{prefix}={text}"]
     return axis
+
+
+def text_of(override: Override) -> str:
+    """Return the value of an override as it was written, without quotes around it."""
+    return str(override.input_line).partition("=")[2].strip("'\"")

@@ -148,11 +148,27 @@ def read_choice(group: str, name: str) -> dict[str, Any] | None:
     return settings
 
 
+def implied(group: str, name: str) -> dict[str, str]:
+    """Return what the file of a choice chooses in other groups: its lines ``override /group: choice``."""
+    if CLASS.fullmatch(name) or path_of(f"{group}/{name}") is None:
+        return {}
+    lines = (line for line in read(f"{group}/{name}").get("defaults", []) if isinstance(line, dict))
+    pairs = [pair for line in lines for pair in line.items()]
+    return {key.removeprefix("override /"): choice for key, choice in pairs if key.startswith("override /")}
+
+
 def _stated(group: str, name: str) -> dict[str, Any] | None:
     if name in listed(group) and path_of(f"{group}/{name}") is None:
         return {"_target_": listed(group)[name]}
     content = read(f"{group}/{name}")
-    return content[group] if group in content else {k: v for k, v in content.items() if k != "defaults"}
+    stated = content[group] if group in content else {k: v for k, v in content.items() if k != "defaults"}
+    bases = [line for line in content.get("defaults", []) if isinstance(line, str) and line != "_self_"]
+    if bases and stated is not None:  # choices of the same group, which this one changes
+        own, stated = stated, {}
+        for base in bases:
+            merge(stated, _stated(group, base) or {}, add=True)
+        merge(stated, own, add=True)
+    return stated
 
 
 def class_of(group: str, name: str) -> str:
