@@ -22,7 +22,6 @@ from bench.tasks.base import Task
 from bench.trace import Trace
 from bench.tuners.base import Tuner
 from bench.tuners.fault import check_proposal, cure
-from runners.config import by_value
 from runners.config.classes import BASES, construct, describe, import_class, is_named, is_suites, require
 from runners.config.folders import named_folder
 from runners.config.identity import (
@@ -75,9 +74,7 @@ class Experiment:
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise ConfigError(f"{key}: found {value!r}, expected a whole number, at least {least}")
         self.settings: dict[str, Any] = settings
-        parts = {part: settings[part]["_target_"] for part in BASES if isinstance(settings[part], dict)}
-        held = {part: cls for part, target in parts.items() if (cls := by_value.held(target))}
-        self.handed = held | {part: cls for part, cls in classes.items() if not is_named(cls)}
+        self.handed = {part: cls for part, cls in classes.items() if not is_named(cls)}
         """Classes that no path names, by part."""
 
     def __eq__(self, other: object) -> bool:
