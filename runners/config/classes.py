@@ -13,7 +13,7 @@ import sysconfig
 import traceback
 from collections.abc import Mapping
 from contextlib import redirect_stderr
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,6 +25,7 @@ from bench.errors import BenchError, ConfigError, message
 from bench.packages import how_to_install
 from bench.tasks.base import Task
 from bench.tuners.base import Tuner
+from runners.config.folders import CHECKOUT
 from runners.config.nearest import file_of_data, one_of
 
 BASES: dict[str, type] = {"env": Environment, "algorithm": Algorithm, "tuner": Tuner, "task": Task}
@@ -67,6 +68,8 @@ def import_class(part: str, settings: Any) -> type:
         raise ConfigError(f"{key}: found {target!r}, expected the dotted path of a class in its own module")
     if not {os.getcwd(), ""} & set(sys.path):
         sys.path.insert(0, os.getcwd())
+    if module_name.partition(".")[0] not in SUITES:
+        _check_names(os.getcwd())
     try:
         module = _import(module_name)
     except ModuleNotFoundError as error:
@@ -97,6 +100,16 @@ def import_class(part: str, settings: Any) -> type:
     if not issubclass(cls, base):
         raise ConfigError(f"{key}: found '{target}', {expected}")
     return cls
+
+
+@cache
+def _check_names(folder: str) -> None:
+    """Refuse a folder in which a file has the name of a module that workers import: they would find it first."""
+    known = {*SUITES, *(sys.stdlib_module_names & sys.modules.keys())}
+    for name in sorted(known) if folder != str(CHECKOUT) else ():
+        for path in (os.path.join(folder, f"{name}.py"), os.path.join(folder, name, "__init__.py")):
+            if os.path.isfile(path):
+                raise ConfigError(f"{path}: found the name of a module that the suite imports, expected another name")
 
 
 def is_suites(cls: type) -> bool:

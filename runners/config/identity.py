@@ -53,8 +53,10 @@ def code_of(classes: Mapping[str, type]) -> Code:
 
 def prepare_compiled(cls: type) -> None:
     """Let what numba caches of a user's functions be that of her files as they are."""
-    if names := {*users_modules(cls), cls.__module__} & sys.modules.keys() - {"__main__"}:
-        cache_apart([sys.modules[name] for name in names], digest({name: _of_module(name) for name in names}, 12))
+    if not is_suites(cls):
+        names = users_modules(cls)
+        modules = [sys.modules[name] for name in {*names, cls.__module__} & sys.modules.keys()]
+        cache_apart(modules, digest({name: _of_module(name) for name in names}, 12))
 
 
 def other_here(code: Code) -> list[str]:
