@@ -63,7 +63,7 @@ def test_one_repetition_has_no_spread_and_text_is_the_default(here):
     regret = answer.report["metrics"]["final_regret"]
     assert (regret["std"], regret["ci_low"], regret["ci_high"]) == (None, None, None)
     text = here("repetitions=1", "horizon=30")
-    assert text.out.startswith("1 repetition (0 new, 0 failed)")
+    assert text.out.startswith("1 repetition (0 new, 0 failed; 1 of ")
     assert any(line.split()[:2] == ["final_regret", f"{regret['mean']:.5g}"] for line in text.out.splitlines())
 
 

@@ -47,6 +47,7 @@ def code_of(classes: Mapping[str, type]) -> Code:
     """
     names = {name for cls in classes.values() for name in users_modules(cls)}
     needed = {package for cls in classes.values() for package in getattr(cls, "requires", ())}
+    needed |= {"scikit-learn"} if "scikit-optimize" in needed else set()  # whose processes it fits
     modules = {name: _of_module(name) for name in ("bench", *sorted(names))}
     return Code(modules, {name: version(name) for name in sorted({*_ALWAYS, *needed})})
 
