@@ -30,8 +30,9 @@ from runners.config.nearest import one_of
 from runners.config.repetitions import most_repetitions
 
 if TYPE_CHECKING:
-    from bench.report.formats import Size
     from runners.execute.missing import Instead
+
+    from bench.report.formats import Size
 
 
 def compare(
