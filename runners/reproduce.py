@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
-from bench.errors import ConfigError
+from bench.errors import BenchError, ConfigError
 from runners.cli import main
 from runners.config.compose import runner_settings
 from runners.config.figures import figure_names
@@ -18,8 +18,8 @@ if TYPE_CHECKING:  # slow to import
 _COMMITTED = CHECKOUT / "results" / "claims.md" if CHECKOUT else None
 
 
-def reproduce(cfg: DictConfig) -> bool:
-    """Make the chosen figures; return whether no repetition failed and all figures were written."""
+def reproduce(cfg: DictConfig) -> None:
+    """Make the chosen figures. Raises BenchError where a repetition failed, or a figure could not be written."""
     from bandit_bench._reproduce import reproduce_as_planned  # slow to import
     from bench.report.claims.tallies import added_up, spell_by_origin
 
@@ -43,7 +43,8 @@ def reproduce(cfg: DictConfig) -> bool:
     for figure in made:
         if figure.error:
             print(f"error: {'/'.join(figure.folder.parts[-3:])} could not be written: {figure.error}", file=sys.stderr)
-    return all(figure.complete for figure in made)
+    if bad := [figure.name for figure in made if not figure.complete]:
+        raise BenchError(f"{len(bad)} of {len(made)} figures are not complete: {', '.join(bad)}")
 
 
 def _plan(cfg: DictConfig) -> "ReproductionPlan":
