@@ -3,6 +3,7 @@
 import atexit
 import gc
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -45,7 +46,8 @@ def command(action: Callable[[], bool | None]) -> int:
 
 def sentence(error: BaseException) -> str:
     """Return an error's message as one line of limited length, with the keys that there are where one is unknown."""
-    texts = [one_line(error)]
+    text = message(error).partition("Config search path:")[0].strip()
+    texts = [one_line(BenchError(re.sub(r"(?<=[.:,;])\s*\n\s*", " ", text)))]
     if isinstance(error, OverrideParseException):
         key, _, value = str(error.override).partition("=")
         quoted = value.replace("'", r"\'")
