@@ -5,7 +5,7 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from bandit_bench._comparison import ComparisonResult
 from bandit_bench._parts import Axis, Part, Parts, axis_of, is_direct, literal, runner_words, setting_words, words_of
@@ -15,6 +15,9 @@ from runners.config.compose import Run, from_overrides
 from runners.config.folders import look_again
 from runners.config.nearest import one_of
 from runners.config.repetitions import most_repetitions
+
+if TYPE_CHECKING:
+    from bench.report.formats import Size
 
 
 def compare(
@@ -36,6 +39,7 @@ def compare(
     jobs: int = 1,
     runner: str | Mapping[str, Any] | None = None,
     strict: bool = False,
+    renew: bool = False,
     **look: Any,
 ) -> ComparisonResult:
     """Compare tuners, or algorithms, and return curves, final values and verdicts.
@@ -69,6 +73,8 @@ def compare(
         Number of processes; ``"loky"``, ``"dask"``, or keys of `runner` such as ``{"time_limit": 60}``.
     strict
         Whether one line that cannot be run stops the others.
+    renew
+        Whether finished repetitions are run again.
     look
         How it is drawn: ``y_scale="log"``, ``x_scale="log"``, ``colors={label: colour}``, and ``rounds``, how many
         rounds of a curve are kept (default 60; of a trace at most 500 are there).
@@ -76,6 +82,61 @@ def compare(
     Raises BenchError, naming what was found and what is expected, where nothing can be run.
     """
     _check_look(look)
+    return compare_with(
+        tuners,
+        env=env,
+        algorithm=algorithm,
+        task=task,
+        paper=paper,
+        horizon=horizon,
+        repetitions=repetitions,
+        max_repetitions=max_repetitions,
+        seed=seed,
+        settings=settings,
+        sweep=sweep,
+        lines=lines,
+        column=column,
+        name=name,
+        jobs=jobs,
+        runner=runner,
+        strict=strict,
+        renew=renew,
+        **look,
+    )
+
+
+def compare_with(
+    tuners: Parts,
+    *,
+    env: Parts = "synthetic_linear",
+    algorithm: Parts | None = None,
+    task: Part | None = None,
+    paper: str = "none",
+    horizon: int | None = None,
+    repetitions: int | Literal["until_decided"] | None = None,
+    max_repetitions: int | None = None,
+    seed: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+    sweep: Mapping[str, Sequence[Any] | Mapping[str, Any]] | None = None,
+    lines: str | Sequence[str] = "tuner",
+    column: str | None = None,
+    name: str = "",
+    jobs: int = 1,
+    runner: str | Mapping[str, Any] | None = None,
+    strict: bool = False,
+    renew: bool = False,
+    tie: float | None = None,
+    scale: str = "paper",
+    formats: tuple[str, ...] = (),
+    size: "Size" = "",
+    command: str = "",
+    **look: Any,
+) -> ComparisonResult:
+    """Compare as `compare` does; this is what the command line calls, too.
+
+    ``scale`` caps horizon and repetitions; ``formats`` and ``size``: see `bench.report.formats`; ``command``: what is
+    shown as what makes the comparison again.
+    """
     look_again()
     axes = {"tuner": axis_of("tuner", tuners), "env": axis_of("env", env)}
     if algorithm is not None:
@@ -100,6 +161,10 @@ def compare(
             name=name,
             until_decided=until,
             strict=strict,
+            scale=scale,
+            formats=formats,
+            size=size,
+            command=command,
             look=look,
         )
     )
