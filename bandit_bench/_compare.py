@@ -18,6 +18,7 @@ from runners.config.repetitions import most_repetitions
 
 if TYPE_CHECKING:
     from bench.report.formats import Size
+    from runners.execute.missing import Instead
 
 
 def compare(
@@ -82,7 +83,7 @@ def compare(
     Raises BenchError, naming what was found and what is expected, where nothing can be run.
     """
     _check_look(look)
-    return compare_with(
+    compared = compare_with(
         tuners,
         env=env,
         algorithm=algorithm,
@@ -103,6 +104,8 @@ def compare(
         renew=renew,
         **look,
     )
+    assert compared
+    return compared
 
 
 def compare_with(
@@ -130,12 +133,13 @@ def compare_with(
     formats: tuple[str, ...] = (),
     size: "Size" = "",
     command: str = "",
+    instead: "Instead | None" = None,
     **look: Any,
-) -> ComparisonResult:
+) -> ComparisonResult | None:
     """Compare as `compare` does; this is what the command line calls, too.
 
     ``scale`` caps horizon and repetitions; ``formats`` and ``size``: see `bench.report.formats`; ``command``: what is
-    shown as what makes the comparison again.
+    shown as what makes the comparison again; ``instead``: what is done in place of it, and None returned.
     """
     look_again()
     axes = {"tuner": axis_of("tuner", tuners), "env": axis_of("env", env)}
@@ -165,12 +169,13 @@ def compare_with(
             formats=formats,
             size=size,
             command=command,
+            instead=instead,
             look=look,
         )
     )
 
 
-def compare_as_planned(plan: ComparisonPlan) -> ComparisonResult:
+def compare_as_planned(plan: ComparisonPlan) -> ComparisonResult | None:
     """Carry out a plan. Raises BenchError where nothing can be run or written."""
     run = _first_run(plan)  # what is wrong is said before what takes long is imported
     plan.check_number()
@@ -198,25 +203,25 @@ def compare_as_planned(plan: ComparisonPlan) -> ComparisonResult:
             print(line, flush=True)
         for line in data_notes:
             print(line, flush=True)
+        asked = AskedFigure(
+            figure,
+            where,
+            plan.scale,
+            list(plan.sizes),
+            plan.in_words,
+            until_decided=plan.until_decided,
+            formats=plan.formats,
+            size=plan.size,
+        )
+        if plan.instead:
+            plan.instead([asked], jobs, run.runner)
+            return None
         refusal = (
             f"name: found '{content['name']}', which another command is writing, expected a free name: choose "
             "another, or wait until it has finished"
         )
         with alone(results_folder() / "compare" / f".{content['name']}.lock", refusal):
-            result = reproduce_figure(
-                AskedFigure(
-                    figure,
-                    where,
-                    plan.scale,
-                    list(plan.sizes),
-                    plan.in_words,
-                    until_decided=plan.until_decided,
-                    formats=plan.formats,
-                    size=plan.size,
-                ),
-                jobs=jobs,
-                runner=run.runner,
-            )
+            result = reproduce_figure(asked, jobs=jobs, runner=run.runner)
             write_text(result.folder / COMPARISON, json.dumps(content, indent=1) + "\n")
             write_comparisons(results_folder())
     is_complete = result.complete and len(methods) == len(plan.methods)

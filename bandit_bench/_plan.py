@@ -17,6 +17,7 @@ from runners.config.tree import PARTS
 
 if TYPE_CHECKING:
     from bench.report.formats import Size
+    from runners.execute.missing import Instead
 
 LOOK = ("x_scale", "y_scale", "colors", "rounds")
 """Keys of a figure of curves that say how it is drawn."""
@@ -52,6 +53,7 @@ class ComparisonPlan:
     size: "Size" = ""
     look: Mapping[str, Any] = field(default_factory=dict)
     command: str = ""
+    instead: "Instead | None" = None
 
     def __post_init__(self) -> None:
         if self.name and not _NAME.fullmatch(self.name):

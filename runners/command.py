@@ -9,12 +9,12 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from hydra.errors import HydraException, OverrideParseException
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
 from bench.errors import BenchError, ConfigError, message, one_line
-from runners.config.tree import unknown_key
+from runners.config.tree import PARTS, unknown_key
 
 _LONGEST = 2_000
 """Characters of a sentence."""
@@ -48,6 +48,8 @@ def sentence(error: BaseException) -> str:
     """Return an error's message as one line of limited length, with the keys that there are where one is unknown."""
     text = message(error).partition("Config search path:")[0].strip()
     texts = [one_line(BenchError(re.sub(r"(?<=[.:,;])\s*\n\s*", " ", text)))]
+    if isinstance(error, MissingConfigException) and str(error.missing_cfg_file).partition("/")[0] in PARTS:
+        texts.append("or your own class as my_module.MyClass")
     if isinstance(error, OverrideParseException):
         key, _, value = str(error.override).partition("=")
         quoted = value.replace("'", r"\'")
@@ -65,10 +67,7 @@ def sentence(error: BaseException) -> str:
 def plain_command(doc: str | None, action: Callable[[list[str]], bool]) -> int:
     """Run a command that Hydra does not read the words of, or print its help; return its exit code."""
     words = sys.argv[1:]
-    if {"-h", "--help"} & set(words):
-        print(doc)
-        return 0
-    return command(lambda: action(words))
+    return command(lambda: print(doc) if {"-h", "--help"} & {*words} else action(words))
 
 
 def read_words(words: Sequence[str], defaults: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
 from bench.errors import BenchError, ConfigError
-from runners.cli import main
+from runners import cli
 from runners.config.compose import runner_settings
 from runners.config.figures import figure_names
 from runners.config.folders import CHECKOUT
@@ -18,6 +18,11 @@ if TYPE_CHECKING:  # slow to import
 _COMMITTED = CHECKOUT / "results" / "claims.md" if CHECKOUT else None
 _BOOLS = {"readings": (True, False, None), "renew": (True, False), "dry_run": (True, False)}
 _BOOLS |= {"surrogate": ("yes", "no", True, False)}
+
+
+def main() -> int:
+    """Make the figures that the command line asks for; return the exit code."""
+    return cli.main("reproduce", reproduce)
 
 
 def reproduce(cfg: DictConfig) -> None:
@@ -106,4 +111,4 @@ def _only(given: Any) -> dict[str, list[str]]:
 
 
 if __name__ == "__main__":
-    sys.exit(main("reproduce", reproduce))
+    sys.exit(main())

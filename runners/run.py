@@ -12,10 +12,15 @@ from omegaconf import DictConfig, OmegaConf
 
 from bench.data_kind import DataKind
 from bench.errors import BenchError
-from runners.cli import main
+from runners import cli
 
 if TYPE_CHECKING:  # slow to import
     from runners.config.compose import Run as Composed
+
+
+def main() -> int:
+    """Run what the command line asks for; return the exit code."""
+    return cli.main("config", run)
 
 
 def run(config: DictConfig) -> None:
@@ -23,8 +28,10 @@ def run(config: DictConfig) -> None:
     from runners.config.compose import run_of  # slow to import
 
     composed = HydraConfig.get()
-    words: Any = OmegaConf.to_container(composed.overrides.task)  # with references as they were written
-    settings: Any = OmegaConf.to_container(config)
+    words: Any = OmegaConf.to_container(composed.overrides.task)
+    settings: Any = OmegaConf.to_container(config, resolve=True)
+    added = {word.removeprefix("+").partition("=")[0] for word in words if word.startswith("+")}
+    settings = {key: value for key, value in settings.items() if key not in added}  # which others may refer to
     run_and_report(run_of(settings, composed.runtime.choices, words), words)
 
 
@@ -96,4 +103,4 @@ def _text(report: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main("config", run))
+    sys.exit(main())
