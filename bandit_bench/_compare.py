@@ -8,10 +8,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from bandit_bench._comparison import ComparisonResult
-from bandit_bench._parts import Axis, Part, Parts, axis_of, is_direct, literal, runner_words, setting_words, words_of
+from bandit_bench._parts import (
+    Axis,
+    Part,
+    Parts,
+    Piece,
+    axis_of,
+    is_direct,
+    literal,
+    part_of,
+    plain_value,
+    runner_of,
+    settings_of,
+)
 from bandit_bench._plan import LOOK, METHOD, ComparisonPlan
 from bench.errors import ConfigError
-from runners.config.compose import Run, from_overrides
+from bench.report.labels import canonical
+from runners.config.figures import LabelledRun
 from runners.config.folders import look_again
 from runners.config.nearest import one_of
 from runners.config.repetitions import most_repetitions
@@ -41,6 +54,7 @@ def compare(
     runner: str | Mapping[str, Any] | None = None,
     strict: bool = False,
     renew: bool = False,
+    tie: float | None = None,
     **look: Any,
 ) -> ComparisonResult:
     """Compare tuners, or algorithms, and return curves, final values and verdicts.
@@ -76,6 +90,8 @@ def compare(
         Whether one line that cannot be run stops the others.
     renew
         Whether finished repetitions are run again.
+    tie
+        The share of the other's mean within which a difference is a tie, by default .05.
     look
         How it is drawn: ``y_scale="log"``, ``x_scale="log"``, ``colors={label: colour}``, and ``rounds``, how many
         rounds of a curve are kept (default 60; of a trace at most 500 are there).
@@ -102,9 +118,10 @@ def compare(
         runner=runner,
         strict=strict,
         renew=renew,
+        tie=tie,
         **look,
     )
-    assert compared
+    assert compared is not None
     return compared
 
 
@@ -146,97 +163,95 @@ def compare_with(
     if algorithm is not None:
         axes["algorithm"] = axis_of("algorithm", algorithm)
     elif is_direct(env):
-        axes["algorithm"] = {"none": ["algorithm=none"]}
-    for key, values in (sweep or {}).items():
-        axes[key] = _axis(key, values)
-    common = words_of("task", task) if task is not None else []
-    common += setting_words(settings)
+        axes["algorithm"] = {"none": Piece({"algorithm": "none"})}
+    axes |= {key.lstrip("+"): _axis(key, values) for key, values in (sweep or {}).items()}
     until = most_repetitions(repetitions, max_repetitions)
     sizes = {"horizon": horizon, "repetitions": repetitions if until is None else None, "seed": seed}
-    return compare_as_planned(
-        ComparisonPlan(
-            axes=axes,
-            lines=(lines,) if isinstance(lines, str) else tuple(lines),
-            common=common,
-            sizes=[f"{key}={value}" for key, value in sizes.items() if value is not None],
-            machine=[f"jobs={jobs}", *runner_words(runner)],
-            paper=paper,
-            column=column or "",
-            name=name,
-            until_decided=until,
-            strict=strict,
-            scale=scale,
-            formats=formats,
-            size=size,
-            command=command,
-            instead=instead,
-            look=look,
-        )
+    plan = ComparisonPlan(
+        axes=axes,
+        lines=(lines,) if isinstance(lines, str) else tuple(lines),
+        common=(part_of("task", task) if task is not None else Piece()) + settings_of(settings),
+        sizes=settings_of({key: value for key, value in sizes.items() if value is not None}),
+        machine=settings_of({"jobs": jobs}) + runner_of(runner),
+        paper=paper,
+        scale=scale,
+        column=column or "",
+        name=name,
+        until_decided=until,
+        tie=tie,
+        strict=strict,
+        formats=formats,
+        size=size,
+        look=look,
+        command=command,
+    )
+    runs = plan.runs()  # what is wrong is said before what takes long is imported
+    plan.check_number()
+    return _carried_out(
+        replace(plan, column=_compared(plan.column, runs[0].experiment)), runs, renew=renew, instead=instead
     )
 
 
-def compare_as_planned(plan: ComparisonPlan) -> ComparisonResult | None:
-    """Carry out a plan. Raises BenchError where nothing can be run or written."""
-    run = _first_run(plan)  # what is wrong is said before what takes long is imported
-    plan.check_number()
-    plan = replace(plan, column=_compared(plan.column, run.experiment))
-
+def _carried_out(
+    plan: ComparisonPlan, runs: list[LabelledRun], *, renew: bool, instead: "Instead | None"
+) -> ComparisonResult | None:
+    """Run what is missing, and write and judge the figure. Raises BenchError where nothing can be run or written."""
     from bench.gallery.stored import COMPARISON
     from bench.report.figure import read_figure
-    from runners.config.figures import expand
     from runners.execute.figure_run import AskedFigure
     from runners.execute.reproduce_figure import reproduce_figure
-    from runners.execute.stand_ins import announcement, missing_data
+    from runners.execute.stand_ins import announcement
     from runners.execute.workers import workers
     from runners.results.comparison_pages import write_comparisons
     from runners.results.store import alone, results_folder, write_text
 
-    figure = read_figure(plan.figure())
-    where = f"compare/{figure.name}"
-    jobs = run.settings.jobs
-    with workers(run.runner, jobs):
-        runs = expand(figure, plan.scale, list(plan.sizes), readings=False)
-        methods, notes, data_notes = _that_fit(plan, runs, jobs, run.runner)
-        content = plan.figure(methods, _tuned(plan, runs))
-        figure = read_figure(content)
-        for line in announcement({content["name"]: missing_data(figure)}):
-            print(line, flush=True)
-        for line in data_notes:
+    jobs, runner = runs[0].settings.jobs, runs[0].runner
+    with workers(runner, jobs):
+        methods, notes, data_notes = _that_fit(plan, runs, jobs, runner)
+        left = {canonical(method) for method in methods}
+        runs = [run for run in runs if run.labels[METHOD] in left]
+        figure = read_figure(plan.figure(methods, _tuned(plan, runs)))
+        for line in [*announcement({figure.name: _missing_data(plan, runs)}), *data_notes]:
             print(line, flush=True)
         asked = AskedFigure(
             figure,
-            where,
+            f"compare/{figure.name}",
             plan.scale,
-            list(plan.sizes),
+            plan.sizes.words,
             plan.in_words,
             until_decided=plan.until_decided,
             formats=plan.formats,
             size=plan.size,
+            renew=renew,
+            runs=runs,
         )
-        if plan.instead:
-            plan.instead([asked], jobs, run.runner)
+        if instead:
+            instead([asked], jobs, runner)
             return None
         refusal = (
-            f"name: found '{content['name']}', which another command is writing, expected a free name: choose "
-            "another, or wait until it has finished"
+            f"name: found '{figure.name}', which another command is writing, expected a free name: choose another, or "
+            "wait until it has finished"
         )
-        with alone(results_folder() / "compare" / f".{content['name']}.lock", refusal):
-            result = reproduce_figure(asked, jobs=jobs, runner=run.runner)
-            write_text(result.folder / COMPARISON, json.dumps(content, indent=1) + "\n")
+        with alone(results_folder() / "compare" / f".{figure.name}.lock", refusal):
+            result = reproduce_figure(asked, jobs=jobs, runner=runner)
+            write_text(result.folder / COMPARISON, json.dumps(figure.given(), indent=1) + "\n")
             write_comparisons(results_folder())
     is_complete = result.complete and len(methods) == len(plan.methods)
     return ComparisonResult(result.folder, figure, is_complete=is_complete, notes=notes)
 
 
-def _first_run(plan: ComparisonPlan) -> Run:
-    """Return the first of a plan's runs, and compose one with each of its labels. Raises ConfigError."""
-    (block,) = plan.figure()["runs"]
-    first = {axis: next(iter(labels.values())) for axis, labels in block.items()}
-    run = from_overrides(plan.overrides([word for words in first.values() for word in words]))
-    for axis, labels in block.items():
-        for other in list(labels.values())[1:]:
-            from_overrides(plan.overrides([word for words in (first | {axis: other}).values() for word in words]))
-    return run
+def _missing_data(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> dict[str, list[str]]:
+    """Return the data sets that runs need and that are not here, with the environments that need them, if several."""
+    from bench.data.catalogue import CATALOGUE
+    from bench.data.files import locate
+
+    missing: dict[str, dict[str, None]] = {}
+    for run in runs:
+        cls: Any = run.experiment.classes["env"]
+        for data in cls.data_sets(run.experiment.settings["env"]):
+            if locate(CATALOGUE[data]) is None:
+                missing.setdefault(data, {}).update({run.labels["env"]: None} if "env" in plan.panels else {})
+    return {data: list(labels) for data, labels in missing.items()}
 
 
 def _compared(column: str, experiment: Any) -> str:
@@ -260,7 +275,7 @@ def _refuse_in_logs(column: str, experiments: Iterable[Any]) -> None:
             )
 
 
-def _tuned(plan: ComparisonPlan, runs: Sequence[Any]) -> str:
+def _tuned(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> str:
     """Return which hyper-parameters of which algorithm are tuned, and in which environments, if not in all."""
     if len(plan.axes.get("algorithm", ())) > 1:
         return ""
@@ -274,7 +289,9 @@ def _tuned(plan: ComparisonPlan, runs: Sequence[Any]) -> str:
     return f"Tuned: {'; '.join(texts)}" if texts else ""
 
 
-def _that_fit(plan: ComparisonPlan, runs: Sequence[Any], jobs: int, runner: Any) -> tuple[Axis, list[str], list[str]]:
+def _that_fit(
+    plan: ComparisonPlan, runs: Sequence[LabelledRun], jobs: int, runner: Any
+) -> tuple[Axis, list[str], list[str]]:
     """Return the lines that can be run everywhere, what is to be noted of them, and of the data before the run.
 
     Says why others cannot.
@@ -304,12 +321,12 @@ def _that_fit(plan: ComparisonPlan, runs: Sequence[Any], jobs: int, runner: Any)
             method = labels.pop(METHOD)
             own = error.replace(f"{method}: ", "", 1)
             reasons.setdefault(method, ", ".join([method, *map(str, labels.values())]) + f": {own}")
-    left = {method: words for method, words in methods.items() if method not in reasons}
+    left = {method: piece for method, piece in methods.items() if canonical(method) not in reasons}
     if reasons and (plan.strict or len(left) < 2):
         raise ConfigError(next(iter(reasons.values())))
     for reason in reasons.values():
         print(f"error: left out: {reason}", file=sys.stderr)
-    fitting = [found[run.experiment.run_id] for run in new if run.labels[METHOD] in left]
+    fitting = [found[run.experiment.run_id] for run in new if run.labels[METHOD] not in reasons]
     _check_column(plan.column, [fit.columns for fit in fitting])
     said = dict.fromkeys(line for fit in fitting for line in fit.data)
     for line in said:
@@ -345,9 +362,11 @@ def _axis(key: str, values: Any) -> Axis:
     pairs = values.items() if isinstance(values, Mapping) else [(value, value) for value in values]
     axis: Axis = {}
     for given, value in pairs:
-        (word,) = setting_words({key: value})
-        label = given if isinstance(given, str) else literal(given)
+        piece = settings_of({key: value})
+        label = given if isinstance(given, str) else literal(plain_value(key, given))
         if label in axis:
             raise ConfigError(f"{key}: found two called '{label}', expected different labels")
-        axis[label] = [word]
+        axis[label] = piece
+    if not axis:
+        raise ConfigError(f"sweep: found no value of {key}, expected several, such as [5, 25]")
     return axis

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from bandit_bench._comparison import ComparisonResult
-from bandit_bench._parts import literal, runner_words
+from bandit_bench._parts import literal, runner_of
 from bench.errors import ConfigError
-from runners.config.compose import from_overrides, run_settings
+from runners.config.compose import run_settings
 from runners.config.figures import figure_names, load_figure
 from runners.config.filled import filled
 from runners.config.folders import look_again
@@ -95,7 +95,7 @@ def reproduce(
     chosen = {axis: [labels] if isinstance(labels, str) else list(labels) for axis, labels in (only or {}).items()}
     plan = ReproductionPlan(
         names, scale, chosen, horizon, repetitions, max_repetitions, seed, readings, surrogate, jobs=jobs,
-        runner=from_overrides(runner_words(runner)).runner,
+        runner=runner_of(runner).composed().runner,
     )  # fmt: skip
     made = reproduce_as_planned(plan)
     for run in made.figures:

@@ -1,16 +1,20 @@
 """What environments, algorithms, tuners and tasks have in common: their settings are validated fields."""
 
 import copy
+import copyreg
 import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, field, fields, is_dataclass
 from functools import wraps
-from typing import Any, TypeVar, dataclass_transform
+from pathlib import Path
+from typing import Any, TypeVar, dataclass_transform, get_args
 
 from pydantic import ConfigDict, ValidationError
 from pydantic.dataclasses import dataclass
 
 from bench.errors import ConfigError
+
+copyreg.pickle(type(MISSING), lambda _: "MISSING")  # there is one: a class that goes to a worker as it is keeps it
 
 C = TypeVar("C")
 _CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False, arbitrary_types_allowed=True)
@@ -56,6 +60,13 @@ def neutral_settings(cls: type) -> dict[str, Any]:
     items = fields(cls) if is_dataclass(cls) else ()
     own = {item.name: item.default for item in items if item.metadata.get("neutral")}
     return own | (neutral_settings(cls.common) if hasattr(cls, "common") else {})
+
+
+def path_settings(cls: type) -> set[str]:
+    """Return the settings of a class that are declared as a path, such as ``Path | None``: files that it reads."""
+    items = fields(cls) if is_dataclass(cls) else ()
+    own = {item.name for item in items if Path in (item.type, *get_args(item.type))}
+    return own | (path_settings(cls.common) if hasattr(cls, "common") else set())
 
 
 def _default(item: Any) -> Any:

@@ -26,12 +26,16 @@ _LABEL = re.compile(r"([^\W\d][^=,()'\"\[\]{}]*)=(.*)", re.DOTALL)
 
 
 def arguments(words: Sequence[str]) -> dict[str, Any]:
-    """Return what `bandit_bench._compare.compare_with` is called with. Raises ConfigError naming the word that is wrong.
+    """Return what `bandit_bench._compare.compare_with` is called with. Raises ConfigError naming a wrong word.
 
     Values are read by Hydra's parser. Commas of parts and of settings stand between lines or panels, each of which a
     label may precede; parts take settings in parentheses.
     """
-    given: dict[str, Any] = {"settings": {}, "sweep": {}, "command": shlex.join(["python", "-m", "runners.compare", *words])}
+    given: dict[str, Any] = {
+        "settings": {},
+        "sweep": {},
+        "command": shlex.join(["python", "-m", "runners.compare", *words]),
+    }
     own: dict[str, Any] = {}
     runner: dict[str, Any] = {}
     for word, following in pairwise([*words, ""]):
@@ -83,7 +87,8 @@ def split(text: str) -> list[str]:
 
 
 def _parse(key: str, text: str) -> Override:
-    return OverridesParser.create().parse_override(f"{key}={text}")
+    (parsed,) = OverridesParser.create().parse_overrides([f"{key}={text}"])
+    return parsed
 
 
 def _value(key: str, text: str) -> Any:
@@ -91,7 +96,7 @@ def _value(key: str, text: str) -> Any:
 
 
 def _part(group: str, piece: str) -> tuple[str, Any]:
-    """Return the label, "" if there is none, and the part of words such as ``Mine=my_module.MyTuner(threshold=0.9)``."""
+    """Return the label ("": none) and the part of words such as ``Mine=my_module.MyTuner(threshold=0.9)``."""
     label, rest = _with_label(piece)
     match = _PART.fullmatch(rest)
     if not match:
@@ -127,7 +132,7 @@ def _labelled(pairs: Sequence[tuple[str, Any]], key: str) -> Any:
     by_label: dict[str, Any] = {}
     for given, part in pairs:
         name, settings = part if isinstance(part, tuple) else (part, {})
-        label = given or label_of(key, name, {name: str(value) for name, value in settings.items()})
+        label = given or label_of(key, name, settings)
         if label in by_label:
             raise ConfigError(f"{key}: found two called '{label}', expected different labels")
         by_label[label] = part

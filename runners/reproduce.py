@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # slow to import
     from bandit_bench._reproduce import ReproductionPlan
 
 _COMMITTED = CHECKOUT / "results" / "claims.md" if CHECKOUT else None
-_BOOLS = {"readings": (True, False, None), "renew": (True, False), "dry_run": (True, False)}
+_BOOLS: dict[str, tuple[Any, ...]] = {"readings": (True, False, None), "renew": (True, False), "dry_run": (True, False)}
 _BOOLS |= {"surrogate": ("yes", "no", True, False)}
 
 
@@ -106,7 +106,8 @@ def _only(given: Any) -> dict[str, list[str]]:
     """Return labels by axis."""
     labels: Any = OmegaConf.to_container(given) if isinstance(given, DictConfig) else given or {}
     if not isinstance(labels, dict):
-        raise ConfigError(f"""only: found '{labels}', expected labels by axis: 'only={{panel: "LinUCB, simulation"}}'""")
+        example = """'only={panel: "LinUCB, simulation"}'"""
+        raise ConfigError(f"only: found '{labels}', expected labels by axis: {example}")
     return {axis: list(map(str, of if isinstance(of, list) else [of])) for axis, of in labels.items()}
 
 

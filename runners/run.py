@@ -61,6 +61,7 @@ def run_and_report(composed: "Composed", changes: Sequence[str] = ()) -> None:
         "repetitions": len(result.done),
         "new": len(result.new),
         "failed": len(result.failed),
+        "reused": result.reused(),
         "seconds": round(result.seconds, 3),
         "surrogate": experiment.data_kind is DataKind.SURROGATE,
         "altered": experiment.data_kind is DataKind.ALTERED,
@@ -82,9 +83,9 @@ def _text(report: dict[str, Any]) -> str:
 
     kinds = {"surrogate": "surrogate data", "altered": "altered data", "packaged": PACKAGED_WORDS}
     data = "".join(f", {words}" for kind, words in kinds.items() if report[kind])
-    count = report["repetitions"]
+    count, again = report["repetitions"], f"; {report['reused']}" if report["reused"] else ""
     lines = [
-        f"{count} repetition{'s' * (count != 1)} ({report['new']} new, {report['failed']} failed) "
+        f"{count} repetition{'s' * (count != 1)} ({report['new']} new, {report['failed']} failed{again}) "
         f"in {report['seconds']:.1f} s{data}: {Path(report['folder'])}",
         "  " + " ".join(f"{group}={choice}" for group, choice in report["choices"].items()),
     ]

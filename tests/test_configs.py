@@ -331,8 +331,8 @@ def test_figure_composes_and_its_committed_runs_are_those_it_asks_for(name, requ
     smoke = figure.scales.get("smoke")
     for drawn in (runs, expand(figure, "smoke", []) if smoke and (smoke.overrides or smoke.leave_out) else ()):
         assert len({tuple(sorted(one.labels.items())) for one in drawn}) == len(drawn)
-        for settings in {json.dumps(one.experiment.settings): one.experiment.settings for one in drawn}.values():
-            build(settings)
+        for experiment in {json.dumps(one.experiment.settings): one.experiment for one in drawn}.values():
+            build(experiment)
     rows = settings_table(figure, runs)
     assert {row["source"] for row in rows} <= {"stated", "code", "assumed", "scale"}
     for key in figure.sources:
@@ -550,9 +550,9 @@ def test_a_class_that_cannot_be_imported_is_named_before_the_papers_settings_of_
 
 
 def test_a_configuration_that_is_played_directly_takes_no_algorithm():
-    settings = from_overrides(["env=switching_sine", "algorithm=linucb", "task=contextual_bandit"]).experiment.settings
+    experiment = from_overrides(["env=switching_sine", "algorithm=linucb", "task=contextual_bandit"]).experiment
     with pytest.raises(ConfigError, match=r"task: found SwitchingSine with LinUCB, .*: add algorithm=none$"):
-        build(settings)
+        build(experiment)
 
 
 @pytest.mark.parametrize("private", ["conf"], indirect=True)

@@ -25,23 +25,32 @@ from bench.errors import BenchError, ConfigError, message
 from bench.packages import how_to_install
 from bench.tasks.base import Task
 from bench.tuners.base import Tuner
-from runners.config import by_value
 from runners.config.nearest import file_of_data, one_of
-from runners.config.trial import how_it_ends
 
 BASES: dict[str, type] = {"env": Environment, "algorithm": Algorithm, "tuner": Tuner, "task": Task}
 """What the class of each part derives from."""
 
-IMPORT_SECONDS = 300.0
-"""How long the import of a user's module may take."""
+INTERFACE = "bandit_bench"
+SUITES = (INTERFACE, "bench", "runners")
+"""The suite's own packages."""
+
+
+def is_named(cls: type) -> bool:
+    """Whether a dotted path leads to this very class in any process; not to one of a cell or a function."""
+    if cls.__module__ == "__main__":
+        return False
+    return getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is cls
+
+
+def target_of(cls: type) -> str:
+    """Return the dotted path that settings name a class by as ``_target_``."""
+    return f"{cls.__module__}.{cls.__qualname__}".replace("<locals>.", "")
 
 
 def import_class(part: str, settings: Any) -> type:
     """Return the class that ``_target_`` of a part's settings names. Raises ConfigError if it is none for this part."""
     target = settings.get("_target_") if isinstance(settings, dict) else None
     key = f"{part}._target_"
-    if own := by_value.held(target):
-        return own.cls
     module_name, _, class_name = str(target).rpartition(".")
     if not isinstance(target, str) or module_name in ("", "__main__"):
         raise ConfigError(f"{key}: found {target!r}, expected the dotted path of a class in its own module")
@@ -65,7 +74,7 @@ def import_class(part: str, settings: Any) -> type:
             f"{key}: found '{target}', whose module cannot be imported: {describe(error)}, expected an importable class"
         ) from error
     cls, base = getattr(module, class_name, None), BASES[part]
-    expected = f"expected a class that derives from {by_value.INTERFACE}.{base.__name__}"
+    expected = f"expected a class that derives from {INTERFACE}.{base.__name__}"
     if cls is not None and not isinstance(cls, type):
         kind = "a function" if inspect.isroutine(cls) else f"no class but {reprlib.repr(cls)}"
         raise ConfigError(f"{key}: found '{target}', which is {kind}, {expected}")
@@ -85,14 +94,12 @@ def is_suites(cls: type) -> bool:
 
 
 def is_module_of_suite(name: str) -> bool:
-    return name.partition(".")[0] in ("bandit_bench", "bench", "runners")
+    return name.partition(".")[0] in SUITES
 
 
 def _import(name: str) -> ModuleType:
     """Import a module. What it says on stderr is shown only if it can be imported: errors are for the caller to say."""
     if name.partition(".")[0] != "bench" and name not in sys.modules:
-        if end := how_it_ends(lambda: importlib.import_module(name), "imports", IMPORT_SECONDS):
-            raise ImportError(f"it {end}")
         with redirect_stderr(io.StringIO()) as said:
             module = importlib.import_module(name)
         sys.stderr.write(said.getvalue())
@@ -110,7 +117,7 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
         if name in fields:
             raise ConfigError(
                 f"{part}.{name}: found a setting of {cls.__name__}, a class without @component, expected @component "
-                f"(from {by_value.INTERFACE} import component) in the line above `class {cls.__name__}`"
+                f"(from {INTERFACE} import component) in the line above `class {cls.__name__}`"
             )
     if missing := ", ".join(sorted(getattr(cls, "__abstractmethods__", ()))):
         raise ConfigError(f"{part}: the class {cls.__name__} does not define {missing}")
@@ -207,7 +214,7 @@ _KEEPS_COMPILED = "/numba/core/caching.py"
 _NOT_THE_USERS = tuple(
     str(path)
     for path in (
-        *(Path(__file__).parents[2] / name for name in ("bench", by_value.INTERFACE)),
+        *(Path(__file__).parents[2] / name for name in ("bench", INTERFACE)),
         Path(__file__).parents[1],
         *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
     )

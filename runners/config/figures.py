@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bench.component import neutral_settings
@@ -11,8 +12,9 @@ from bench.report.labels import canonical
 from bench.report.provenance import number_of_rounds
 from bench.report.reading import READING, Reading
 from bench.tasks.feedback import Feedback
-from runners.config.compose import Run, from_overrides
+from runners.config.compose import Run, choices_and_values, from_overrides
 from runners.config.filled import filled
+from runners.config.folders import remembered
 from runners.config.nearest import one_of
 from runners.config.papers import leaves
 from runners.config.tree import PARTS, choices, class_defaults, path_of, placed, suite_choices, unknown_choice
@@ -25,10 +27,14 @@ if TYPE_CHECKING:  # slow to import
 
 @dataclass(frozen=True)
 class LabelledRun(Run):
-    """One experiment of a figure: its label on each axis, what to add to ``python -m runners.run`` to run just this."""
+    """One experiment of a figure: its label on each axis, what to add to ``python -m runners.run`` to run just this.
+
+    ``keys``: what these overrides choose and set, as deep as values go.
+    """
 
     labels: dict[str, str]
     overrides: list[str]
+    keys: tuple[str, ...] = ()
 
     @property
     def is_limit(self) -> bool:
@@ -43,6 +49,8 @@ def figure_names(paper: str | None = None) -> list[str]:
     return suite_choices("figure") if paper is None else [n for n in choices("figure") if n.startswith(f"{paper}/")]
 
 
+@remembered
+@cache
 def load_figure(name: str) -> "Figure":
     """Return a figure's configuration.
 
@@ -100,7 +108,7 @@ class _AtScale(NamedTuple):
                 overrides = [f"paper={self.figure.paper}", *words, *self.smaller]
                 run = from_overrides([f"scale={self.scale}", *overrides, *self.extra], self.caps)
                 labels |= {READING: reading.name} if reading else {}
-                found.append(LabelledRun(**vars(run), labels=labels, overrides=overrides))
+                found.append(LabelledRun(**vars(run), labels=labels, overrides=overrides, keys=_keys(tuple(overrides))))
         return found
 
     def under(self, reading: Reading, first: Sequence[LabelledRun]) -> list[LabelledRun]:
@@ -152,6 +160,12 @@ def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = T
     runs = [*first, *(run for reading in others for run in at_scale.under(reading, first))]
     at_scale.check_sources(runs)
     return runs + (at_scale.fixed() if readings else [])
+
+
+@cache
+def _keys(overrides: tuple[str, ...]) -> tuple[str, ...]:
+    choices, values = choices_and_values(overrides)
+    return (*choices, *(leaf for key, value, _ in values for leaf in leaves(value, key)))
 
 
 _FEEDBACK = neutral_settings(Feedback)

@@ -2,8 +2,7 @@
 
 import argparse
 import os
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 from hydra.core.config_search_path import ConfigSearchPath
@@ -22,7 +21,6 @@ from runners.config.tree import (
     Open,
     choices,
     groups,
-    merge,
     path_of,
     plain,
     read,
@@ -90,23 +88,6 @@ def _with_open(content: Mapping[str, Any]) -> DictConfig:
     return config
 
 
-def settings_alone(group: str, choice: str, paper: str) -> dict[str, Any] | None:
-    """Return the settings of a group after a choice and what a paper sets there.
-
-    None where there is no such choice, or its file says something of other groups.
-    """
-    source = Groups("suite", f"groups://{CONF}")
-    if group not in GROUPS or not source.is_config(f"{group}/{choice}"):
-        return None
-    loaded = source.load_config(f"{group}/{choice}")
-    if loaded.header.get("package") or "defaults" in loaded.config:
-        return None
-    settings: Any = OmegaConf.to_container(loaded.config)
-    if group in PARTS:
-        merge(settings, paper_settings(group, paper, choice), add=True)
-    return dict(settings)
-
-
 class _SearchPath(SearchPathPlugin):
     """The suite's files are found from every configuration, also from a user's own (``--config-path``)."""
 
@@ -129,16 +110,6 @@ def _least(*values: Any) -> Any:
     """Return the smallest of several numbers; the first alone where it is none, which is said where it is checked."""
     numbers = [value for value in values if value is not None]
     return min(numbers) if all(isinstance(value, int) for value in numbers) else values[0]
-
-
-_HYDRAS_OWN = ("env", "help", "hydra_help", "hydra_logging", "job_logging", "launcher", "output", "sweeper")
-"""Groups about the job, in which only a user's words or files can choose."""
-
-
-def without_hydras_own(words: Sequence[str], folder: Path | None) -> list[str]:
-    """Return words of which Hydra composes the same in three quarters of the time; ``folder`` is the user's."""
-    chosen = folder or "hydra/" in str(words)
-    return [*words, *(() if chosen else (f"~hydra/{group}" for group in _HYDRAS_OWN))]
 
 
 def register() -> None:

@@ -38,6 +38,7 @@ class AskedFigure:
     as many as the scale says, which also holds for timings and for figures without claims. ``formats`` and ``size``:
     what is written beside the usual files, and the width of a PDF; see `bench.report.formats`. ``readings``: whether
     all readings are run, or only the first. ``renew``: whether runs that other code or packages made are run again.
+    ``runs``: its experiments, where they are not those that its figure spells.
     """
 
     figure: Figure
@@ -51,6 +52,7 @@ class AskedFigure:
     readings: bool = True
     size: Size = ""
     renew: bool = False
+    runs: list[LabelledRun] | None = None
 
     @property
     def name(self) -> str:
@@ -86,7 +88,7 @@ class AskedFigure:
 
     def composed(self) -> "ComposedFigure":
         """Find the experiments that it asks for first, and the repetitions that lie beside it."""
-        runs = expand(self.figure, self.scale, list(self.extra), readings=self.readings)
+        runs = self.runs or expand(self.figure, self.scale, list(self.extra), readings=self.readings)
         kinds = {labelled.experiment.data_kind for labelled in runs}
         kind = next((f"-{kind}" for kind in (DataKind.ALTERED, DataKind.SURROGATE) if kind in kinds), "")
         folder = results_folder() / f"{self.where}{kind}"

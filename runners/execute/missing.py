@@ -4,6 +4,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
 from typing import NamedTuple, TypeAlias
 
@@ -35,7 +36,8 @@ class Lacking(NamedTuple):
     numbers: list[int]
 
 
-class Shard(NamedTuple):
+@dataclass(frozen=True)
+class Shard:
     """Share ``index`` (1 to ``count``) of all repetitions: every ``count``-th in the order of figures, runs, numbers.
 
     The order does not depend on what is finished, so shares never overlap, whenever their commands start.
@@ -127,9 +129,7 @@ def expected_seconds(experiments: Sequence[Experiment]) -> tuple[dict[str, float
         how.append(f"committed seconds of {len(known)} runs times {factor:.2g}, as one of them took here")
     if others:
         rounds = {one.run_id: min(_MOST_ROUNDS, one.settings["horizon"]) for one in others}
-        each = {
-            one.run_id: _played(one, rounds[one.run_id]) / rounds[one.run_id] for one in others[:_MOST_PLAYED]
-        }
+        each = {one.run_id: _played(one, rounds[one.run_id]) / rounds[one.run_id] for one in others[:_MOST_PLAYED]}
         usual = median(each.values())
         known |= {one.run_id: each.get(one.run_id, usual) * one.settings["horizon"] for one in others}
         how.append(f"{max(rounds.values())} rounds of {len(each)} runs played here")

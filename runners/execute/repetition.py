@@ -4,7 +4,7 @@ import time
 import traceback
 from typing import Literal, NamedTuple
 
-from bench.errors import BenchError, ConfigError, TaskError
+from bench.errors import BenchError, TaskError
 from bench.seeding import Seeds
 from runners.config.classes import describe
 from runners.config.experiment import Experiment, build, check_experiment, run_repetition
@@ -68,19 +68,14 @@ def _check_identity(experiment: Experiment) -> None:
     """Refuse to run other code or data than what the run is named after (edited meanwhile, or not on this machine)."""
     if experiment.run_id in _checked:
         return
-    here = Experiment(experiment.settings)
-    if here.run_id != experiment.run_id:
-        raise ConfigError(
-            f"run {experiment.run_id}: found other code or data than when it was started (data now: "
-            f"{here.fingerprint}), expected the same; start it again"
-        )
+    experiment.check_here()
     _checked.add(experiment.run_id)
 
 
 def start(experiment: Experiment) -> None:
     """Start a task once, which prepares its data; what fails here is left to the repetitions."""
     try:
-        build(experiment.settings)[0].start(1, Seeds(experiment.settings["seed"]))
+        build(experiment)[0].start(1, Seeds(experiment.settings["seed"]))
     except BaseException as error:
         raise_if_stopped(error)
 

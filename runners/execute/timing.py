@@ -151,7 +151,7 @@ def _apart(function: Callable[[Experiment], Any], experiment: Experiment) -> Any
 def _warm_up(experiment: Experiment) -> None:
     with suppress(Exception, SystemExit):  # what fails here fails again where it is recorded
         short = min(experiment.settings["horizon"], WARM_UP_ROUNDS)
-        run_repetition(Experiment({**experiment.settings, "horizon": short}), 0)
+        run_repetition(Experiment({**experiment.settings, "horizon": short}, experiment.handed), 0)
 
 
 def _once(experiment: Experiment) -> dict[str, float]:
@@ -166,7 +166,7 @@ def _once(experiment: Experiment) -> dict[str, float]:
 
 def _tuner_once(experiment: Experiment) -> dict[str, float]:
     settings = experiment.settings
-    task, tuner = build(settings)
+    task, tuner = build(experiment)
     started: list[tuple[Problem, Seeds | None]] = []
     told: list[float] = []
     start, tell = tuner.start, tuner.tell
