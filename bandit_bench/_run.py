@@ -108,7 +108,14 @@ class RunResult:
 
     def __repr__(self) -> str:
         chosen = " ".join(f"{group}={self.composed.choices[group]}" for group in ("env", "algorithm", "tuner"))
-        return f"<RunResult: {chosen}, {len(self.done)} repetitions, in {self.folder}>"
+        counts = "; ".join(filter(None, [f"{len(self.new)} new", self.reused("renew=True")]))
+        return f"<RunResult: {chosen}, {len(self.done)} repetitions ({counts}), in {self.folder}>"
+
+    def reused(self, renew: str = "renew=true") -> str:
+        """Return when the repetitions that are not new were made, and the word that runs them again; "" if none."""
+        from runners.results.reuse import reuse_line  # slow to import
+
+        return reuse_line(self._store, {self.run_id: sorted({*self.done} - {*self.new})}, renew)
 
     def _repr_html_(self) -> str:
         return str(self.finals.to_html(index=False, float_format="{:.5g}".format, border=0))
@@ -127,14 +134,16 @@ def run(
     settings: Mapping[str, Any] | None = None,
     jobs: int = 1,
     runner: str | Mapping[str, Any] | None = None,
+    renew: bool = False,
 ) -> RunResult:
     """Run what is missing of one experiment and return its repetitions; arguments are those of `compare`.
 
+    ``renew``: whether finished repetitions are run again.
     Raises BenchError, naming what was found and what is expected, where it cannot be run. A repetition that fails is
     recorded and does not stop the others.
     """
     look_again()
-    sizes = {"horizon": horizon, "repetitions": repetitions, "seed": seed, "jobs": jobs}
+    sizes = {"horizon": horizon, "repetitions": repetitions, "seed": seed, "jobs": jobs, "renew": renew}
     asked = parts_of(tuner, env, algorithm, task, paper=paper) + settings_of(settings)
     asked += settings_of({key: value for key, value in sizes.items() if value is not None}) + runner_of(runner)
     return run_composed(asked.composed())
@@ -144,10 +153,13 @@ def run_composed(composed: "Composed") -> RunResult:
     """Run what is missing of a composed experiment."""
     from runners.execute.fanout import check_by_worker, run_all  # slow to import
     from runners.execute.workers import workers
+    from runners.results.reuse import forget
     from runners.results.store import Store, results_folder
 
     store, n = Store(results_folder()), composed.settings.repetitions
     composed.experiment.check_repetitions(n)
+    if composed.settings.renew:
+        forget(store, composed.experiment.run_id, range(n))
     is_missing = not set(range(n)) <= store.done(composed.experiment.run_id)
     jobs = 1 if n == 1 else composed.settings.jobs
     with workers(composed.runner, jobs) if is_missing else nullcontext():

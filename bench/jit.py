@@ -9,9 +9,10 @@ import hashlib
 import logging
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache, update_wrapper
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -83,6 +84,28 @@ def _numba() -> Any:
     config.CACHE_DIR = str(Path(folder) / digest.hexdigest()[:16])
     _say_when_new(Path(config.CACHE_DIR))
     return numba
+
+
+def cache_apart(modules: Iterable[ModuleType], state: str) -> None:
+    """Keep what numba caches of functions at the top of a user's modules in a folder of a name with their ``state``.
+
+    So an edit of one compiles anew what calls it from another.
+    """
+    if "numba" not in sys.modules:
+        return
+    from numba.core.dispatcher import Dispatcher
+
+    config: Any = _numba().config
+    folder = config.CACHE_DIR
+    config.CACHE_DIR = f"{folder}-{state}"
+    try:
+        for function in {id(value): value for module in modules for value in vars(module).values()}.values():
+            if isinstance(function, Dispatcher) and function.stats.cache_path is not None:
+                function.enable_caching()
+                if function.signatures:  # compiled, or read from elsewhere, when it was imported
+                    function.recompile()
+    finally:
+        config.CACHE_DIR = folder
 
 
 def _say_when_new(folder: Path) -> None:

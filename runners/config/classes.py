@@ -51,10 +51,6 @@ def import_class(part: str, settings: Any) -> type:
     """Return the class that ``_target_`` of a part's settings names. Raises ConfigError if it is none for this part."""
     target = settings.get("_target_") if isinstance(settings, dict) else None
     key = f"{part}._target_"
-    from runners.config.by_value import held
-
-    if own := held(target):
-        return own
     module_name, _, class_name = str(target).rpartition(".")
     if not isinstance(target, str) or module_name in ("", "__main__"):
         raise ConfigError(f"{key}: found {target!r}, expected the dotted path of a class in its own module")

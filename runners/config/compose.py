@@ -54,6 +54,8 @@ class RunSettings:
         Number of worker processes, one thread each.
     output
         What ``runners.run`` prints: ``text``, or ``json``, one JSON object as the last line.
+    renew
+        Whether finished repetitions are run again.
     """
 
     horizon: Annotated[int, Field(ge=1, le=10**9)]
@@ -61,6 +63,7 @@ class RunSettings:
     seed: NonNegativeInt
     jobs: PositiveInt
     output: Literal["text", "json"]
+    renew: bool
 
 
 KEYS = (*GROUPS, *RunSettings.__annotations__, "uncapped")
@@ -205,7 +208,7 @@ def _stated(folder: Path | None, choices: tuple[tuple[str, str], ...]) -> tuple[
     chosen = _defaults() | given
     for group in ("env", "algorithm"):
         chosen |= {key: name for key, name in implied(group, chosen[group]).items() if key not in given}
-    settings: dict[str, Any] = {key: config[key] for key in ("seed", "jobs", "output")}
+    settings: dict[str, Any] = {key: config[key] for key in ("seed", "jobs", "output", "renew")}
     settings |= {group: _copy(read_choice(group, chosen[group])) for group in (*PARTS, "scale", "runner")}
     for part in PARTS:
         if changes := paper_settings(part, chosen["paper"], chosen[part]):
@@ -284,7 +287,7 @@ def run_settings(values: dict[str, Any]) -> RunSettings:
     for key, value in values.items():
         if value is None:
             raise ConfigError(f"{key}: found no value, expected one")
-        if isinstance(value, bool):
+        if isinstance(value, bool) and key != "renew":
             raise ConfigError(f"{key}: found {value}, expected {'a word' if key == 'output' else 'a whole number'}")
     try:
         return RunSettings(**(defaults | values))

@@ -22,10 +22,19 @@ from bench.tasks.base import Task
 from bench.trace import Trace
 from bench.tuners.base import Tuner
 from bench.tuners.fault import check_proposal, cure
-from runners.config import by_value
 from runners.config.classes import BASES, construct, describe, import_class, is_named, is_suites, require
 from runners.config.folders import named_folder
-from runners.config.identity import Code, code_of, counted, named_files, session_note, token_of, users_modules
+from runners.config.identity import (
+    Code,
+    code_of,
+    counted,
+    named_files,
+    other_here,
+    prepare_compiled,
+    session_note,
+    token_of,
+    users_modules,
+)
 from runners.config.tree import plain
 
 T = TypeVar("T")
@@ -65,9 +74,7 @@ class Experiment:
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise ConfigError(f"{key}: found {value!r}, expected a whole number, at least {least}")
         self.settings: dict[str, Any] = settings
-        parts = {part: settings[part]["_target_"] for part in BASES if isinstance(settings[part], dict)}
-        held = {part: cls for part, target in parts.items() if (cls := by_value.held(target))}
-        self.handed = held | {part: cls for part, cls in classes.items() if not is_named(cls)}
+        self.handed = {part: cls for part, cls in classes.items() if not is_named(cls)}
         """Classes that no path names, by part."""
 
     def __eq__(self, other: object) -> bool:
@@ -154,11 +161,19 @@ class Experiment:
                 raise
             raise ConfigError(f"env: {cls.__name__} cannot say which data it reads: {describe(error)}") from error
 
-    def looked_at_here(self) -> "Experiment":
-        """Return this experiment with code and data as they are on this machine, in this process."""
-        other = Experiment(self.settings, self.handed)
-        other.__dict__["tokens"] = self.tokens
-        return other
+    def check_here(self) -> None:
+        """Raise ConfigError where code or data of this process are not those that it is named after.
+
+        They were edited meanwhile, or this is another machine.
+        """
+        other = other_here(self.code)
+        if (data := Experiment(self.settings, self.handed).fingerprint) != self.fingerprint:
+            other.append(f"data, which is now {data}")
+        if other:
+            raise ConfigError(
+                f"run {self.run_id}: found other code or data than when it was started ({', '.join(other)}), expected "
+                "the same; start it again"
+            )
 
     def on_data(self, fingerprint: str | None) -> "Experiment":
         """Return this experiment as it is where its data has another fingerprint; it is only for names, not to run."""
@@ -212,7 +227,10 @@ class Experiment:
 def part_classes(settings: Mapping[str, Any], handed: Mapping[str, type]) -> dict[str, type]:
     """Return the class of each part: handed over, or imported, also from the current folder. Raises ConfigError."""
     parts = [part for part in BASES if settings.get(part) is not None]
-    return {part: handed[part] if part in handed else import_class(part, settings[part]) for part in parts}
+    found = {part: handed[part] if part in handed else import_class(part, settings[part]) for part in parts}
+    for cls in found.values():
+        prepare_compiled(cls)
+    return found
 
 
 def build(experiment: Experiment) -> tuple[Task, Tuner]:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from bench.component import neutral_settings, path_settings
 from bench.digest import digest
 from bench.errors import ConfigError
+from bench.jit import cache_apart
 from runners.config.classes import is_module_of_suite, is_suites, version
 from runners.config.listed import class_at
 
@@ -32,6 +33,8 @@ _seen: dict[str, tuple[object, str]] = {}
 """Digests of a user's modules, each with what was imported then (a reload makes another)."""
 _beside: dict[str, tuple[object, tuple[str, ...]]] = {}
 """Which modules a class's module has brought along, when it was first looked at after its import."""
+
+_prepared: set[tuple[str, str]] = set()
 
 
 class Code(NamedTuple):
@@ -50,8 +53,25 @@ def code_of(classes: Mapping[str, type]) -> Code:
     """
     names = {name for cls in classes.values() for name in users_modules(cls)}
     needed = {package for cls in classes.values() for package in getattr(cls, "requires", ())}
-    modules = {"bench": _of_bench()} | {name: _of_module(name) for name in sorted(names)}
+    modules = {name: _of_module(name) for name in ("bench", *sorted(names))}
     return Code(modules, {name: version(name) for name in sorted({*_ALWAYS, *needed})})
+
+
+def prepare_compiled(cls: type) -> None:
+    """Let what numba caches of a user's functions be that of her files as they are."""
+    names = users_modules(cls)
+    state = digest({name: _of_module(name) for name in names}, 12)
+    if not is_suites(cls) and (cls.__module__, state) not in _prepared:
+        _prepared.add((cls.__module__, state))
+        cache_apart([sys.modules[name] for name in {*names, cls.__module__} if name in sys.modules], state)
+
+
+def other_here(code: Code) -> list[str]:
+    """Return which modules that are loaded in this process, and which packages, are not those of ``code``."""
+    modules = {name: _of_module(name) for name in code.modules if name in sys.modules}
+    packages = {name: version(name) for name in code.packages}
+    found, expected = {**modules, **packages}, {**code.modules, **code.packages}
+    return [name for name, value in found.items() if value != expected[name]]
 
 
 def counted(value: Any, classes: Mapping[str, type] | None = None, cls: type | None = None) -> Any:
@@ -97,7 +117,7 @@ def session_note(part: str, cls: type) -> str:
 
 def token_of(cls: type) -> str:
     """Return what tells a class that no path names from all others, also of another session, and of other helpers."""
-    from joblib.externals import cloudpickle  # slow to import
+    import cloudpickle  # by which joblib sends them
 
     try:
         return digest(cloudpickle.dumps(cls), 12)  # has a number that is drawn for this class object in this process
@@ -129,22 +149,24 @@ def _loaded_with(home: str) -> Iterator[str]:
     folder = str(Path(file).resolve().parents[levels] if file else Path.cwd())
     for name, module in list(sys.modules.items()):
         path = os.path.realpath(getattr(module, "__file__", None) or "")
-        if name == "__main__" or is_module_of_suite(name) or not path.startswith(os.path.join(folder, "")):
-            continue
-        if name.partition(".")[0] == home.partition(".")[0] or not path.startswith(_INSTALLED):
+        is_programs = name in ("__main__", "__mp_main__") or is_module_of_suite(name)
+        is_installed = path.startswith(_INSTALLED) and name.partition(".")[0] != home.partition(".")[0]
+        if path.startswith(os.path.join(folder, "")) and not is_programs and not is_installed:
             yield name
 
 
 def _of_module(name: str) -> str:
     """Return the digest of a module's file."""
+    if name == "bench":
+        return _of_bench()
     module = sys.modules[name]
     path = Path(str(module.__file__))
     try:
         found = digest(path.read_bytes(), 20)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}), expected the file of {name}") from None
-    imported = module.__spec__
-    if _seen.get(name, (None,))[0] is not imported:
+    imported = module.__spec__ or module
+    if name not in _seen or _seen[name][0] is not imported:
         _seen[name] = imported, found
     if _seen[name][1] != found and "IPython.extensions.autoreload" not in sys.modules:  # which imports in place
         raise ConfigError(

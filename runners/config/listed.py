@@ -37,10 +37,6 @@ def _points() -> Any:  # its type differs between versions of Python
 
 def class_at(path: str) -> type | None:
     """Return the class at a dotted path, None where there is none: a run that needs it says so."""
-    from runners.config.by_value import held
-
-    if found := held(path):
-        return found
     module, _, name = path.rpartition(".")
     try:
         found = getattr(importlib.import_module(module), name, None)

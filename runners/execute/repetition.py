@@ -4,7 +4,7 @@ import time
 import traceback
 from typing import Literal, NamedTuple
 
-from bench.errors import BenchError, ConfigError, TaskError
+from bench.errors import BenchError, TaskError
 from bench.seeding import Seeds
 from runners.config.classes import describe
 from runners.config.experiment import Experiment, build, check_experiment, run_repetition
@@ -68,12 +68,7 @@ def _check_identity(experiment: Experiment) -> None:
     """Refuse to run other code or data than what the run is named after (edited meanwhile, or not on this machine)."""
     if experiment.run_id in _checked:
         return
-    here = experiment.looked_at_here()
-    if here.run_id != experiment.run_id:
-        raise ConfigError(
-            f"run {experiment.run_id}: found other code or data than when it was started (data now: "
-            f"{here.fingerprint}), expected the same; start it again"
-        )
+    experiment.check_here()
     _checked.add(experiment.run_id)
 
 
