@@ -65,7 +65,7 @@ $(STAMP): pyproject.toml constraints.txt
 # First fetches the real data that needs no account; where there is no network, and with FETCH=no, stand-ins are used.
 reproduce-paper: setup
 	$(if $(filter no,$(FETCH)),,$(PY) -m bench.data fetch all)
-	$(PY) -m runners.reproduce $(paper) $(figure) scale=$(SCALE) jobs=$(JOBS) $(if $(FORMAT),format=$(FORMAT)) $(if $(SIZE),size=$(SIZE))
+	$(PY) -m runners.reproduce $(paper) $(figure) scale=$(SCALE) jobs=$(JOBS) $(if $(FORMAT),'format=[$(FORMAT)]') $(if $(SIZE),size=$(SIZE))
 
 run: setup
 	$(PY) -m runners.run $(args)

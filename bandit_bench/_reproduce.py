@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from bandit_bench._comparison import ComparisonResult
-from bandit_bench._parts import runner_of
+from bandit_bench._parts import literal, runner_of
 from bench.errors import ConfigError
 from runners.config.compose import run_settings
 from runners.config.figures import figure_names, load_figure
@@ -23,13 +23,17 @@ if TYPE_CHECKING:  # slow to import
     from bench.report.formats import Size
     from bench.report.reading import Reading
     from runners.execute.figure_run import AskedFigure, WrittenFigure
+    from runners.execute.missing import Instead
 
 Scale = Literal["smoke", "quick", "reduced", "paper"]
 
 
 @dataclass(frozen=True)
 class ReproductionPlan:
-    """Figures that are asked for, by name, and how; see `reproduce`."""
+    """Figures that are asked for, by name, and how; see `reproduce`.
+
+    ``instead``: what is done in place of making them, such as a share of their repetitions.
+    """
 
     names: Sequence[str]
     scale: str = "quick"
@@ -45,6 +49,7 @@ class ReproductionPlan:
     runner: Runner = field(default_factory=Runner)
     formats: tuple[str, ...] = ()
     size: "Size" = ""
+    instead: "Instead | None" = None
 
 
 class MadeFigures(NamedTuple):
@@ -130,6 +135,9 @@ def reproduce_as_planned(plan: ReproductionPlan) -> MadeFigures:
         refuse(missing)
     for line in announcement(missing):
         print(line, flush=True)
+    if plan.instead:
+        plan.instead([asked[name] for name in missing], plan.jobs, plan.runner)
+        return MadeFigures([], 0.0, 0.0, "", 0)
     with workers(plan.runner, plan.jobs):
         made = [one.tell() for one in spread(plan.runner, plan.jobs)(redraw, stored)]
         made += reproduce_figures([asked[name] for name in missing], jobs=plan.jobs, runner=plan.runner)
@@ -256,17 +264,6 @@ def _fits(figure: dict[str, Any], key: str, entry: Any) -> bool:
     return True
 
 
-def read_only(text: str) -> dict[str, list[str]]:
-    """Return labels by axis from words: ``panel=LinUCB, simulation|LinTS, simulation; method=CDT``."""
-    chosen: dict[str, list[str]] = {}
-    for part in filter(None, (word.strip() for word in text.split(";"))):
-        axis, equals, labels = part.partition("=")
-        if not (axis and equals and labels):
-            raise ConfigError(f"only: found '{part}', expected labels of an axis: only='panel=LinUCB, simulation'")
-        chosen[axis.strip()] = [label.strip() for label in labels.split("|")]
-    return chosen
-
-
 def in_words(only: Mapping[str, Sequence[str]]) -> str:
-    """Return labels by axis as `read_only` reads them."""
-    return "; ".join(f"{axis}={'|'.join(labels)}" for axis, labels in only.items())
+    """Return labels by axis as Hydra reads them."""
+    return literal(dict(only))

@@ -263,23 +263,8 @@ def groups() -> list[str]:
     return sorted({*GROUPS, "figure", *own})
 
 
-_OF_HYDRA = ("hydra.mode", "hydra.sweeper.params", "hydra/help", "hydra.help")
-"""What of Hydra's own settings has an effect here."""
-
-
-def refuse_hydra(key: str) -> None:
-    """Refuse a key of Hydra's own, such as ``hydra.run.dir`` or ``hydra/launcher``, that has no effect here."""
-    if re.split("[.@/]", key)[0] == "hydra" and not key.startswith(_OF_HYDRA):
-        raise ConfigError(
-            f"{key}: found a setting of Hydra without effect here, expected jobs=4 or runner=dask for more processes, "
-            "and the folder of results in BENCH_RESULTS_DIR",
-            at=[key],
-        )
-
-
 def unknown_choice(group: str, found: str) -> ConfigError:
     """Say which choices a group has in place of one that does not exist."""
-    refuse_hydra(f"{group}/{found}".rpartition("/")[0])
     if group == "env" and (data := file_of_data(found)):
         return ConfigError(data, at=[found, group])
     own = classes_here(found) if group in PARTS else []
