@@ -37,11 +37,10 @@ SUITES = (INTERFACE, "bench", "runners")
 
 
 def is_named(cls: type) -> bool:
-    """Whether dotted paths lead to this very class, and its bases, in any process; not so in a cell or a function."""
-    own = [cls, *(base for base in cls.__mro__ if is_users(file_of(base.__module__)))]
-    return "__main__" not in [base.__module__ for base in own] and all(
-        getattr(sys.modules.get(base.__module__), base.__qualname__, None) is base for base in own
-    )
+    """Whether a dotted path leads to this very class in any process; not to one of a cell or a function."""
+    if cls.__module__ == "__main__":
+        return False
+    return getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is cls
 
 
 def file_of(module: str) -> str:
