@@ -204,9 +204,19 @@ def _carried_out(
     from runners.execute.stand_ins import announcement
     from runners.execute.workers import workers
     from runners.results.comparison_pages import write_comparisons
-    from runners.results.store import alone, results_folder, write_text
+    from runners.results.reuse import forget, reuse_line
+    from runners.results.store import Store, alone, results_folder, write_text
 
-    jobs, runner = runs[0].settings.jobs, runs[0].runner
+    jobs, runner, store = runs[0].settings.jobs, runs[0].runner, Store(results_folder())
+    finished = {
+        run.experiment.run_id: store.done(run.experiment.run_id)
+        & set(range(plan.until_decided or run.settings.repetitions))
+        for run in runs
+    }
+    if renew and not instead:
+        for run_id, numbers in finished.items():
+            forget(store, run_id, numbers)
+        finished = {}
     with workers(runner, jobs):
         methods, notes, data_notes = _that_fit(plan, runs, jobs, runner)
         left = {canonical(method) for method in methods}
@@ -223,7 +233,6 @@ def _carried_out(
             until_decided=plan.until_decided,
             formats=plan.formats,
             size=plan.size,
-            renew=renew,
             runs=runs,
         )
         if instead:
@@ -238,6 +247,8 @@ def _carried_out(
             write_text(result.folder / COMPARISON, json.dumps(figure.given(), indent=1) + "\n")
             write_comparisons(results_folder())
     is_complete = result.complete and len(methods) == len(plan.methods)
+    if line := reuse_line(store, finished, "renew=true" if plan.command else "renew=True"):
+        notes.append(f"Repetitions that were there: {line}")
     return ComparisonResult(result.folder, figure, is_complete=is_complete, notes=notes)
 
 
