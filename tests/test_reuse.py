@@ -20,7 +20,13 @@ class Mine(Tuner):
     def _ask(self): return self.space.from_unit([{share}] * self.space.dim)
     def _tell(self, reward, outcome): pass
 """
-COMPILED = "from numba import njit\nfrom my_helper import share\n\n@njit({signature}cache=True)\ndef place():\n    return share()\n"
+COMPILED = """from numba import njit
+from my_helper import share
+
+@njit({signature}cache=True)
+def place():
+    return share()
+"""
 HELPER = "from numba import njit\n\n@njit({signature}cache=True)\ndef share():\n    return {share}\n"
 
 
