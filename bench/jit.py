@@ -87,9 +87,9 @@ def _numba() -> Any:
 
 
 def cache_apart(modules: Iterable[ModuleType], state: str) -> None:
-    """Keep what numba caches of functions at the top of a user's modules in a folder of a name with their ``state``.
+    """Let numba cache functions at the top of a user's modules in a folder named by the ``state`` of their files.
 
-    So an edit of one compiles anew what calls it from another.
+    So the edit of a function compiles anew what calls it from another module.
     """
     if "numba" not in sys.modules:
         return
@@ -97,10 +97,10 @@ def cache_apart(modules: Iterable[ModuleType], state: str) -> None:
 
     config: Any = _numba().config
     folder = config.CACHE_DIR
-    config.CACHE_DIR = f"{folder}-{state}"
+    config.CACHE_DIR = apart = f"{folder}-{state}"
     try:
         for function in {id(value): value for module in modules for value in vars(module).values()}.values():
-            if isinstance(function, Dispatcher) and function.stats.cache_path is not None:
+            if isinstance(function, Dispatcher) and not str(function.stats.cache_path or apart).startswith(apart):
                 function.enable_caching()
                 if function.signatures:  # compiled, or read from elsewhere, when it was imported
                     function.recompile()

@@ -8,6 +8,7 @@ import hashlib
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, Literal, NamedTuple, cast
 
 import matplotlib as mpl
@@ -203,6 +204,7 @@ def line_style(name: str, beside: Sequence[LineStyle] = ()) -> LineStyle:
     return style._replace(marker=next((marker for marker in markers if marker not in taken), markers[0]))
 
 
+@cache
 def look_alike(colour: str, other: str) -> bool:
     """Return whether two colours are near, to readers of whom some do not see red, or green."""
     if _distance(colour, other) < _NEAR:

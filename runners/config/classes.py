@@ -36,10 +36,21 @@ SUITES = (INTERFACE, "bench", "runners")
 
 
 def is_named(cls: type) -> bool:
-    """Whether a dotted path leads to this very class in any process; not to one of a cell or a function."""
-    if cls.__module__ == "__main__":
-        return False
-    return getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is cls
+    """Whether dotted paths lead to this very class, and its bases, in any process; not so in a cell or a function."""
+    own = [cls, *(base for base in cls.__mro__ if is_users(file_of(base.__module__)))]
+    return "__main__" not in [base.__module__ for base in own] and all(
+        getattr(sys.modules.get(base.__module__), base.__qualname__, None) is base for base in own
+    )
+
+
+def file_of(module: str) -> str:
+    """Return the file of a module that is loaded; "" if it has none."""
+    return getattr(sys.modules.get(module), "__file__", None) or ""
+
+
+def is_users(file: str) -> bool:
+    """Whether a file is a user's: neither the suite's, nor installed, nor Python's."""
+    return bool(file) and not file.startswith(_NOT_THE_USERS) and not any(place in file for place in _INSTALLED)
 
 
 def target_of(cls: type) -> str:
@@ -90,11 +101,7 @@ def import_class(part: str, settings: Any) -> type:
 
 def is_suites(cls: type) -> bool:
     """Whether a class is one of the suite's, and not of a user, whose code may do anything."""
-    return is_module_of_suite(cls.__module__)
-
-
-def is_module_of_suite(name: str) -> bool:
-    return name.partition(".")[0] in SUITES
+    return cls.__module__.partition(".")[0] in SUITES
 
 
 def _import(name: str) -> ModuleType:
@@ -219,6 +226,7 @@ _NOT_THE_USERS = tuple(
         *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
     )
 )
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 
 
 def describe(error: BaseException) -> str:

@@ -1,11 +1,8 @@
 """One experiment: resolved settings, the parts they name, and one repetition of it."""
 
 import math
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -24,17 +21,8 @@ from bench.tuners.base import Tuner
 from bench.tuners.fault import check_proposal, cure
 from runners.config.classes import BASES, construct, describe, import_class, is_named, is_suites, require
 from runners.config.folders import named_folder
-from runners.config.identity import (
-    Code,
-    code_of,
-    counted,
-    named_files,
-    other_here,
-    prepare_compiled,
-    session_note,
-    token_of,
-    users_modules,
-)
+from runners.config.identity import Code, code_of, other_here, prepare_compiled, session_note, token_of
+from runners.config.key import checksum_of_files, counted
 from runners.config.tree import plain
 
 T = TypeVar("T")
@@ -80,9 +68,6 @@ class Experiment:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Experiment) and (self.settings, self.handed) == (other.settings, other.handed)
 
-    def __repr__(self) -> str:
-        return f"Experiment({self.settings!r})"
-
     def __getstate__(self) -> dict[str, Any]:
         _ = self.tokens  # in a worker other objects stand for the classes
         return {name: value for name, value in self.__dict__.items() if name != "classes"}  # which imports the rest
@@ -101,31 +86,12 @@ class Experiment:
     def fingerprint(self) -> str | None:
         """Identity of the data: a checksum, ``surrogate``, or None where there is no data.
 
-        ``altered-`` or ``packaged-`` precedes the checksum of data that is not the published one, or a sample of it.
-        It is what the environment says, with a checksum of the files that settings of the other parts name (of a user's
-        class all settings, of the suite's those declared as a path). Where it says nothing, those that its own settings
-        name, and those that a user's has read by `bench.data.read`, are among them.
+        ``altered-`` or ``packaged-`` precedes the checksum of data that is not the published one, or a sample of it. It
+        is what the environment says, and that of the files which settings name (`runners.config.key`).
         """
         declared = self._asked(lambda env: env.fingerprint)
-        parts = [part for part in self.classes if part != "env" or declared is None]
-        files = [file for part in parts for file in named_files(self.settings[part], self.classes[part])]
-        if declared is None and not is_suites(self.classes["env"]) and "bench.data.read" in sys.modules:
-            files += self._files_read()
-        if not files:
-            return declared
-        from bench.data.read import digest as digest_of_files  # slow to import
-
-        checksum = digest_of_files(sorted({file.resolve() for file in files}))
-        return checksum if declared is None else f"{declared}-with-{checksum}"
-
-    def _files_read(self) -> list[Path]:
-        """Return the files that the modules of a user's environment have read, also at a start, which may fail."""
-        from bench.data.read import files_read_by
-
-        cls = self.classes["env"]
-        with suppress(Exception, SystemExit):
-            construct("env", cls, self.settings["env"]).start(self.settings["horizon"], Seeds())
-        return files_read_by([cls.__module__, *users_modules(cls)])
+        files = checksum_of_files(self.settings, self.classes, declared)
+        return declared if files is None else files if declared is None else f"{declared}-with-{files}"
 
     def data_notes(self) -> list[str]:
         """Return notes on the data and on classes of this session that are shown before a run, a line each."""
@@ -152,20 +118,15 @@ class Experiment:
         """Return what ``ask`` finds out of the environment; ConfigError if a user's class fails at that."""
         settings, cls = self.settings["env"], self.classes["env"]
         named_folder("BENCH_DATA_DIR")
-        if is_suites(cls):
-            return ask(construct("env", cls, settings))
         try:
             return ask(construct("env", cls, settings))
         except (Exception, SystemExit) as error:
-            if isinstance(error, BenchError):
+            if isinstance(error, BenchError) or is_suites(cls):
                 raise
             raise ConfigError(f"env: {cls.__name__} cannot say which data it reads: {describe(error)}") from error
 
     def check_here(self) -> None:
-        """Raise ConfigError where code or data of this process are not those that it is named after.
-
-        They were edited meanwhile, or this is another machine.
-        """
+        """Raise ConfigError where code or data of this process, perhaps of another machine, are not what names it."""
         other = other_here(self.code)
         if (data := Experiment(self.settings, self.handed).fingerprint) != self.fingerprint:
             other.append(f"data, which is now {data}")
@@ -193,10 +154,8 @@ class Experiment:
         the object that it is. A setting that was added later (`bench.component.neutral`) does not count at the value
         that changes nothing.
         """
-        of_session = {"session": self.tokens} if self.handed else {}
-        return digest(
-            {"settings": counted(self.settings, self.classes), "fingerprint": self.fingerprint, **of_session}, 20
-        )
+        asked = {"settings": counted(self.settings, self.classes), "fingerprint": self.fingerprint}
+        return digest(asked | ({"session": self.tokens} if self.handed else {}), 20)
 
     @cached_property
     def tokens(self) -> dict[str, str]:

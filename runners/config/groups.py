@@ -12,7 +12,7 @@ from hydra.plugins.config_source import ConfigResult, ConfigSource
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import OmegaConf
 
-from runners.config.folders import CONF
+from runners.config.folders import CONF, results_folder
 from runners.config.papers import paper_settings
 from runners.config.tree import (
     CLASS,
@@ -119,8 +119,6 @@ def register() -> None:
 
 
 def _results() -> str:
-    from runners.results.store import results_folder  # slow to import
-
     return str(results_folder())
 
 

@@ -6,19 +6,16 @@ known by what is sent of it to a worker.
 
 import os
 import sys
-import sysconfig
 import uuid
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench.component import neutral_settings, path_settings
 from bench.digest import digest
 from bench.errors import ConfigError
 from bench.jit import cache_apart
-from runners.config.classes import is_module_of_suite, is_suites, version
-from runners.config.listed import class_at
+from runners.config.classes import file_of, is_suites, is_users, version
 
 COMPUTING = ("numba", "numpy", "obp", "optuna", "pandas", "scikit-learn", "scikit-optimize", "scipy", "torch")
 """Packages whose version may move a number."""
@@ -27,14 +24,11 @@ _ALWAYS = ("numba", "numpy", "pandas", "scipy")
 _BENCH = Path(__file__).resolve().parents[2] / "bench"
 _NO_SCIENCE = {"audit", "conformance", "gallery", "papers", "report"}
 """Folders of `bench` that no repetition is made by."""
-_INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
-_seen: dict[str, tuple[object, str]] = {}
-"""Digests of a user's modules, each with what was imported then (a reload makes another)."""
-_beside: dict[str, tuple[object, tuple[str, ...]]] = {}
-"""Which modules a class's module has brought along, when it was first looked at after its import."""
-
-_prepared: set[tuple[str, str]] = set()
+_seen: dict[str, tuple[Any, str]] = {}
+"""Digests of modules of users, each with what was imported then: a reload makes another."""
+_beside: dict[str, dict[str, Any]] = {}
+"""By module of a class: the modules that count, with what was imported when it was first looked at."""
 
 
 class Code(NamedTuple):
@@ -49,7 +43,7 @@ def code_of(classes: Mapping[str, type]) -> Code:
 
     A user's modules are those of each class and its bases, and all that are loaded from their folders after its import.
     Packages are those that any run may use, and those that a class names in ``requires``. Raises ConfigError where a
-    user's file was edited since this process imported it.
+    user's file was edited since this process imported it, or imported anew since the module of the class.
     """
     names = {name for cls in classes.values() for name in users_modules(cls)}
     needed = {package for cls in classes.values() for package in getattr(cls, "requires", ())}
@@ -59,11 +53,8 @@ def code_of(classes: Mapping[str, type]) -> Code:
 
 def prepare_compiled(cls: type) -> None:
     """Let what numba caches of a user's functions be that of her files as they are."""
-    names = users_modules(cls)
-    state = digest({name: _of_module(name) for name in names}, 12)
-    if not is_suites(cls) and (cls.__module__, state) not in _prepared:
-        _prepared.add((cls.__module__, state))
-        cache_apart([sys.modules[name] for name in {*names, cls.__module__} if name in sys.modules], state)
+    if names := {*users_modules(cls), cls.__module__} & sys.modules.keys() - {"__main__"}:
+        cache_apart([sys.modules[name] for name in names], digest({name: _of_module(name) for name in names}, 12))
 
 
 def other_here(code: Code) -> list[str]:
@@ -72,40 +63,6 @@ def other_here(code: Code) -> list[str]:
     packages = {name: version(name) for name in code.packages}
     found, expected = {**modules, **packages}, {**code.modules, **code.packages}
     return [name for name, value in found.items() if value != expected[name]]
-
-
-def counted(value: Any, classes: Mapping[str, type] | None = None, cls: type | None = None) -> Any:
-    """Return settings as keys count them, with ``classes`` by part: of the suite's by name, without what is neutral."""
-    if isinstance(value, list):
-        return [counted(item) if isinstance(item, list | dict) else item for item in value]
-    if not isinstance(value, dict):
-        return value
-    target = value.get("_target_")
-    if not isinstance(target, str):
-        return {name: counted(item, cls=(classes or {}).get(name)) for name, item in value.items()}
-    neutral = neutral_settings(cls or class_at(target) or object)
-    kept = {name: item for name, item in value.items() if not (name in neutral and neutral[name] == item)}
-    short = target.rpartition(".")[2] if target.startswith("bench.") else target
-    return {name: counted(item) if isinstance(item, list | dict) else item for name, item in kept.items()} | {
-        "_target_": short
-    }
-
-
-def named_files(settings: Mapping[str, Any], cls: type) -> list[Path]:
-    """Return the files that settings name: of a user's class any, of the suite's those declared as `pathlib.Path`."""
-    names = (settings.keys() if not is_suites(cls) else path_settings(cls)) - {"_target_"}
-    return [file for name in names for file in _files(settings.get(name))]
-
-
-def _files(value: Any) -> Iterator[Path]:
-    """Yield the files that a setting names, in any depth."""
-    if isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _files(item)
-    elif isinstance(value, str) and value and "\0" not in value and len(value) < 4096:
-        path = Path(os.path.expanduser(value))  # which leaves ~nobody as it is
-        if path.is_file():
-            yield path
 
 
 def session_note(part: str, cls: type) -> str:
@@ -125,52 +82,50 @@ def token_of(cls: type) -> str:
         return uuid.uuid4().hex[:12]
 
 
-def users_modules(cls: type) -> tuple[str, ...]:
+def users_modules(cls: type) -> list[str]:
     """Return the user's modules that count for a class of hers, none for one of the suite's."""
+    home = cls.__module__
     if is_suites(cls):
-        return ()
-    module = sys.modules.get(cls.__module__)
-    imported = getattr(module, "__spec__", None) or module
-    if cls.__module__ not in _beside or _beside[cls.__module__][0] is not imported or cls.__module__ == "__main__":
-        homes = {base.__module__ for base in cls.__mro__ if not is_suites(base) and base.__module__ != "builtins"}
-        _beside[cls.__module__] = imported, tuple(sorted({name for home in homes for name in _loaded_with(home)}))
-    return _beside[cls.__module__][1]
+        return []
+    if home == "__main__" or home not in _beside or _beside[home].get(home) is not _imported(home):
+        homes = [home, *(base.__module__ for base in cls.__mro__ if is_users(file_of(base.__module__)))]
+        _beside[home] = {name: _imported(name) for each in homes for name in _loaded_with(each)}
+    for name, before in _beside[home].items():
+        if _imported(name) is not before:
+            raise ConfigError(
+                f"{file_of(name)}: found {name} imported anew since {home} was, expected importlib.reload({home}), too"
+            )
+    return sorted(_beside[home])
 
 
 def _loaded_with(home: str) -> Iterator[str]:
-    """Yield the modules that are loaded from the folder that a module is imported from, and below; no installed one.
+    """Yield the modules that are loaded from where a module is imported from, and below; of what is installed its own.
 
-    Of an installed package its own.
+    A cell's home is the current folder.
     """
-    file = getattr(sys.modules.get(home), "__file__", None)
-    if file is None and home not in ("__main__", ""):  # of a library in C
-        return
-    levels = 0 if home == "__main__" else home.count(".") + (Path(file or "").name == "__init__.py")
-    folder = str(Path(file).resolve().parents[levels] if file else Path.cwd())
-    for name, module in list(sys.modules.items()):
-        path = os.path.realpath(getattr(module, "__file__", None) or "")
-        is_programs = name in ("__main__", "__mp_main__") or is_module_of_suite(name)
-        is_installed = path.startswith(_INSTALLED) and name.partition(".")[0] != home.partition(".")[0]
-        if path.startswith(os.path.join(folder, "")) and not is_programs and not is_installed:
+    file = file_of(home)
+    levels = 0 if home == "__main__" else home.count(".") + (Path(file).name == "__init__.py")
+    folder = os.path.join(Path(file).parents[levels] if file else Path.cwd(), "")
+    for name in list(sys.modules):
+        is_own = name.partition(".")[0] == home.partition(".")[0] or is_users(file_of(name))
+        if is_own and name not in ("__main__", "__mp_main__") and file_of(name).startswith(folder):
             yield name
+
+
+def _imported(name: str) -> Any:
+    return getattr(sys.modules.get(name), "__spec__", None)
 
 
 def _of_module(name: str) -> str:
     """Return the digest of a module's file."""
     if name == "bench":
         return _of_bench()
-    module = sys.modules[name]
-    path = Path(str(module.__file__))
-    try:
-        found = digest(path.read_bytes(), 20)
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror}), expected the file of {name}") from None
-    imported = module.__spec__ or module
-    if name not in _seen or _seen[name][0] is not imported:
-        _seen[name] = imported, found
-    if _seen[name][1] != found and "IPython.extensions.autoreload" not in sys.modules:  # which imports in place
+    found = digest(Path(file_of(name)).read_bytes(), 20)
+    if _seen.get(name, ("", ""))[0] is not _imported(name):
+        _seen[name] = _imported(name), found
+    if _seen[name][1] != found and "IPython.extensions.autoreload" not in sys.modules:  # which edits it in place
         raise ConfigError(
-            f"{path}: found an edit since {name} was imported, expected importlib.reload({name}), or a restart"
+            f"{file_of(name)}: found an edit since {name} was imported, expected importlib.reload({name}), or a restart"
         )
     return found
 
