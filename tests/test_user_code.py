@@ -1,7 +1,6 @@
 """Whatever a user's class does to its process: a sentence names it, the others finish, nothing wrong is kept."""
 
 import json
-import subprocess
 import sys
 import tempfile
 import time
@@ -113,20 +112,6 @@ def test_a_module_that_exits_when_it_is_imported_is_one_sentence(commands, call,
     assert_one_sentence(answer, "tuner._target_: found 'bad.Tuner', whose module cannot be imported: ", words)
 
 
-def test_a_module_whose_import_never_ends_is_named(tmp_path):
-    (tmp_path / "never_imported.py").write_text("import threading\nthreading.Event().wait()\n")
-    # In a process of its own: nothing is tried in one of several threads, as one that runs tests may be.
-    script = (
-        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        "from runners.config import classes\n"
-        "classes.IMPORT_SECONDS = 0.1\n"
-        "classes.import_class('tuner', {'_target_': 'never_imported.Tuner'})\n"
-    )
-    ended = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
-    assert "found 'never_imported.Tuner', whose module cannot be imported: " in ended.stderr
-    assert "it does not return within 0.1 s" in ended.stderr
-
-
 ENVIRONMENT = """
 import os, signal, sys
 from my_module import MyEnvironment
@@ -153,30 +138,6 @@ def test_an_environment_that_exits_when_it_is_built_is_one_sentence(commands, ca
     (commands.cwd / "bad.py").write_text(ENVIRONMENT.format(when_built=when_built, when_read=when_read))
     answer = call("run", "env=bad.Bad", "horizon=20", "repetitions=1")
     assert_one_sentence(answer, words)
-
-
-def test_a_class_that_ends_the_process_that_tries_it_is_one_sentence(commands):
-    """When its module is imported, when it is built, and when it says which data it reads."""
-    exits, crashes = "os._exit(2)", "os.kill(os.getpid(), signal.SIGSEGV)"
-    texts = {
-        "exits": f"import os; {exits}",
-        "crashes": f"import os, signal; {crashes}",
-        "exits_built": ENVIRONMENT.format(when_built=exits, when_read="return None"),
-        "crashes_read": ENVIRONMENT.format(when_built="pass", when_read=crashes),
-    }
-    for name, text in texts.items():
-        (commands.cwd / f"{name}.py").write_text(text)
-    imported = "found '{}.Tuner', whose module cannot be imported: ImportError: it ends the process that imports it "
-    expected = {
-        ("run", "tuner=exits.Tuner"): imported.format("exits") + "(exit code 2)",
-        ("run", "tuner=crashes.Tuner"): imported.format("crashes") + "(SIGSEGV)",
-        ("compare", "tuner=crashes.Tuner,tl"): imported.format("crashes") + "(SIGSEGV)",
-        ("run", "env=exits_built.Bad"): "env: Bad ends the process that builds it (exit code 2)",
-        ("run", "env=crashes_read.Bad"): "env: Bad ends the process that builds it (SIGSEGV)",
-    }
-    answers = commands.call_each(*((*words, "horizon=20", "repetitions=1") for words in expected))
-    for answer, words in zip(answers, expected.values(), strict=True):
-        assert_one_sentence(answer, words)
 
 
 def test_a_command_without_a_folder_for_temporary_files_uses_the_results(commands, tmp_path):

@@ -13,7 +13,7 @@ import sysconfig
 import traceback
 from collections.abc import Mapping
 from contextlib import redirect_stderr
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,6 +25,7 @@ from bench.errors import BenchError, ConfigError, message
 from bench.packages import how_to_install
 from bench.tasks.base import Task
 from bench.tuners.base import Tuner
+from runners.config.folders import CHECKOUT
 from runners.config.nearest import file_of_data, one_of
 
 BASES: dict[str, type] = {"env": Environment, "algorithm": Algorithm, "tuner": Tuner, "task": Task}
@@ -36,11 +37,10 @@ SUITES = (INTERFACE, "bench", "runners")
 
 
 def is_named(cls: type) -> bool:
-    """Whether dotted paths lead to this very class, and its bases, in any process; not so in a cell or a function."""
-    own = [cls, *(base for base in cls.__mro__ if is_users(file_of(base.__module__)))]
-    return "__main__" not in [base.__module__ for base in own] and all(
-        getattr(sys.modules.get(base.__module__), base.__qualname__, None) is base for base in own
-    )
+    """Whether a dotted path leads to this very class in any process; not to one of a cell or a function."""
+    if cls.__module__ == "__main__":
+        return False
+    return getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is cls
 
 
 def file_of(module: str) -> str:
@@ -67,6 +67,8 @@ def import_class(part: str, settings: Any) -> type:
         raise ConfigError(f"{key}: found {target!r}, expected the dotted path of a class in its own module")
     if not {os.getcwd(), ""} & set(sys.path):
         sys.path.insert(0, os.getcwd())
+    if module_name.partition(".")[0] not in SUITES:
+        _check_names(os.getcwd())
     try:
         module = _import(module_name)
     except ModuleNotFoundError as error:
@@ -97,6 +99,16 @@ def import_class(part: str, settings: Any) -> type:
     if not issubclass(cls, base):
         raise ConfigError(f"{key}: found '{target}', {expected}")
     return cls
+
+
+@cache
+def _check_names(folder: str) -> None:
+    """Refuse a folder in which a file has the name of a module that workers import: they would find it first."""
+    known = {*SUITES, *(sys.stdlib_module_names & sys.modules.keys())}
+    for name in sorted(known) if folder != str(CHECKOUT) else ():
+        for path in (os.path.join(folder, f"{name}.py"), os.path.join(folder, name, "__init__.py")):
+            if os.path.isfile(path):
+                raise ConfigError(f"{path}: found the name of a module that the suite imports, expected another name")
 
 
 def is_suites(cls: type) -> bool:

@@ -49,11 +49,11 @@ class Experiment:
     """
 
     def __init__(self, settings: Mapping[str, Any], classes: Mapping[str, type] = MappingProxyType({})) -> None:
-        settings = plain(settings)
+        self.settings: dict[str, Any] = {"algorithm": None} | plain(settings)
+        settings = self.settings
         for key in settings:
             if key not in _KEYS:
                 raise ConfigError(f"{key}: found an unknown key, expected one of: {', '.join(_KEYS)}")
-        settings = {"algorithm": None} | settings
         for key in _KEYS:
             if settings.get(key) is None and key != "algorithm":
                 raise ConfigError(f"{key}: found no value, expected one")
@@ -61,7 +61,6 @@ class Experiment:
             value = settings[key]
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise ConfigError(f"{key}: found {value!r}, expected a whole number, at least {least}")
-        self.settings: dict[str, Any] = settings
         self.handed = {part: cls for part, cls in classes.items() if not is_named(cls)}
         """Classes that no path names, by part."""
 

@@ -47,14 +47,17 @@ def code_of(classes: Mapping[str, type]) -> Code:
     """
     names = {name for cls in classes.values() for name in users_modules(cls)}
     needed = {package for cls in classes.values() for package in getattr(cls, "requires", ())}
+    needed |= {"scikit-learn"} if "scikit-optimize" in needed else set()  # whose processes it fits
     modules = {name: _of_module(name) for name in ("bench", *sorted(names))}
     return Code(modules, {name: version(name) for name in sorted({*_ALWAYS, *needed})})
 
 
 def prepare_compiled(cls: type) -> None:
     """Let what numba caches of a user's functions be that of her files as they are."""
-    if names := {*users_modules(cls), cls.__module__} & sys.modules.keys() - {"__main__"}:
-        cache_apart([sys.modules[name] for name in names], digest({name: _of_module(name) for name in names}, 12))
+    if not is_suites(cls):
+        names = users_modules(cls)
+        modules = [sys.modules[name] for name in {*names, cls.__module__} & sys.modules.keys()]
+        cache_apart(modules, digest({name: _of_module(name) for name in names}, 12))
 
 
 def other_here(code: Code) -> list[str]:
