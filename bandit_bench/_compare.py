@@ -2,7 +2,6 @@
 
 import inspect
 import json
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -30,9 +29,8 @@ from runners.config.nearest import one_of
 from runners.config.repetitions import most_repetitions
 
 if TYPE_CHECKING:
-    from runners.execute.missing import Instead
-
     from bench.report.formats import Size
+    from runners.execute.missing import Instead
 
 
 def compare(
@@ -56,6 +54,11 @@ def compare(
     strict: bool = False,
     renew: bool = False,
     tie: float | None = None,
+    scale: str = "paper",
+    formats: tuple[str, ...] = (),
+    size: "Size" = "",
+    command: str = "",
+    instead: "Instead | None" = None,
     **look: Any,
 ) -> ComparisonResult:
     """Compare tuners, or algorithms, and return curves, final values and verdicts.
@@ -93,6 +96,12 @@ def compare(
         Whether finished repetitions are run again.
     tie
         The share of the other's mean within which a difference is a tie, by default .05.
+    scale
+        ``"quick"`` or ``"smoke"``: shorter runs and fewer repetitions.
+    formats, size
+        What is written beside SVG and PNG: ``("pdf", "tex")``, a PDF as wide as a ``"column"`` or the ``"text"``.
+    command, instead
+        Of the command line: itself, and what is done with the figure in place of making it.
     look
         How it is drawn: ``y_scale="log"``, ``x_scale="log"``, ``colors={label: colour}``, and ``rounds``, how many
         rounds of a curve are kept (default 60; of a trace at most 500 are there).
@@ -100,65 +109,6 @@ def compare(
     Raises BenchError, naming what was found and what is expected, where nothing can be run.
     """
     _check_look(look)
-    compared = compare_with(
-        tuners,
-        env=env,
-        algorithm=algorithm,
-        task=task,
-        paper=paper,
-        horizon=horizon,
-        repetitions=repetitions,
-        max_repetitions=max_repetitions,
-        seed=seed,
-        settings=settings,
-        sweep=sweep,
-        lines=lines,
-        column=column,
-        name=name,
-        jobs=jobs,
-        runner=runner,
-        strict=strict,
-        renew=renew,
-        tie=tie,
-        **look,
-    )
-    assert compared is not None
-    return compared
-
-
-def compare_with(
-    tuners: Parts,
-    *,
-    env: Parts = "synthetic_linear",
-    algorithm: Parts | None = None,
-    task: Part | None = None,
-    paper: str = "none",
-    horizon: int | None = None,
-    repetitions: int | Literal["until_decided"] | None = None,
-    max_repetitions: int | None = None,
-    seed: int | None = None,
-    settings: Mapping[str, Any] | None = None,
-    sweep: Mapping[str, Sequence[Any] | Mapping[str, Any]] | None = None,
-    lines: str | Sequence[str] = "tuner",
-    column: str | None = None,
-    name: str = "",
-    jobs: int = 1,
-    runner: str | Mapping[str, Any] | None = None,
-    strict: bool = False,
-    renew: bool = False,
-    tie: float | None = None,
-    scale: str = "paper",
-    formats: tuple[str, ...] = (),
-    size: "Size" = "",
-    command: str = "",
-    instead: "Instead | None" = None,
-    **look: Any,
-) -> ComparisonResult | None:
-    """Compare as `compare` does; this is what the command line calls, too.
-
-    ``scale`` caps horizon and repetitions; ``formats`` and ``size``: see `bench.report.formats`; ``command``: what is
-    shown as what makes the comparison again; ``instead``: what is done in place of it, and None returned.
-    """
     look_again()
     axes = {"tuner": axis_of("tuner", tuners), "env": axis_of("env", env)}
     if algorithm is not None:
@@ -195,8 +145,9 @@ def compare_with(
 
 def _carried_out(
     plan: ComparisonPlan, runs: list[LabelledRun], *, renew: bool, instead: "Instead | None"
-) -> ComparisonResult | None:
+) -> ComparisonResult:
     """Run what is missing, and write and judge the figure. Raises BenchError where nothing can be run or written."""
+    from bandit_bench._fitting import missing_data, that_fit
     from bench.gallery.stored import COMPARISON
     from bench.report.figure import read_figure
     from runners.execute.figure_run import AskedFigure
@@ -218,11 +169,11 @@ def _carried_out(
             forget(store, run_id, numbers)
         finished = {}
     with workers(runner, jobs):
-        methods, notes, data_notes = _that_fit(plan, runs, jobs, runner)
+        methods, notes, data_notes = that_fit(plan, runs, jobs, runner)
         left = {canonical(method) for method in methods}
         runs = [run for run in runs if run.labels[METHOD] in left]
         figure = read_figure(plan.figure(methods, _tuned(plan, runs)))
-        for line in [*announcement({figure.name: _missing_data(plan, runs)}), *data_notes]:
+        for line in [*announcement({figure.name: missing_data(plan, runs)}), *data_notes]:
             print(line, flush=True)
         asked = AskedFigure(
             figure,
@@ -237,7 +188,7 @@ def _carried_out(
         )
         if instead:
             instead([asked], jobs, runner)
-            return None
+            return ComparisonResult(results_folder() / asked.where, figure, is_complete=False)
         refusal = (
             f"name: found '{figure.name}', which another command is writing, expected a free name: choose another, or "
             "wait until it has finished"
@@ -252,39 +203,10 @@ def _carried_out(
     return ComparisonResult(result.folder, figure, is_complete=is_complete, notes=notes)
 
 
-def _missing_data(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> dict[str, list[str]]:
-    """Return the data sets that runs need and that are not here, with the environments that need them, if several."""
-    from bench.data.catalogue import CATALOGUE
-    from bench.data.files import locate
-
-    missing: dict[str, dict[str, None]] = {}
-    for run in runs:
-        cls: Any = run.experiment.classes["env"]
-        for data in cls.data_sets(run.experiment.settings["env"]):
-            if locate(CATALOGUE[data]) is None:
-                missing.setdefault(data, {}).update({run.labels["env"]: None} if "env" in plan.panels else {})
-    return {data: list(labels) for data, labels in missing.items()}
-
-
 def _compared(column: str, experiment: Any) -> str:
     """Return the column that is compared: the one asked for, else that of the environment, else regret."""
     by_default: str = getattr(experiment.classes["env"], "compared", "regret")
     return column or by_default
-
-
-def _refuse_in_logs(column: str, experiments: Iterable[Any]) -> None:
-    """Refuse regret in a log, and what adds up over rounds, whose number differs from run to run (ConfigError)."""
-    for cls in {experiment.classes["env"] for experiment in experiments}:
-        if getattr(cls, "rejects", False) and column in cls.sums:
-            raise ConfigError(
-                f"column: found '{column}', the sum over accepted rounds, and the number of these rounds differs from "
-                f"run to run in {cls.__name__}, expected a mean, such as {cls.compared}"
-            )
-        if column == "regret" and getattr(cls, "rejects", False):
-            raise ConfigError(
-                f"column: found 'regret', which {cls.__name__} does not know, as a log does not say what other actions "
-                f"would have earned, expected another, such as column={cls.compared}, or none"
-            )
 
 
 def _tuned(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> str:
@@ -301,69 +223,11 @@ def _tuned(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> str:
     return f"Tuned: {'; '.join(texts)}" if texts else ""
 
 
-def _that_fit(
-    plan: ComparisonPlan, runs: Sequence[LabelledRun], jobs: int, runner: Any
-) -> tuple[Axis, list[str], list[str]]:
-    """Return the lines that can be run everywhere, what is to be noted of them, and of the data before the run.
-
-    Says why others cannot.
-
-    Raises ConfigError where fewer than two are left, or where none has the column, and with ``strict`` at once.
-    """
-    from runners.config.classes import is_suites, require  # slow to import
-    from runners.execute.fit import fits
-    from runners.results.store import Store, results_folder
-
-    store, methods = Store(results_folder()), plan.methods
-    _refuse_in_logs(plan.column, [run.experiment for run in runs])
-    for run in runs if plan.until_decided is None else ():
-        run.experiment.check_repetitions(run.settings.repetitions)
-    new = [run for run in runs if not set(range(run.settings.repetitions)) <= store.done(run.experiment.run_id)]
-    if not new:
-        return methods, [], []
-    require(*({part: cls for part, cls in run.experiment.classes.items() if is_suites(cls)} for run in new))
-    found = fits({run.experiment.run_id: run.experiment for run in new}.values(), plan.column, jobs=jobs, runner=runner)
-    reasons: dict[str, str] = {}
-    errors = {found[run.experiment.run_id].error for run in new}
-    if len(errors) == 1 and (error := errors.pop()):  # of the data, say, not of a line
-        raise ConfigError(error)
-    for run in new:
-        error, labels = found[run.experiment.run_id].error, dict(run.labels)
-        if error:
-            method = labels.pop(METHOD)
-            own = error.replace(f"{method}: ", "", 1)
-            reasons.setdefault(method, ", ".join([method, *map(str, labels.values())]) + f": {own}")
-    left = {method: piece for method, piece in methods.items() if canonical(method) not in reasons}
-    if reasons and (plan.strict or len(left) < 2):
-        raise ConfigError(next(iter(reasons.values())))
-    for reason in reasons.values():
-        print(f"error: left out: {reason}", file=sys.stderr)
-    fitting = [found[run.experiment.run_id] for run in new if run.labels[METHOD] not in reasons]
-    _check_column(plan.column, [fit.columns for fit in fitting])
-    said = dict.fromkeys(line for fit in fitting for line in fit.data)
-    for line in said:
-        print(line, flush=True)
-    is_unequal = len({fit.searches for fit in fitting} - {None}) > 1
-    notes = list(dict.fromkeys(text for fit in fitting for text in fit.apart)) if is_unequal else []
-    by_data = {repr(run.experiment.settings["env"]): run.experiment for run in new}
-    data = dict.fromkeys(line for experiment in by_data.values() for line in experiment.data_notes())
-    return left, notes, [line for line in data if line not in said]
-
-
-def _check_column(column: str, columns: Iterable[Sequence[str]]) -> None:
-    """Refuse a column that no trace has; nothing is said where the columns of a trace are not known."""
-    known = list(columns)
-    if known and all(known) and not any(column in names for names in known):
-        names = dict.fromkeys(name for names in known for name in names if name != "round")
-        raise ConfigError(f"column: found '{column}', expected one of: {', '.join(names)}")
-
-
 def _check_look(look: Mapping[str, Any]) -> None:
     """Refuse an argument that `compare` does not have (ConfigError)."""
     for key in look.keys() - {*LOOK}:
         names = [name for name, kind in inspect.signature(compare).parameters.items() if kind.kind != kind.VAR_KEYWORD]
-        where = {"size": "plot(size=...) and to_latex(size=...)", "format": "plot().savefig('name.pdf') or to_latex()"}
-        cure = f"expected it of the result: {where[key]}" if key in where else one_of(key, [*names, *LOOK])
+        cure = "expected formats=('pdf', 'tex')" if key == "format" else one_of(key, [*names, *LOOK])
         raise ConfigError(f"{key}: found an argument that compare does not have, {cure}")
 
 

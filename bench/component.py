@@ -86,13 +86,13 @@ def _one_sentence(init: Callable[..., None], cls: Any) -> Callable[..., None]:
             init(self, *args, **kwargs)
         except ValidationError as error:
             names = [item.name for item in fields(cls) if item.init]
-            setting, text = _describe(error, names)
+            setting, text = _describe(error, names, cls)
             raise ConfigError(text, owner=cls.__name__, setting=setting) from None
 
     return checked_init
 
 
-def _describe(error: ValidationError, names: list[str]) -> tuple[str, str]:
+def _describe(error: ValidationError, names: list[str], cls: type) -> tuple[str, str]:
     """Return the setting that is wrong, "" where it is none, and what was found and is expected."""
     first, *others = error.errors()
     *parts, _ = first["loc"]
@@ -102,6 +102,9 @@ def _describe(error: ValidationError, names: list[str]) -> tuple[str, str]:
         kinds, parts = [first], list(first["loc"])
     where = ".".join(str(part) for part in parts)
     if first["type"] == "unexpected_keyword_argument":
+        if isinstance(value := vars(cls).get(where), bool | int | float | str):
+            kind = type(value).__name__
+            return where, f"found a setting without a type, expected one in the class: {where}: {kind} = {value!r}"
         return "", f"found the unknown key '{where}', expected one of: {', '.join(names) or '(none)'}"
     if first["type"] in ("missing", "missing_argument"):
         return "", f"found no value for '{where}', expected one"

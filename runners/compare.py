@@ -41,12 +41,12 @@ def main() -> int:
 
 def compare(words: list[str]) -> bool:
     """Run what is missing of every combination, draw a figure, print what differs; return whether nothing failed."""
-    from bandit_bench._compare import compare_with  # slow to import
+    from bandit_bench._compare import compare as made  # slow to import
     from runners.comparison import arguments
 
     given = arguments(words)
-    comparison = compare_with(given.pop("tuners"), **given)
-    if comparison is None:
+    comparison = made(given.pop("tuners"), **given)
+    if given.get("instead"):
         return True
     finals, table = comparison.finals, comparison.table
     panels = [axis for axis in table.columns[: table.columns.get_loc("n")] if axis != METHOD]

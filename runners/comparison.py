@@ -36,6 +36,7 @@ def arguments(words: Sequence[str]) -> dict[str, Any]:
         "sweep": {},
         "command": shlex.join(["python", "-m", "runners.compare", *words]),
     }
+    seen: set[str] = set()
     own: dict[str, Any] = {}
     runner: dict[str, Any] = {}
     for word, following in pairwise([*words, ""]):
@@ -45,8 +46,9 @@ def arguments(words: Sequence[str]) -> dict[str, Any]:
             raise ConfigError(f"{word}: found no key with a value, expected key=value")
         if text.endswith(","):
             raise ConfigError(f"{key}: found a space after the comma in '{word}', expected none: {word}{following}")
-        if key in given or key in own or key in given["settings"]:
+        if key in seen:
             raise ConfigError(f"{key}: given twice, expected once, with commas between several: {key}=a,b")
+        seen.add(key)
         if key in PARTS:
             given["tuners" if key == "tuner" else key] = _labelled([_part(key, piece) for piece in split(text)], key)
         elif key in _LISTS:

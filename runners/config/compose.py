@@ -108,7 +108,8 @@ def compose(
     values = list(values)
     for key, value, _ in values:
         if key.partition(".")[0] not in KEYS:
-            raise unknown_key({}, key, KEYS)
+            of_parts = [f"{part}.{key}" for part in PARTS if key in (settings[part] or {})]
+            raise unknown_key({}, key, [*of_parts, *KEYS])
         merge(settings, nested(key, value), add=True)
     if "${" in str(settings):
         settings = _resolved(settings, settings)

@@ -96,3 +96,11 @@ def look_again() -> None:
         _files = found
         for results in _remembered:
             results.cache_clear()
+
+
+def results_folder() -> Path:
+    """Return ``BENCH_RESULTS_DIR``, else ``results`` in the current folder, or in the checkout that this lies in."""
+    if given := named_folder("BENCH_RESULTS_DIR"):
+        return given
+    here = Path.cwd()
+    return (CHECKOUT if CHECKOUT and here.is_relative_to(CHECKOUT) else here) / "results"

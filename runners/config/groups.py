@@ -10,9 +10,9 @@ from hydra.core.object_type import ObjectType
 from hydra.core.plugins import Plugins
 from hydra.plugins.config_source import ConfigResult, ConfigSource
 from hydra.plugins.search_path_plugin import SearchPathPlugin
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import OmegaConf
 
-from runners.config.folders import CONF
+from runners.config.folders import CONF, results_folder
 from runners.config.papers import paper_settings
 from runners.config.tree import (
     CLASS,
@@ -57,7 +57,9 @@ class Groups(ConfigSource):
             if name and group in PARTS:  # with all settings of the class
                 settings = read_choice(group, name)
                 content = {**content, **({group: settings} if group in content else settings or {})}
-        return ConfigResult(self.provider, self.full_path(), _with_open(content), header)
+        config = OmegaConf.create(plain(content))
+        _open(config, content)
+        return ConfigResult(self.provider, self.full_path(), config, header)
 
     def is_config(self, config_path: str) -> bool:
         group, _, name = config_path.partition("/")
@@ -77,15 +79,13 @@ class Groups(ConfigSource):
         return [name for name in names if name != "custom"]  # which says nothing by itself
 
 
-def _with_open(content: Mapping[str, Any]) -> DictConfig:
-    """Return a configuration in which settings of the user's choice need no plus."""
-    config = OmegaConf.create(plain(content))
-    for key, value in content.items():
-        if isinstance(value, dict):
-            config[key] = _with_open(value)
+def _open(node: Any, content: Any) -> None:
+    """Let settings of the user's choice be set without a plus."""
     if isinstance(content, Open):
-        OmegaConf.set_struct(config, False)
-    return config
+        OmegaConf.set_struct(node, False)
+    for key, value in content.items() if isinstance(content, dict) else ():
+        if isinstance(value, dict):
+            _open(node[key], value)
 
 
 class _SearchPath(SearchPathPlugin):
@@ -119,8 +119,6 @@ def register() -> None:
 
 
 def _results() -> str:
-    from runners.results.store import results_folder  # slow to import
-
     return str(results_folder())
 
 
