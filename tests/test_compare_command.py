@@ -12,20 +12,30 @@ from commands import ROOT, assert_one_sentence
 from markupsafe import escape
 
 import bandit_bench
+from bandit_bench._compare import compare_with
 from bandit_bench._parts import label_of
 from bench.gallery.build import build
 from bench.gallery.comparisons import compare_commands
 from bench.gallery.papers import read_papers
-from bench.report.figure import read_figure
 from bench.report.provenance import commands as commands_of
 from runners import compare
-from runners.comparison import asked
-from runners.config.figures import expand
+from runners.comparison import arguments
 from runners.config.tree import read
-from runners.execute.figure_run import all_failed
+from runners.execute.figure_run import AskedFigure, all_failed
 from runners.results.store import Store
 
 COMMAND = "compare"
+
+
+def asked(words):
+    """Return the figure that the command asks for, which is not made."""
+    found: list[AskedFigure] = []
+    given = arguments(words) | {"instead": lambda figures, *_: found.extend(figures)}
+    compare_with(given.pop("tuners"), **given)
+    (figure,) = found
+    return figure
+
+
 SMALL = ("env.dim=2", "env.n_arms=3", "horizon=60", "repetitions=5")
 
 
@@ -210,7 +220,7 @@ def test_one_comparison_does_not_replace_another(here):
     """Without a name it is named by what is compared; the same again has the same name."""
     sizes = ["env.dim=2", "horizon=20", "repetitions=1", "column=regret"]
     compared = (["tuner=tl,random"], ["tuner=random,tl"], ["tuner=tl,random", "env.n_arms=4"], ["tuner=tl,random"])
-    first, swapped, larger, again = (asked([*words, *sizes]).title for words in compared)
+    first, swapped, larger, again = (asked([*words, *sizes]).figure.name for words in compared)
     assert len({first, swapped, larger}) == 3
     assert all("tl" in title and "random" in title for title in (first, swapped, larger))
     assert again == first
@@ -349,10 +359,11 @@ def test_a_figures_page_shows_the_comparison_of_a_panel(reference_results):
     manifest = json.loads((reference_results / "syndicated" / "figure2" / "paper" / "manifest.json").read_text())
     lines = compare_commands(manifest)
     assert len(lines) == 6
-    plan = asked(shlex.split(lines[0])[3:])
-    runs = expand(read_figure(plan.figure()), plan.scale, list(plan.sizes))
+    runs = asked(shlex.split(lines[0])[3:]).composed().runs
     known = {run["key"]: run["labels"]["method"] for run in manifest["runs"]}
-    assert [known[run.experiment.on_data(first_data(manifest, run)).key] for run in runs] == list(plan.methods)
+    assert [known[run.experiment.on_data(first_data(manifest, run)).key] for run in runs] == [
+        run.labels["method"] for run in runs
+    ]
 
 
 def first_data(manifest, run):
