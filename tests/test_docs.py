@@ -20,6 +20,7 @@ from commands import ROOT, Commands
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
 import bench.data.__main__ as data_command
+from bandit_bench._compare import compare_with
 from bench.data.catalogue import CATALOGUE
 from bench.papers.lipschitz import Lipschitz
 from bench.report.claims.check import COLUMNS
