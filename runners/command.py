@@ -2,6 +2,7 @@
 
 import atexit
 import gc
+import io
 import os
 import re
 import signal
@@ -27,6 +28,9 @@ def command(action: Callable[[], bool | None]) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a batch system's is Ctrl-C
     gc.set_threshold(20_000)  # there is little garbage in cycles, and imports make many objects
     atexit.register(gc.freeze)  # a last search for it takes as long as a short run
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a label or folder may have what the terminal cannot show
+            stream.reconfigure(errors="backslashreplace")
     try:
         sys.path.insert(0, os.getcwd())  # a user's own classes, also where the command is not run with -m
         good = action() is not False
@@ -35,11 +39,12 @@ def command(action: Callable[[], bool | None]) -> int:
     except KeyboardInterrupt:
         print("stopped; finished work is kept, rerun to resume", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
-        print("stopped: output pipe closed; finished work is kept, rerun to resume", file=sys.stderr)
-        return 141
     except (BenchError, HydraException, OmegaConfBaseException, OSError) as error:
+        if isinstance(error, OSError) and error.filename is None:  # of the output, which Python flushes at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        if isinstance(error, BrokenPipeError):
+            print("stopped: output pipe closed; finished work is kept, rerun to resume", file=sys.stderr)
+            return 141
         print("error:", sentence(error), file=sys.stderr)
         return 1
 

@@ -236,7 +236,7 @@ def test_the_page_on_installing_says_which_extra_is_for_which_choice():
     table = (ROOT / "docs" / "install.md").read_text().partition("| extra |")[2].partition("\n\n")[0]
     rows = re.findall(r"^\| `([\w-]+)`.*? \| (.*) \|$", table, re.MULTILINE)
     said = {extra: set(re.findall(r"`(\w+)`", choices)) for extra, choices in rows}
-    assert set(said) == {*OPTIONAL, "papers", "dask"}
+    assert set(said) == {*OPTIONAL, "papers", "dask", "launchers"}
     needed: dict[str, set[str]] = {name: set() for name in OPTIONAL}
     for part in PARTS:
         for name in names(part):

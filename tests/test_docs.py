@@ -20,20 +20,21 @@ from commands import ROOT, Commands
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
 import bench.data.__main__ as data_command
+from bandit_bench._compare import compare_with
 from bench.data.catalogue import CATALOGUE
 from bench.papers.lipschitz import Lipschitz
 from bench.report.claims.check import COLUMNS
 from bench.report.claims.check import KINDS as CLAIM_KINDS
-from bench.report.figure import kinds, read_figure
-from runners.cli import for_hydra
-from runners.comparison import asked
+from bench.report.figure import kinds
+from runners.comparison import arguments
 from runners.config.compose import from_overrides, parse
 from runners.config.experiment import build
-from runners.config.figures import expand, figure_names
+from runners.config.figures import figure_names
 from runners.config.folders import CONFIGS
 from runners.config.runner import Runner
 from runners.config.tree import choices, read_choice
 from runners.config.tree import read as read_configuration
+from runners.execute.figure_run import AskedFigure
 from runners.execute.workers import workers
 from tools.docs import (
     PAGE,
@@ -166,8 +167,10 @@ def _swept(overrides: list[str]) -> list[list[str]]:
 
 def check_compare(words: list[str], _: Path) -> None:
     """Compose all experiments of the comparison, and build their parts."""
-    question = asked(words)
-    for one in expand(read_figure(question.figure()), question.scale, list(question.sizes)):
+    found: list[AskedFigure] = []
+    given = arguments(words) | {"instead": lambda figures, *_: found.extend(figures)}
+    compare_with(given.pop("tuners"), **given)
+    for one in found[0].composed().runs:
         build(one.experiment.settings)
 
 
@@ -184,7 +187,7 @@ def check_reproduce(words: list[str]) -> None:
     given.pop("figure", None)
     known = {*read_configuration("reproduce"), *(f"runner.{name}" for name in read_choice("runner", "loky"))}
     for key, value in given.items():
-        parse(for_hydra(f"{key}={value}", ""))
+        parse(f"{key}={value}")
         assert value in choices(key) if key in ("paper", "scale", "runner") else key in known, f"{key}={value}"
     if "paper" in given:
         assert figure_names(given["paper"]), "a paper without figures"
