@@ -14,6 +14,8 @@ from runners.config.runner import Runner
 from runners.execute.workers import died, no_interrupt, not_started
 
 CONNECT_SECONDS = 15
+_WORKERS_SECONDS = 120
+"""How long there may be no workers while calls are made: those that died are being started again."""
 _QUIET = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 """For dask workers: they ignore Ctrl-C, which is handled by the process that started them."""
 
@@ -42,7 +44,13 @@ def _backend(client: Any, scheduler: str) -> Any:
                 raise _lost(scheduler) if type(out).__name__ == "FutureCancelledError" else out
             return super().retrieve_result_callback(out)
 
-    return Backend(client=client)
+        def effective_n_jobs(self, n_jobs: int) -> int:
+            try:
+                return max(2, super().effective_n_jobs(n_jobs))  # with one joblib makes calls in this process
+            except TimeoutError:
+                raise _without_workers(scheduler) from None
+
+    return Backend(client=client, wait_for_workers_timeout=_WORKERS_SECONDS)
 
 
 @contextmanager
@@ -99,10 +107,14 @@ def _require_workers(client: Any, scheduler: str) -> None:
     try:
         client.wait_for_workers(1, timeout=CONNECT_SECONDS)
     except TimeoutError:
-        raise ConfigError(
-            f"runner.scheduler: found no workers at '{scheduler}', expected at least one, started with: dask worker "
-            f"{scheduler}"
-        ) from None
+        raise _without_workers(scheduler) from None
+
+
+def _without_workers(scheduler: str) -> ConfigError:
+    return ConfigError(
+        f"runner.scheduler: found no workers at '{scheduler}', expected at least one, started with: dask worker "
+        f"{scheduler}"
+    )
 
 
 def _lost(scheduler: str) -> ConfigError:

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import lru_cache
 from typing import Any
 
@@ -27,6 +27,8 @@ _AGAIN_SECONDS = 1.0
 _PARENT_SECONDS = 0.2
 _OVER = 75
 """Exit code of a process that is ended for a limit of time."""
+WITHOUT_FILES = 76
+"""Exit code of a process that ends since all its files were closed."""
 
 stopping = threading.Event()
 """Whether this process was asked to stop."""
@@ -44,6 +46,10 @@ def raise_if_stopped(error: BaseException | None = None) -> None:
         raise KeyboardInterrupt
 
 
+_files: list[int] = []
+"""In a worker: the number of an open file, which is only there to be closed with all others."""
+
+
 @lru_cache(maxsize=1)
 def set_up(command: int) -> None:
     """Hold this process, if it is a worker of the process ``command``, to one thread, and to end with it."""
@@ -52,6 +58,7 @@ def set_up(command: int) -> None:
     from threadpoolctl import threadpool_limits
 
     _in_worker.set()
+    _files.append(os.open(os.devnull, os.O_RDONLY))
     os.environ.setdefault("PYTHONFAULTHANDLER", "")  # read by loky: no lists of frames and modules at a crash
     collect_rarely()
     if os.getppid() == command:  # not on another machine
@@ -61,6 +68,15 @@ def set_up(command: int) -> None:
     else:  # most workers need none, and importing it takes longer than what they do
         os.environ["NUMBA_NUM_THREADS"] = "1"
     threadpool_limits(1)
+
+
+def end_without_files() -> None:
+    """End this process, if it is a worker whose files a user's code has closed: it has no way to answer any more."""
+    for number in _files:
+        with suppress(OSError):
+            if os.path.samestat(os.fstat(number), os.stat(os.devnull)):
+                return
+        os._exit(WITHOUT_FILES)
 
 
 def _end_with(command: int) -> None:

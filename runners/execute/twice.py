@@ -10,7 +10,7 @@ from runners.config.classes import is_suites
 from runners.config.experiment import Experiment, run_repetition
 from runners.execute.limits import time_limit
 from runners.execute.repetition import in_words
-from runners.execute.workers import no_interrupt, own_process
+from runners.execute.workers import apart
 from runners.results.store import Store
 
 
@@ -46,15 +46,10 @@ def not_determined(
 
 def _elsewhere(experiment: Experiment, number: int, limit: float | None) -> dict[str, list[Any]] | str:
     """Return the columns of a repetition that another process plays, where hashes differ; or why it has none."""
-    pool = own_process(PYTHONHASHSEED="2" if os.environ.get("PYTHONHASHSEED") == "1" else "1")
-    try:
-        with no_interrupt():
-            future = pool.submit(_play, experiment, number, limit)
-        return future.result()  # type: ignore[no-any-return]
-    except Exception as error:  # its process may have ended
-        return in_words(error)[0]
-    finally:
-        pool.shutdown(wait=True, kill_workers=True)
+    (answer,) = apart(
+        (_play, experiment, number, limit), PYTHONHASHSEED="2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
+    )
+    return str(answer) if isinstance(answer, Exception) else answer
 
 
 def _play(experiment: Experiment, number: int, limit: float | None) -> dict[str, list[Any]] | str:

@@ -17,7 +17,15 @@ from typing import Any
 
 from bench.errors import ConfigError, TaskError, one_line
 from runners.config.runner import Runner
-from runners.execute.limits import GRACE_SECONDS, THREAD_VARIABLES, TimeOverError, check_threads, set_up
+from runners.execute.limits import (
+    GRACE_SECONDS,
+    THREAD_VARIABLES,
+    WITHOUT_FILES,
+    TimeOverError,
+    check_threads,
+    end_without_files,
+    set_up,
+)
 
 _QUIET = (
     "A worker stopped while some jobs were given",  # one that has grown large is replaced, which loses nothing
@@ -63,6 +71,9 @@ def workers(runner: Runner, jobs: int) -> Iterator[None]:
         if not _is_here:
             for words in _QUIET:
                 warnings.filterwarnings("ignore", message=words, category=UserWarning)
+            # For the process that clears away after this one, also where it is stopped in the middle
+            ignored = [os.environ.get("PYTHONWARNINGS", ""), "ignore:resource_tracker:UserWarning"]
+            os.environ["PYTHONWARNINGS"] = ",".join(dict.fromkeys(filter(None, ",".join(ignored).split(","))))
             stack.enter_context(_parallel(runner, jobs))
         _jobs, _is_dask = jobs, runner.backend == "dask"
         try:
@@ -140,19 +151,22 @@ def _spread(queue: deque[Call]) -> Iterator[tuple[Call, Any]]:
     try:
         with no_interrupt():
             results = parallel(tasks())
+    except OSError as error:
+        raise not_started(error) from error
+    try:
         for number, result in results:
             yield begun.pop(number), result
     except BrokenProcessPool as death:
         for call in begun.values():
             yield call, died(death)
-    except OSError as error:
-        raise not_started(error) from error
 
 
 def _make(number: int, function: Callable[..., Any], arguments: tuple[Any, ...], command: int) -> tuple[int, Any]:
     """Make a call, in a worker of the process ``command``."""
     set_up(command)
-    return number, function(*arguments)
+    result = function(*arguments)
+    end_without_files()
+    return number, result
 
 
 def _each_alone(suspects: deque[Call]) -> Iterator[tuple[Call, Any]]:
@@ -164,12 +178,12 @@ def _each_alone(suspects: deque[Call]) -> Iterator[tuple[Call, Any]]:
         yield call, result
 
 
-def _apart(suspects: deque[Call], jobs: int) -> Iterator[tuple[Call, Any]]:
+def _apart(suspects: deque[Call], jobs: int, **environ: str) -> Iterator[tuple[Call, Any]]:
     """Make calls that may end their process, each in one whose death harms no other call, ``jobs`` at a time."""
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
     flying: dict[Any, tuple[Call, Any, float]] = {}
-    pools = [own_process() for _ in range(min(jobs, len(suspects)))]
+    pools = [_own_process(environ) for _ in range(min(jobs, len(suspects)))]
 
     def begin(pool: Any) -> None:
         call = suspects.popleft()
@@ -189,7 +203,7 @@ def _apart(suspects: deque[Call], jobs: int) -> Iterator[tuple[Call, Any]]:
                     # Compiled code that leaves no other thread a turn, see `time_limit`
                     is_over = call.seconds is not None and time.monotonic() > start + call.seconds + 2 * GRACE_SECONDS
                     result = call.kept() or (TimeOverError(call.seconds or 0) if is_over else died(death))
-                    pools.append(pool := own_process())
+                    pools.append(pool := _own_process(environ))
                 if suspects:
                     begin(pool)
                 yield call, result
@@ -198,14 +212,14 @@ def _apart(suspects: deque[Call], jobs: int) -> Iterator[tuple[Call, Any]]:
             pool.shutdown(wait=True, kill_workers=True)
 
 
-def apart(*made: tuple[Any, ...]) -> list[Any]:
+def apart(*made: tuple[Any, ...], **environ: str) -> list[Any]:
     """Return what functions return for arguments, in one fresh process; where that dies, the error that says so."""
     asked = [Call(*one) for one in made]
-    found = {id(call): result for call, result in _apart(deque(asked), 1)}
+    found = {id(call): result for call, result in _apart(deque(asked), 1, **environ)}
     return [found[id(call)] for call in asked]
 
 
-def own_process(**environ: str) -> Any:
+def _own_process(environ: Mapping[str, str]) -> Any:
     """Return an executor with a single process, started at its first call, which ends with this one."""
     from joblib.externals.loky import ProcessPoolExecutor
 
@@ -230,7 +244,7 @@ def died(death: BaseException) -> WorkerDiedError:
     """Return the error of a call whose process died, said as loky or dask says it."""
     codes = re.search(r"\{(?:EXIT\()?([^()]*)", str(death))  # such as {SIGSEGV(-11)} or {EXIT(3)}, as loky words it
     how = codes[1] if codes else type(death).__name__
-    how = f"exit code {how}" if how.isdecimal() else how
+    how = f"exit code {how}{', all its files were closed' * (how == str(WITHOUT_FILES))}" if how.isdecimal() else how
     reason = ", for instance for lack of memory" if how in ("SIGKILL", "KilledWorker") else ""
     return WorkerDiedError(f"its process died ({how}){reason}")
 
