@@ -194,7 +194,8 @@ def _carried_out(
             "wait until it has finished"
         )
         with alone(results_folder() / "compare" / f".{figure.name}.lock", refusal):
-            result = reproduce_figure(asked, jobs=jobs, runner=runner)
+            result = reproduce_figure(asked, jobs=jobs, runner=runner, is_checked=True)
+            notes += result.notes
             write_text(result.folder / COMPARISON, json.dumps(figure.given(), indent=1) + "\n")
             write_comparisons(results_folder())
     is_complete = result.complete and len(methods) == len(plan.methods)
@@ -216,7 +217,7 @@ def _tuned(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> str:
     where: dict[str, dict[str, None]] = {}
     for run in runs:
         settings, cls = run.experiment.settings.get("algorithm") or {}, run.experiment.classes.get("algorithm")
-        tuned = f"{', '.join(settings['tune'])} of {cls.__name__}" if settings.get("tune") else ""
+        tuned = f"{', '.join(settings['tune'])} of {cls.__name__}" if cls and settings.get("tune") else ""
         where.setdefault(tuned, {})[str(run.labels.get("env", ""))] = None
     several = len(where) > 1
     texts = [tuned + f" in {', '.join(envs)}" * several for tuned, envs in where.items() if tuned]

@@ -173,7 +173,8 @@ class RunningFigure:
     """A composed figure, and what has been run of it.
 
     ``runs``: its experiments, with the numbers of repetitions that are asked for. ``failed``: errors of repetitions.
-    ``new``: how many repetitions were run. ``open_cases``: how many cases of claims ask for more of them.
+    ``new``: how many repetitions were run. ``open_cases``: how many cases of claims ask for more of them. ``notes``:
+    a sentence for each of a user's classes that is not determined by its seeds.
     """
 
     def __init__(self, composed: ComposedFigure) -> None:
@@ -182,6 +183,7 @@ class RunningFigure:
         self.waiting: set[RepetitionId] = set()
         self.failed: dict[RepetitionId, str] = {}
         self.new = self.open_cases = 0
+        self.notes: list[str] = []
         if self.asked.most is not None:
             self.ask([min(STEP, self.asked.most)] * len(self.runs))
         for labelled in self.runs:
@@ -260,6 +262,7 @@ class WrittenFigure:
     failures: Sequence[str] = ()
     error: str = ""
     unconfirmed: int = 0
+    notes: Sequence[str] = ()
 
     @property
     def name(self) -> str:
@@ -279,6 +282,8 @@ class WrittenFigure:
         """Print its line and the errors of its repetitions."""
         for sentence in self.failures:
             print(f"error: {sentence}", file=sys.stderr)
+        for sentence in self.notes:
+            print(f"warning: {sentence}", file=sys.stderr)
         if self.line:
             print(self.line, flush=True)
         return self
