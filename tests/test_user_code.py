@@ -1,34 +1,13 @@
 """Whatever a user's class does to its process: a sentence names it, the others finish, nothing wrong is kept."""
 
-import json
 import sys
 import tempfile
-import time
 
 import pytest
-from commands import PATIENCE, ROOT, assert_one_sentence
+from commands import ROOT, assert_one_sentence
 
 COMMAND = "run"
 SIZE = ("env=switching_sine", "algorithm=none", "horizon=200", "repetitions=2")
-LETHAL = {
-    "segfault": "its worker died twice (SIGSEGV)",
-    "abort": "its worker died twice (SIGABRT)",
-    "exit without a word": "its worker died twice (exit code 3)",
-}
-RAISING = {
-    "exit": "Harmful.ask: found SystemExit, which would end the program",
-    "generator exit": "Harmful.ask: found GeneratorExit, which would end the program",
-    "interrupt": "KeyboardInterrupt",
-    "speechless": "Speechless: (its message cannot be shown)",
-}
-HARMLESS = ("closed stdout", "emptied environment")
-
-
-def tuners(kinds, at):
-    return ",".join(f"{kind.capitalize()}=harmful.Harmful(kind={kind},at={at})" for kind in kinds)
-
-
-LATER = pytest.mark.release
 
 
 @pytest.fixture
@@ -41,57 +20,6 @@ def call(commands, monkeypatch, capsys):
 
     yield called
     sys.modules.pop("bad", None)
-
-
-EVERY = [pytest.param([*LETHAL], *case, marks=LATER) for case in ((1, 2), (5, 2), (150, 1))]
-
-
-@pytest.mark.parametrize(("lethal", "at", "jobs"), [(["exit without a word"], 1, 2), *EVERY])
-def test_one_tuner_that_ends_its_process_leaves_the_others_finished_and_is_named(call, monkeypatch, lethal, at, jobs):
-    """Each lethal kind starts workers anew; what is said of each, the next test has, too."""
-    monkeypatch.setattr("runners.execute.write_figure.content", lambda *_: b"")  # no picture
-    kinds = [*lethal, *RAISING, *HARMLESS]
-    words = ("name=harmed", f"tuner=ucb1,{tuners(kinds, at)},random", *SIZE, f"jobs={jobs}")
-    answer = call("compare", *words)  # what does harm is of a user's own, and so in workers
-    assert answer.code == 1
-    lines = answer.err.splitlines()
-    assert len(lines) == len(lethal) + len(RAISING), answer.err
-    for kind, words in ({kind: LETHAL[kind] for kind in lethal} | RAISING).items():
-        is_left_out = at == 1 and kind in LETHAL  # it was started and asked once before anything was run
-        place = "left out" if is_left_out else "compare/harmed"
-        (line,) = [line for line in lines if line.startswith(f"error: {place}: {kind.capitalize()}: ")]
-        assert words in line
-        assert ("asked once" if is_left_out else "all 2 repetitions failed") in line
-    rows = [line.split(",")[:2] for line in (answer.results / "compare/harmed/finals.csv").read_text().splitlines()]
-    finished = ["UCB1", *map(str.capitalize, HARMLESS), "Random each round"]
-    assert sorted(rows[1:]) == sorted([name, number] for name in finished for number in "01")
-
-
-def test_a_run_that_ends_its_process_when_it_is_first_asked_is_one_sentence(here):
-    answer = here("tuner=harmful.Harmful", *SIZE)
-    assert_one_sentence(answer, "error: tuner Harmful: its worker died twice (SIGSEGV)")
-
-
-@pytest.mark.parametrize("runner", ["loky", pytest.param("dask", marks=LATER)])
-@pytest.mark.parametrize("kind", ["sleep", "lock", "swallow", "swallow once", "stop"])
-def test_no_repetition_outlasts_its_limit_of_time(commands, here, monkeypatch, kind, runner):
-    """It sleeps, waits for a lock, catches what the limit raises, goes on as if nothing were, or its process stands."""
-    if runner == "dask":
-        pytest.importorskip("distributed", reason="dask is not installed")
-    words = ["tuner=harmful.Harmful", f"tuner.kind={kind}", "tuner.at=5", f"runner={runner}", "runner.time_limit=0.4"]
-    if kind in ("swallow", "stop"):  # the others end by themselves
-        monkeypatch.setattr("runners.execute.processes.GRACE_SECONDS", 0.1)
-        monkeypatch.setattr("runners.execute.processes._LOOK_SECONDS", 0.05)
-    answer = here(*words, *SIZE, "repetitions=1", "output=json")
-    assert (answer.code, answer.report["repetitions"], answer.report["failed"]) == (1, 0, 1)
-    assert not list(commands.results.rglob("*.parquet"))
-    (record,) = commands.results.rglob("*.failed.json")
-    error = json.loads(record.read_text())["error"]
-    if (runner, kind) == ("dask", "stop"):  # the scheduler only sees that the worker does not respond
-        assert error.startswith("its worker died twice")
-    else:
-        assert error.startswith("the repetition did not finish within runner.time_limit = 0.4 s")
-    assert "Traceback" not in answer.err
 
 
 @pytest.mark.parametrize("command", ["run", "compare"])
@@ -173,14 +101,3 @@ def test_a_tuner_may_be_called_none(call):
     answer = call("compare", "tuner=None=ucb1,NA=random", *SIZE)
     assert (answer.code, answer.err) == (0, "")
     assert [line.split()[0] for line in answer.out.splitlines()[1:3]] == ["None", "NA"]
-
-
-def test_a_killed_command_with_dask_workers_leaves_no_words_behind(commands):
-    pytest.importorskip("distributed", reason="dask is not installed")
-    words = ("tuner=harmful.Harmful", "tuner.kind=sleep", "tuner.at=5", *SIZE, "runner=dask", "jobs=2")
-    child = commands.popen("run", *words)
-    while not list(commands.results.glob("raw/*/settings.json")):
-        assert child.poll() is None
-        time.sleep(0.1)
-    child.kill()
-    assert child.communicate(timeout=PATIENCE) == ("", "")
