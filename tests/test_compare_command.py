@@ -12,7 +12,6 @@ from commands import ROOT, assert_one_sentence
 from markupsafe import escape
 
 import bandit_bench
-from bandit_bench._compare import compare_with
 from bandit_bench._parts import label_of
 from bench.gallery.build import build
 from bench.gallery.comparisons import compare_commands
@@ -31,7 +30,7 @@ def asked(words):
     """Return the figure that the command asks for, which is not made."""
     found: list[AskedFigure] = []
     given = arguments(words) | {"instead": lambda figures, *_: found.extend(figures)}
-    compare_with(given.pop("tuners"), **given)
+    bandit_bench.compare(given.pop("tuners"), **given)
     (figure,) = found
     return figure
 
