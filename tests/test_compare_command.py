@@ -184,7 +184,7 @@ def test_a_tuner_has_settings_of_its_own(here):
     assert (tuner[0]["radius_scale"], tuner[1]["radius_scale"], tuner[1]["ts_scale"]) == (1.0, 0.5, 2)
     assert (tuner[2]["threshold"], tuner[2]["pair"]) == (0.9, [1, 2])
     assert {settings["settings"]["env"]["dim"] for settings in own} == {2}
-    assert json.loads((folder / "comparison.json").read_text())["common"] == list(SMALL[:2])
+    assert json.loads((folder / "comparison.json").read_text())["common"] == ["env=synthetic_linear", *SMALL[:2]]
     page = (folder / "index.html").read_text()
     assert str(escape(shlex.join(["python", "-m", "runners.compare", *words]))) in page
     front = (answer.results / "compare" / "index.html").read_text()
@@ -280,7 +280,7 @@ def test_values_of_a_key_are_lines_too(here):
         assert re.search(rf"^  {label} +{rows.loc[label, 'mean']:.5g}   95 % interval ", answer.out, re.MULTILINE)
     assert "\n  radius_scale = 0.5 ends with less regret than 2: " in answer.out
     content = json.loads((folder / "comparison.json").read_text())
-    assert content["title"] == "Cumulative regret by tuner.radius_scale (tuner=cdt)"
+    assert content["title"] == "Cumulative regret by tuner.radius_scale (tuner=cdt, env=synthetic_linear)"
     assert content["note"] == "Tuned: exploration_rate of LinUCB. With env.dim=2, env.n_arms=3, seed=3"
 
 

@@ -70,8 +70,8 @@ def test_a_share_that_fails_says_so(commands, monkeypatch, capsys):
     assert "no luck today" in answer.err
 
 
-def test_seconds_that_are_committed_are_scaled_by_this_machine(reference_results):
-    """Twice the committed seconds are expected to be twice as long."""
+def test_seconds_are_those_that_are_committed_or_some_rounds_are_played(reference_results):
+    """Every run of a committed figure has some."""
     from runners.config.compose import from_overrides
 
     manifest = json.loads((reference_results / "cdt" / "figure4" / "paper" / "manifest.json").read_text())
