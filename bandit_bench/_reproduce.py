@@ -199,7 +199,7 @@ def part_of(name: str, only: Mapping[str, Sequence[str]], *, readings: bool = Fa
             if canonical(label) not in known:
                 axes = dict.fromkeys(axis for block in whole.runs for axis in block)
                 expected = (
-                    f"one of these (or several, with | between): {'; '.join(known)}"
+                    f"one of these, or several in a list: {'; '.join(known)}"
                     if known
                     else f"one of its axes: {', '.join(axes)}"
                 )

@@ -18,8 +18,8 @@ from bench.errors import BenchError, ConfigError, message, one_line
 from runners.config.tree import PARTS, unknown_key
 from runners.execute.limits import is_command
 
-_LONGEST = 2_000
-"""Characters of a sentence."""
+_LONGEST = 4_000
+"""Characters of a sentence: the choices of the largest group take 3,000."""
 
 
 def command(action: Callable[[], bool | None]) -> int:
@@ -67,8 +67,12 @@ def sentence(error: BaseException) -> str:
         texts += [message(cause).partition("\n")[0]] * (cause is not error)
         if isinstance(cause.parent_node, DictConfig) and cause.key not in cause.parent_node:
             texts.append(f"expected one of: {', '.join(map(str, cause.parent_node))}")
-    line = "; ".join(texts)
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]} ... ({len(line):,} characters)"
+    return cut("; ".join(texts))
+
+
+def cut(text: str) -> str:
+    """Return a text of limited length."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ... ({len(text):,} characters)"
 
 
 def plain_command(doc: str | None, action: Callable[[list[str]], bool]) -> int:

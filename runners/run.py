@@ -13,6 +13,7 @@ from omegaconf import DictConfig, OmegaConf
 from bench.data_kind import DataKind
 from bench.errors import BenchError
 from runners import cli
+from runners.command import cut
 
 if TYPE_CHECKING:  # slow to import
     from runners.config.compose import Run as Composed
@@ -69,7 +70,7 @@ def run_and_report(composed: "Composed", changes: Sequence[str] = ()) -> None:
         "metrics": result.metrics if is_json or len(result.done) >= MIN_REPETITIONS else result.means,
     }
     for repetition, error in result.failed.items():
-        print(f"error: repetition {repetition} failed: {error}", file=sys.stderr)
+        print(f"error: repetition {repetition} failed: {cut(error)}", file=sys.stderr)
     print(json.dumps(report) if is_json else _text(report), flush=True)
     if result.failed:
         record = result.folder / f"rep-{min(result.failed):05d}.failed.json"

@@ -19,8 +19,8 @@ import yaml
 from commands import ROOT, Commands
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
+import bandit_bench
 import bench.data.__main__ as data_command
-from bandit_bench._compare import compare_with
 from bench.data.catalogue import CATALOGUE
 from bench.papers.lipschitz import Lipschitz
 from bench.report.claims.check import COLUMNS
@@ -169,7 +169,7 @@ def check_compare(words: list[str], _: Path) -> None:
     """Compose all experiments of the comparison, and build their parts."""
     found: list[AskedFigure] = []
     given = arguments(words) | {"instead": lambda figures, *_: found.extend(figures)}
-    compare_with(given.pop("tuners"), **given)
+    bandit_bench.compare(given.pop("tuners"), **given)
     for one in found[0].composed().runs:
         build(one.experiment.settings)
 

@@ -52,25 +52,25 @@ settings of its class. Every command accepts `--help`; for an unknown key or cho
 """
 _HYDRA = """## What of Hydra works
 
-What Hydra composes is what is run: `--cfg job` shows it, with the paper's settings, the scale's caps and references
-(`${horizon}`) replaced by what they refer to.
+`run` and `reproduce` are ordinary `@hydra.main` applications: all that [Hydra's documentation](https://hydra.cc/docs/1.3/intro)
+says of one holds. Unasked, Hydra writes no folder and no log; of a `--multirun` it keeps `raw/.multirun/multirun.yaml` in the
+folder of results.
 
 | word | what it does |
 | --- | --- |
-| `--cfg job`, `--cfg job -p tuner` | show the run, or a part of it, instead of running |
+| `--cfg job --resolve`, `--cfg job -p tuner` | show the run, or a part of it, instead of running |
 | `--info defaults`, `--info config` | show which files a run is composed of |
 | `--multirun tuner=tl,cdt`, `tuner=glob(c*)` | one run after another; `python -m runners.compare` also compares them |
+| `--multirun hydra/launcher=joblib` | several at once; also `submitit_local`, `submitit_slurm` |
 | `key=value`, `+key=value`, `~key`, `key=${horizon}` | set, add or remove a key, or refer to another |
 | `tuner=my_module.MyTuner` | a class in place of a choice |
 | `+experiment=my_short` | your preset `conf/experiment/my_short.yaml`, which opens with `# @package _global_` |
 | `--config-name my_run` | your configuration `conf/my_run.yaml`, which begins with `defaults: [config, _self_]` |
 | `--config-dir folder` | your own folder in place of `conf`, as `BENCH_CONF_DIR` names one |
-| `eval "$(bandit-bench run -sc install=bash)"` | words of the command are completed in bash |
-| `hydra.sweeper.params`, `hydra.mode` | a sweep in your own configuration |
+| `hydra.run.dir=out hydra.output_subdir=.hydra` | keep the configuration of a run |
+| `eval "$(bandit-bench-run -sc install=bash)"` | words of `bandit-bench-run` are completed in bash |
 
-In `conf/` of the current folder files of another project do no harm. Hydra's launchers, sweepers, folders of output and
-log files are not used, and refused in a sentence, also in your own files: repetitions run in parallel with `jobs=4`
-or `runner=dask`.
+In `conf/` of the current folder files of another project do no harm.
 """
 _ABOUT = {
     "env": "Where rewards come from. An environment that no contextual bandit plays in chooses its algorithm.",

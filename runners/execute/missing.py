@@ -24,8 +24,8 @@ Instead: TypeAlias = Callable[[Sequence[AskedFigure], int, Runner], None]
 _MOST_ROUNDS = 200
 """Rounds that are played of a run to measure its seconds."""
 _MOST_PLAYED = 20
-_LEAST_SECONDS = 0.05
-"""Of a repetition that this machine is measured by: shorter ones are mostly start."""
+_MOST_SECONDS = 1.0
+"""Of a repetition that this machine is measured by, where there is one so short: of the shortest most is start."""
 
 
 class Lacking(NamedTuple):
@@ -122,8 +122,8 @@ def expected_seconds(experiments: Sequence[Experiment]) -> tuple[dict[str, float
     others = [one for one in experiments if one.run_id not in known]
     how = []
     if known:
-        usable = [one for one in experiments if known.get(one.run_id, 0) >= _LEAST_SECONDS]
-        one = min(usable or [e for e in experiments if e.run_id in known], key=lambda one: known[one.run_id])
+        by_seconds = sorted((one for one in experiments if one.run_id in known), key=lambda one: known[one.run_id])
+        one = next((one for one in reversed(by_seconds) if known[one.run_id] <= _MOST_SECONDS), by_seconds[0])
         factor = _played(one, one.settings["horizon"]) / known[one.run_id]
         known = {run_id: value * factor for run_id, value in known.items()}
         how.append(f"committed seconds of {len(known)} runs times {factor:.2g}, as one of them took here")
@@ -148,9 +148,9 @@ def _played(experiment: Experiment, rounds: int) -> float:
     """Return the seconds of so many rounds of repetition 0, after a few that compile and read data."""
     with one_thread():
         run_repetition(Experiment({**experiment.settings, "horizon": min(rounds, _MOST_ROUNDS // 4)}), 0)
-        start = time.perf_counter()
+        start = time.process_time()  # whatever else this machine does meanwhile
         run_repetition(Experiment({**experiment.settings, "horizon": rounds}), 0)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
 
 def _spelt(seconds: float) -> str:
