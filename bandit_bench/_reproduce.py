@@ -124,8 +124,8 @@ def reproduce_as_planned(plan: ReproductionPlan) -> MadeFigures:
     stored = []
     for name in lacking:
         if committed := asked[name].committed() if is_strict else None:
-            stored.append((asked[name], *committed))
-            print(drawn_from_committed(name, missing.pop(name), committed[0]), flush=True)
+            stored.append((asked[name], committed))
+            print(drawn_from_committed(name, missing.pop(name), committed), flush=True)
     if is_strict:
         refuse(missing)
     for line in announcement(missing):

@@ -1,11 +1,13 @@
 """The states of a figure on its way to its files: asked for, composed, running, written."""
 
 import json
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -20,9 +22,10 @@ from runners.config.tree import suite_choices
 from runners.execute.repetition import RepetitionId
 from runners.results.aggregate import Repetitions, read_run
 from runners.results.capture import environment, kind_of_machine
+from runners.results.checksums import note
 from runners.results.committed import CommittedRepetitions, labels_of
 from runners.results.derive import is_backed, thinning
-from runners.results.stamps import read_stamps
+from runners.results.replay import compare, follows_last_digits
 from runners.results.store import Store, read_json, results_folder
 from runners.results.until_decided import STEP, applies_to, with_repetitions
 
@@ -34,10 +37,10 @@ class AskedFigure:
     ``where``: the folder, among the results; ``-surrogate`` or ``-altered`` is added where data stands in for the real.
     ``extra``: overrides for all its experiments. ``command``: the command that makes the figure, for the manifest.
     ``is_reference``: whether the result is one to be committed: its repetitions are written beside it, and taken from
-    there. ``until_decided``: the largest number of repetitions where they are run until the claims are decided; None:
-    as many as the scale says, which also holds for timings and for figures without claims. ``formats`` and ``size``:
-    what is written beside the usual files, and the width of a PDF; see `bench.report.formats`. ``readings``: whether
-    all readings are run, or only the first. ``renew``: whether runs that other code or packages made are run again.
+    there, unless ``renew`` says that all are to be of today's code. ``until_decided``: the largest number of
+    repetitions where they are run until the claims are decided; None: as many as the scale says, which also holds for
+    timings and for figures without claims. ``formats`` and ``size``: what is written beside the usual files, and the
+    width of a PDF; see `bench.report.formats`. ``readings``: whether all readings are run, or only the first.
     """
 
     figure: Figure
@@ -92,18 +95,14 @@ class AskedFigure:
         folder = results_folder() / f"{self.where}{kind}"
         if not self.is_reference or self.figure.source != "runs":
             return ComposedFigure(self, runs, folder)
-        unconfirmed = 0 if self.renew else _unconfirmed(self.figure, runs, folder)
-        return ComposedFigure(self, runs, folder, self._beside(runs, folder), unconfirmed)
+        return ComposedFigure(self, runs, folder, CommittedRepetitions() if self.renew else self._beside(runs, folder))
 
     def _beside(self, runs: Sequence[LabelledRun], folder: Path) -> CommittedRepetitions:
-        """Return the repetitions of its runs beside it, and beside other figures of its paper, at this scale.
-
-        Only those of today's code and packages.
-        """
-        stamps = {labelled.experiment.key: labelled.experiment.stamp for labelled in runs}
+        """Return the repetitions of its runs beside it, and beside other figures of its paper, at this scale."""
+        keys = {labelled.experiment.key for labelled in runs}
         others = sorted(folder.parents[1].glob(f"*/{self.scale}*"), key=lambda path: path.parent != folder.parent)
-        folders = [folder, *(path for path in others if path != folder and stamps.keys() & labels_of(path))]
-        committed = CommittedRepetitions(folders, thinning(self.figure), stamps, stamps)
+        folders = [folder, *(path for path in others if path != folder and keys & labels_of(path).keys())]
+        committed = CommittedRepetitions(folders, thinning(self.figure), keys)
         if is_measured(self.figure.column):  # seconds of another machine are no repetitions
             if committed.machines != [kind_of_machine(environment())]:
                 return CommittedRepetitions()
@@ -111,19 +110,17 @@ class AskedFigure:
                 committed.runs[key] = {i: kept for i, kept in of_run.items() if "seconds_total" in kept.seconds}
         return committed
 
-    def committed(self) -> tuple[Path, int] | None:
+    def committed(self) -> Path | None:
         """Return the folder whose committed repetitions are those of all its runs, None if there is none.
 
-        And how many of them other code or packages made. A run whose data is not here is one of them if its key with
-        the data that the manifest names is committed.
+        A run whose data is not here is one of them if its key with the data that the manifest names is committed.
         """
         folders = [results_folder() / f"{self.where}{kind}" for kind in ("", f"-{DataKind.SURROGATE}")]
         folders = [path for path in folders if self.figure.source == "runs" and is_backed(self.figure, path)]
         runs = self.composed().runs if folders else []
         for folder in folders:
             if has_all(read_json(folder / "manifest.json"), runs, numbers=self.most is None):
-                stamps = set(read_stamps(folder).values())
-                return folder, sum(labelled.experiment.stamp not in stamps for labelled in runs)
+                return folder
         return None
 
 
@@ -144,27 +141,26 @@ def has_all(manifest: dict[str, Any], runs: Sequence[LabelledRun], *, numbers: b
     return True
 
 
-def _unconfirmed(figure: Figure, runs: Sequence[LabelledRun], folder: Path) -> int:
-    """Return how many runs of a figure lie in its folder under another stamp than today's."""
-    stamps = read_stamps(folder)
-    today = {labelled.experiment.key: labelled.experiment.stamp for labelled in runs}
-    others = [key for key, stamp in today.items() if stamps.get(key, stamp) != stamp]
-    return len(CommittedRepetitions([folder], thinning(figure), others).runs) if others else 0
-
-
 @dataclass(frozen=True)
 class ComposedFigure:
-    """A figure with its experiments.
-
-    ``committed``: repetitions that need not be run, nor read from the store. ``unconfirmed``: how many runs in its
-    folder other code or packages made: then nothing is added to them.
-    """
+    """A figure with its experiments; ``committed``: repetitions that need not be run, nor read from the store."""
 
     asked: AskedFigure
     runs: list[LabelledRun]
     folder: Path
     committed: CommittedRepetitions = field(default_factory=CommittedRepetitions)
-    unconfirmed: int = 0
+
+
+class Witness(NamedTuple):
+    """A committed repetition that is played again before others are added: they count only beside an equal one."""
+
+    labelled: LabelledRun
+    number: int
+    same_machine: bool
+
+    @property
+    def id(self) -> RepetitionId:
+        return self.labelled.experiment.run_id, self.number
 
 
 class RunningFigure:
@@ -172,6 +168,8 @@ class RunningFigure:
 
     ``runs``: its experiments, with the numbers of repetitions that are asked for. ``failed``: errors of repetitions.
     ``new``: how many repetitions were run. ``open_cases``: how many cases of claims ask for more of them.
+    ``is_confirmed``: whether what is committed may be added to; ``is_tried``: whether that is being found out, see
+    `Witness`.
     """
 
     def __init__(self, composed: ComposedFigure) -> None:
@@ -180,6 +178,7 @@ class RunningFigure:
         self.waiting: set[RepetitionId] = set()
         self.failed: dict[RepetitionId, str] = {}
         self.new = self.open_cases = 0
+        self.is_confirmed, self.is_tried = not composed.committed.runs, False
         if self.asked.most is not None:
             self.ask([min(STEP, self.asked.most)] * len(self.runs))
         for labelled in self.runs:
@@ -197,6 +196,38 @@ class RunningFigure:
             return min(number, most) if READING in labelled.labels else number
 
         self.runs = with_repetitions(self.runs, list(map(at_most, self.runs, numbers)))
+
+    @cached_property
+    def witness(self) -> "Witness | None":
+        """Of what is committed, a repetition of the shortest run; None where other last digits may decide on all."""
+        committed, today = self.composed.committed, kind_of_machine(environment())
+        same_machine = committed.machines == [today]
+        runs = [
+            labelled
+            for labelled in self.runs
+            if committed.runs.get(labelled.experiment.key)
+            and (same_machine or not follows_last_digits(labelled.experiment))
+        ]
+        seconds = committed.mean_seconds
+        if not runs:
+            return None
+        labelled = min(runs, key=lambda labelled: seconds.get(labelled.experiment.key, math.inf))
+        return Witness(labelled, min(committed.runs[labelled.experiment.key]), same_machine)
+
+    def refusal(self, store: Store) -> str:
+        """Return why nothing may be added to what is committed, now that the witness was played again; "" if it may."""
+        if witness := self.witness:
+            experiment = witness.labelled.experiment
+            if error := self.failed.pop(witness.id, ""):
+                difference = f"failed: {error}"
+            else:
+                then, figure = self.composed.committed.runs[experiment.key][witness.number], self.asked.figure
+                difference = compare(then, figure, store, *witness.id, same_machine=witness.same_machine).difference
+            words = f"{', '.join(witness.labelled.labels.values())}: repetition {witness.number}, {difference}"
+        else:
+            difference = words = "another kind of machine made it, and what is tried depends on last digits"
+        cure = "nothing is added to what is committed; renew=true runs all of it again"
+        return f"{words}; {cure}" if difference else ""
 
     def done(self) -> list[list[int]]:
         """Return, for each experiment, the repetitions that have a result, when nothing is waited for."""
@@ -257,7 +288,6 @@ class WrittenFigure:
     line: str = ""
     failures: Sequence[str] = ()
     error: str = ""
-    unconfirmed: int = 0
 
     @property
     def name(self) -> str:
@@ -274,7 +304,9 @@ class WrittenFigure:
         return tallies(self.asked.figure, self.claims.to_dict("records"))
 
     def tell(self) -> "WrittenFigure":
-        """Print its line and the errors of its repetitions."""
+        """Print its line and the errors of its repetitions; note the digests of its files, if git keeps them."""
+        if not self.error:
+            note(results_folder(), [self.folder])
         for sentence in self.failures:
             print(f"error: {sentence}", file=sys.stderr)
         if self.line:

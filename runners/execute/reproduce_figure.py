@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import compress
 from operator import not_
 
@@ -15,7 +16,7 @@ from runners.execute.fanout import FanOut
 from runners.execute.figure_run import AskedFigure, ComposedFigure, RunningFigure, WrittenFigure
 from runners.execute.repetition import Answer, RepetitionId
 from runners.execute.timing import measure
-from runners.execute.write_figure import redraw, timed_part, write
+from runners.execute.write_figure import timed_part, write
 from runners.results.derive import results_of
 from runners.results.store import Store, results_folder
 from runners.results.until_decided import look
@@ -35,7 +36,7 @@ def reproduce_figures(figures: Iterable[AskedFigure], *, jobs: int, runner: Runn
     A figure is written by a worker as soon as its last repetition is there; its line is printed then. With
     ``until_decided`` its claims are looked at after each step, and only the experiments that open cases need go on;
     repetitions beyond the step are not looked at even if they are there, so the result depends on the claims alone.
-    To a figure with runs that other code or packages made nothing is added: it is drawn as it is. Timings are measured
+    Nothing is added to committed repetitions unless one of them, played again, comes out equal. Timings are measured
     at the end, when no worker runs. A figure that cannot be written does not stop the others.
     Raises BenchError when a setting is wrong, or repetitions cannot be written; what is finished is kept.
     """
@@ -72,7 +73,7 @@ def _require_packages(figures: Iterable[ComposedFigure], store: Store) -> None:
     """Refuse, before anything is run, what needs packages that are not installed; results that are there need none."""
     missing = []
     for composed in figures:
-        for labelled in [] if composed.unconfirmed else RunningFigure(composed).runs:
+        for labelled in RunningFigure(composed).runs:
             experiment = labelled.experiment
             done = store.done(experiment.run_id) | composed.committed.done(experiment.key)
             if not set(range(labelled.settings.repetitions)) <= done:
@@ -98,21 +99,20 @@ class _Board:
 
     def open(self, composed: ComposedFigure) -> None:
         """Ask for what a figure lacks, or have it written if it lacks nothing."""
-        if composed.unconfirmed:
-            self._fan.call(redraw, composed.asked, composed.folder, composed.unconfirmed)
-            return
         self._open.append(running := RunningFigure(composed))
         self._ask(running, check=True)
         self._go_on(running)
 
     def _ask(self, running: RunningFigure, *, check: bool = False) -> None:
-        """Ask for the repetitions that a figure lacks."""
+        """Ask for the repetitions that a figure lacks; first for one that is committed, see `Witness`."""
         for labelled in sorted(running.runs, key=lambda labelled: -labelled.settings.horizon):
             experiment, numbers = labelled.experiment, range(labelled.settings.repetitions)
             run_id = experiment.run_id
-            lacking = (
-                set(numbers) - self._store.sound(run_id, numbers) - running.composed.committed.done(experiment.key)
-            )
+            missing = set(numbers) - running.composed.committed.done(experiment.key)
+            if missing and not running.is_confirmed:
+                self._ask_for_witness(running)
+                return
+            lacking = missing - self._store.sound(run_id, missing)
             for key in [(run_id, number) for number in lacking]:
                 if key not in self._answers:
                     running.waiting.add(key)
@@ -120,6 +120,17 @@ class _Board:
                     running.failed[key] = self._answers[key].error
             asked = [i for i in sorted(lacking) if (run_id, i) in running.waiting]
             self._fan.add(experiment, asked, check=check, is_known=running.asked.is_suites)
+
+    def _ask_for_witness(self, running: RunningFigure) -> None:
+        running.is_tried = True
+        if not (witness := running.witness):
+            return
+        experiment = witness.labelled.experiment
+        if (answer := self._answers.get(witness.id)) and answer.status == "failed":
+            running.failed[witness.id] = answer.error
+        elif not self._store.sound(experiment.run_id, [witness.number]):
+            running.waiting.add(witness.id)
+            self._fan.add(experiment, [witness.number], check=True, is_known=running.asked.is_suites)
 
     def take(self, answer: Answer) -> None:
         """Note that a repetition is done or failed; figures that wait for nothing else are written."""
@@ -129,7 +140,7 @@ class _Board:
         self.current = waiting[0].asked.name
         for running in waiting:
             running.waiting.remove(key)
-            running.new += answer.status == "new" and running is waiting[0]
+            running.new += answer.status == "new" and running is waiting[0] and not running.is_tried
             if answer.status == "failed":
                 running.failed[key] = answer.error
             self._go_on(running)
@@ -137,6 +148,15 @@ class _Board:
     def _go_on(self, running: RunningFigure) -> None:
         """Have a figure that waits for nothing written, unless its claims ask for more repetitions."""
         while not running.waiting:
+            if running.is_tried:
+                running.is_tried = False
+                if refusal := running.refusal(self._store):
+                    self._open.remove(running)
+                    self._fan.call(partial(WrittenFigure, error=refusal), running.asked, running.composed.folder)
+                    return
+                running.is_confirmed = True
+                self._ask(running, check=True)
+                continue
             if running.asked.most is None or not self._ask_for_more(running, running.asked.most):
                 self._open.remove(running)
                 self._fan.call(write, running, self._store)

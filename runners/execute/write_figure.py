@@ -30,7 +30,6 @@ from runners.results.aggregate import Repetitions
 from runners.results.capture import environment, kind_of_machine
 from runners.results.committed import FILE, SECONDS, write_repetitions
 from runners.results.derive import Derived, derive, derive_committed, is_backed, long_tables, thinning
-from runners.results.stamps import renew_digests, write_stamps
 from runners.results.store import Store, write_text, write_together
 
 
@@ -53,7 +52,7 @@ def write(running: RunningFigure, store: Store) -> WrittenFigure:
     return WrittenFigure(asked, folder, claims, line, failures)
 
 
-def redraw(asked: AskedFigure, folder: Path, unconfirmed: int = 0) -> WrittenFigure:
+def redraw(asked: AskedFigure, folder: Path) -> WrittenFigure:
     """Write tables and pictures of a figure from what is committed of its runs, in whichever folder; nothing is run."""
     try:
         if asked.repetitions_of:
@@ -63,23 +62,16 @@ def redraw(asked: AskedFigure, folder: Path, unconfirmed: int = 0) -> WrittenFig
         files = _files(asked, derived, has_repetitions=is_backed(asked.figure, folder))
         of_runs = (FILE, SECONDS, "environment.json") if asked.repetitions_of else ()
         write_together(folder, files | dict.fromkeys(of_runs))
-        if asked.repetitions_of:
-            write_stamps(folder, {})
-        else:
-            renew_digests(folder)
     except Exception as error:
-        return WrittenFigure(asked, folder, error=_words(error), unconfirmed=unconfirmed)
+        return WrittenFigure(asked, folder, error=_words(error))
     claims = derived.claims
-    line = _line(asked, claims, repetitions, unconfirmed=unconfirmed)
-    return WrittenFigure(asked, folder, claims, line, unconfirmed=unconfirmed)
+    return WrittenFigure(asked, folder, claims, _line(asked, claims, repetitions))
 
 
-def _line(
-    asked: AskedFigure, claims: pd.DataFrame, repetitions: int, *, new: int = 0, failed: int = 0, unconfirmed: int = 0
-) -> str:
+def _line(asked: AskedFigure, claims: pd.DataFrame, repetitions: int, *, new: int = 0, failed: int = 0) -> str:
     """Return what is printed of a figure when it is written."""
     counts = [f"{repetitions} repetitions"] + [f"{new} new"] * (new != repetitions)
-    counts += [f"{failed} failed"] * bool(failed) + [f"{unconfirmed} runs to be confirmed"] * bool(unconfirmed)
+    counts += [f"{failed} failed"] * bool(failed)
     found = tallies(asked.figure, claims.to_dict("records"), every=True)
     verdicts = str(found["ours"]) if asked.where.startswith("compare/") else spell_by_origin(found)
     return f"{asked.name}  {', '.join(counts)}  {verdicts}".rstrip()
@@ -108,8 +100,6 @@ def _write(running: RunningFigure, store: Store) -> Derived:
         write_repetitions(folder, thinning(asked.figure), by_key)
     about = {"manifest.json": in_lines(manifest), "environment.json": json.dumps(made, indent=1)}
     write_together(folder, {name: text.encode() for name, text in about.items()} | files)
-    if asked.is_reference:
-        write_stamps(folder, {labelled.experiment.key: labelled.experiment.stamp for labelled in running.runs})
     return derived
 
 
