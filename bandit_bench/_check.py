@@ -1,17 +1,13 @@
 """The conformance checks on a user's class, in a process of its own."""
 
-from collections import deque
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from bandit_bench._parts import Part, is_direct, words_of
 from bench.errors import BenchError, ConfigError
 from runners.config.by_value import held_as, packed, unpack
 from runners.config.classes import construct, describe, import_class, not_settings
 from runners.config.compose import from_overrides
-
-if TYPE_CHECKING:  # slow to import
-    from runners.execute.processes import Call
 
 
 class Checked(NamedTuple):
@@ -35,17 +31,16 @@ def check(part: Part, *, rounds: int = 20_000) -> CheckedClass:
     class that is played.
     """
     from bench.conformance.checks import CHECKS, REMEDY  # slow to import
-    from runners.execute.processes import Call, WorkerDiedError
+    from runners.execute.workers import apart
 
     group, cls, settings = _found(part)
     classes = packed({group: {"_target_": settings["_target_"]}}) if held_as(cls) else b""
     asked = (classes, group, settings)
     checks = CHECKS[group]
-    calls = [Call(_run, (*asked, each, rounds), apart=True) for each in checks]
-    *errors, here, can = _apart([*calls, Call(_digest, asked, apart=True), Call(_can, asked, apart=True)])
-    (there,) = _apart([Call(_digest, asked, apart=True)])
+    *errors, here, can = apart(*((_run, *asked, each, rounds) for each in checks), (_digest, *asked), (_can, *asked))
+    (there,) = apart((_digest, *asked))
     results = [Checked((each.__doc__ or "").strip(), str(error)) for each, error in zip(checks, errors, strict=True)]
-    if isinstance(there, WorkerDiedError):
+    if isinstance(there, Exception):
         same = str(there)
     else:
         same = "" if here == there else f"another process gave a different result, {REMEDY}"
@@ -54,22 +49,6 @@ def check(part: Part, *, rounds: int = 20_000) -> CheckedClass:
     if names := not_settings(cls):
         notes.append(f"{', '.join(names)}: no settings, as {cls.__name__} has no @component (of bandit_bench) above it")
     return CheckedClass(results, notes)
-
-
-def _apart(calls: Sequence["Call"]) -> list[Any]:
-    """Return what calls return in a fresh process; of one that ends its process, the error that says so."""
-    from runners.config.runner import Runner  # slow to import
-    from runners.execute.processes import WorkerDiedError
-    from runners.execute.workers import workers
-
-    answers: dict[int, Any] = {}
-    with workers(Runner(), 1) as pool:
-        for call, future in pool.run(deque(calls)):
-            try:
-                answers[id(call)] = future.result()
-            except WorkerDiedError as error:
-                answers[id(call)] = error
-    return [answers[id(call)] for call in calls]
 
 
 def _found(part: Part) -> tuple[str, type, dict[str, Any]]:

@@ -151,7 +151,9 @@ def compare_as_planned(plan: ComparisonPlan) -> ComparisonResult:
                 ),
                 jobs=jobs,
                 runner=run.runner,
+                is_checked=True,
             )
+            notes += result.notes
             write_text(result.folder / COMPARISON, json.dumps(content, indent=1) + "\n")
             write_comparisons(results_folder())
     is_complete = result.complete and len(methods) == len(plan.methods)

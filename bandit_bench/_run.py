@@ -1,5 +1,7 @@
 """One experiment: its repetitions with their traces."""
 
+import html
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -9,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bandit_bench._parts import Part, is_direct, runner_words, setting_words, words_of
 from bench.columns import column_of
+from bench.errors import BenchError
 from runners.config.folders import look_again
 
 if TYPE_CHECKING:  # slow to import
@@ -22,13 +25,14 @@ class RunResult:
     """An experiment and its repetitions.
 
     ``done``: the repetitions that have a result, ``new`` those of them that were run just now, ``failed``: the others,
-    each with what went wrong; ``seconds``: how long it took.
+    each with what went wrong; ``seconds``: how long it took; ``notes``: what to know when reading it.
     """
 
-    def __init__(self, composed: "Composed", result: "Result", seconds: float) -> None:
+    def __init__(self, composed: "Composed", result: "Result", seconds: float, notes: Sequence[str] = ()) -> None:
         self.composed = composed
         self.done, self.new, self.failed = sorted(result.done), sorted(result.new), dict(sorted(result.failed.items()))
         self.seconds = seconds
+        self.notes = list(notes)
 
     @property
     def run_id(self) -> str:
@@ -52,6 +56,7 @@ class RunResult:
         """
         import pandas as pd
 
+        self._require_some()
         parts = {number: self._store.read(self.run_id, number) for number in self.done}
         return pd.concat(parts, names=["repetition"]).reset_index("repetition").reset_index(drop=True)
 
@@ -106,12 +111,32 @@ class RunResult:
 
         return Store(results_folder())
 
+    def _require_some(self) -> None:
+        """Raise BenchError where all repetitions failed."""
+        if not self.done:
+            number, error = next(iter(self.failed.items()))
+            trace = self._store.path(self.run_id, number, ".failed.json")
+            raise BenchError(
+                f"found no finished repetition: all {len(self.failed)} failed, the first with {error}; its traceback is "
+                f"in {trace}"
+            )
+
+    def _failures(self) -> str:
+        """Return how many repetitions failed, and why the first did; "" if none."""
+        if not self.failed:
+            return ""
+        number, error = next(iter(self.failed.items()))
+        return f"{len(self.failed)} failed (repetition {number}: {error})"
+
     def __repr__(self) -> str:
         chosen = " ".join(f"{group}={self.composed.choices[group]}" for group in ("env", "algorithm", "tuner"))
-        return f"<RunResult: {chosen}, {len(self.done)} repetitions, in {self.folder}>"
+        counts = ", ".join(filter(None, [f"{len(self.done)} repetitions", self._failures()]))
+        return f"<RunResult: {chosen}, {counts}, in {self.folder}>"
 
     def _repr_html_(self) -> str:
-        return str(self.finals.to_html(index=False, float_format="{:.5g}".format, border=0))
+        table = str(self.finals.to_html(index=False, float_format="{:.5g}".format, border=0)) if self.done else ""
+        lines = [*filter(None, [self._failures()]), *self.notes]
+        return table + "".join(f"<p>{html.escape(line)}</p>" for line in lines)
 
 
 def run(
@@ -150,7 +175,7 @@ def run(
 
 def run_composed(composed: "Composed") -> RunResult:
     """Run what is missing of a composed experiment."""
-    from runners.execute.fanout import check_by_worker, run_all  # slow to import
+    from runners.execute.fanout import check, run_all  # slow to import
     from runners.execute.workers import workers
     from runners.results.store import Store, results_folder
 
@@ -160,7 +185,15 @@ def run_composed(composed: "Composed") -> RunResult:
     jobs = 1 if n == 1 else composed.settings.jobs
     with workers(composed.runner, jobs) if is_missing else nullcontext():
         if is_missing:
-            check_by_worker(composed.experiment, composed.runner)
+            check([composed.experiment], jobs=jobs, runner=composed.runner)
         start = time.perf_counter()
         results = run_all([composed.experiment], n, store, jobs=jobs, runner=composed.runner)
-    return RunResult(composed, results[composed.experiment.run_id], time.perf_counter() - start)
+        seconds = time.perf_counter() - start
+    result, notes = results[composed.experiment.run_id], []
+    if result.new and not composed.experiment.is_suites:
+        from runners.execute.twice import not_determined
+
+        notes = not_determined([(composed.experiment, result.new)], store, limit=composed.runner.time_limit)
+        for sentence in notes:
+            print(f"warning: {sentence}", file=sys.stderr)
+    return RunResult(composed, result, seconds, notes)

@@ -23,7 +23,7 @@ from runners.config.classes import version
 from runners.config.folders import named_folder, user_folder
 from runners.config.nearest import no_override
 from runners.config.tree import unknown_choice, unknown_key
-from runners.execute.limits import collect_rarely, stopping
+from runners.execute.limits import collect_rarely, is_command, stopping
 from runners.results.store import results_folder
 
 _KEPT = "; finished work is kept, rerun to resume"
@@ -190,6 +190,7 @@ class _Stop:
         self._words = f"stopped{_KEPT * keeps}"
         self.asked = False
         stopping.clear()
+        is_command.set()
         self._is_said = False
         self._stderr = 2
         self._hook = sys.unraisablehook
@@ -203,6 +204,7 @@ class _Stop:
     def end(self) -> None:
         """Undo it; a process that was stopped is not to be stopped again while it ends."""
         sys.unraisablehook = self._hook
+        is_command.clear()
         for number, before in self._before.items():
             signal.signal(number, signal.SIG_IGN if self.asked else before)
 

@@ -79,7 +79,7 @@ def packed(settings: Mapping[str, Any]) -> bytes:
     found = {target: _held[target] for target in targets if target in _held}
     if not found:
         return b""
-    from loky.backend.reduction import dumps  # slow to import
+    from joblib.externals.loky.backend.reduction import dumps  # slow to import
 
     return bytes(dumps(found))  # by cloudpickle, which sends classes as they are
 

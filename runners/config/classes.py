@@ -27,13 +27,9 @@ from bench.tasks.base import Task
 from bench.tuners.base import Tuner
 from runners.config import by_value
 from runners.config.nearest import file_of_data, one_of
-from runners.config.trial import how_it_ends
 
 BASES: dict[str, type] = {"env": Environment, "algorithm": Algorithm, "tuner": Tuner, "task": Task}
 """What the class of each part derives from."""
-
-IMPORT_SECONDS = 300.0
-"""How long the import of a user's module may take."""
 
 
 def import_class(part: str, settings: Any) -> type:
@@ -91,8 +87,6 @@ def is_module_of_suite(name: str) -> bool:
 def _import(name: str) -> ModuleType:
     """Import a module. What it says on stderr is shown only if it can be imported: errors are for the caller to say."""
     if name.partition(".")[0] != "bench" and name not in sys.modules:
-        if end := how_it_ends(lambda: importlib.import_module(name), "imports", IMPORT_SECONDS):
-            raise ImportError(f"it {end}")
         with redirect_stderr(io.StringIO()) as said:
             module = importlib.import_module(name)
         sys.stderr.write(said.getvalue())

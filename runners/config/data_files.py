@@ -17,7 +17,6 @@ from bench.seeding import Seeds
 from runners.config.by_value import INTERFACE, functions_of
 from runners.config.classes import construct, is_module_of_suite, is_suites
 from runners.config.identity import code_of
-from runners.config.trial import end_with
 
 _OPEN = {
     "open", "read_text", "read_bytes", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "read_csv", "read_excel",
@@ -87,9 +86,9 @@ def _may_read(classes: Mapping[str, type]) -> bool:
 @lru_cache(maxsize=32)
 def _read_at_start(cls: type, settings: str, horizon: int) -> tuple[Path, ...]:
     """Return the files that an environment reads when it starts, in a process of its own, as it may do anything."""
-    from loky import ProcessPoolExecutor  # slow to import
+    from joblib.externals.loky import ProcessPoolExecutor  # slow to import
 
-    executor = ProcessPoolExecutor(1, initializer=end_with, initargs=(os.getpid(),))
+    executor = ProcessPoolExecutor(1)
     try:
         return tuple(executor.submit(start_and_list, cls, settings, horizon).result(timeout=600))
     except Exception:  # it fails in the same way, with a message, where it is checked before the run

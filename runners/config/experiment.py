@@ -25,7 +25,6 @@ from runners.config.folders import named_folder
 from runners.config.identity import Code, code_of
 from runners.config.renamed import filed
 from runners.config.tree import plain
-from runners.config.trial import how_it_ends
 
 T = TypeVar("T")
 
@@ -95,10 +94,7 @@ class Experiment:
             return self._asked(lambda env: env.fingerprint)
         from runners.config.data_files import data_fingerprint  # of a user's own classes alone
 
-        return self._asked(
-            lambda env: data_fingerprint(env, self.settings, self.classes),
-            tried=lambda env: env.fingerprint,  # the rest runs a user's code in another process anyway
-        )
+        return self._asked(lambda env: data_fingerprint(env, self.settings, self.classes))
 
     def data_notes(self) -> list[str]:
         """Return notes on the data that are shown before a run, a line each."""
@@ -125,17 +121,12 @@ class Experiment:
                 f"repetition replaying its own{other if 'sample' in self.settings['env'] else ''}"
             )
 
-    def _asked(self, ask: Callable[[Environment], T], tried: Callable[[Environment], Any] | None = None) -> T:
-        """Return what ``ask`` finds out of the environment; ConfigError if a user's class fails at that.
-
-        ``tried`` is what is tried in another process before, where that is not all.
-        """
+    def _asked(self, ask: Callable[[Environment], T]) -> T:
+        """Return what ``ask`` finds out of the environment; ConfigError if a user's class fails at that."""
         settings, cls = self.settings["env"], self.classes["env"]
         named_folder("BENCH_DATA_DIR")
         if is_suites(cls):
             return ask(construct("env", cls, settings))
-        if end := how_it_ends(lambda: (tried or ask)(construct("env", cls, settings)), "builds"):
-            raise ConfigError(f"env: {cls.__name__} {end}, expected a component")
         try:
             return ask(construct("env", cls, settings))
         except (Exception, SystemExit) as error:

@@ -1,6 +1,6 @@
 """How repetitions are spread over processes."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
@@ -15,18 +15,19 @@ class Runner:
     Parameters
     ----------
     backend
-        ``loky`` (processes on this machine) or ``dask`` (one or more machines).
+        ``loky`` (processes on this machine), ``dask`` (one or more machines), or another name that is registered with
+        joblib, such as ``ray``.
     scheduler
         dask only: the address of a running scheduler, such as ``tcp://node1:8786``. If None, workers are started on
         this machine.
     time_limit
-        Seconds after which a repetition is stopped and fails. If it does not stop, its worker is killed some seconds
-        later.
+        Seconds after which a repetition is stopped and fails. If it does not stop, its process ends some seconds later.
     progress
-        Whether to show a progress bar; None: on a terminal and in a notebook.
+        Whether to show progress: a bar on a terminal and in a notebook, else a line each minute; None: as True, but
+        that nothing is shown of less than a minute elsewhere.
     """
 
-    backend: Literal["loky", "dask"] = "loky"
+    backend: str = "loky"
     scheduler: str | None = None
     time_limit: Annotated[float, Field(gt=0, le=1e9)] | None = None
     progress: bool | None = None

@@ -1,158 +1,106 @@
 """Running many repetitions of many experiments on all processors, and keeping each as soon as it is there."""
 
-import itertools
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench.errors import ConfigError, TaskError
-from runners.config.classes import is_suites
+from bench.errors import TaskError
 from runners.config.experiment import Experiment
 from runners.config.runner import Runner
-from runners.execute.limits import TimeOverError, one_thread
-from runners.execute.processes import Call, WorkerDiedError
+from runners.execute.limits import one_thread
 from runners.execute.progress import Progress
-from runners.execute.repetition import Answer, RepetitionId, check_correctable, failed, repeat, start
-from runners.execute.workers import workers
+from runners.execute.repetition import (
+    Answer,
+    RepetitionId,
+    check_correctable,
+    ended_for_limit,
+    failed,
+    own_names,
+    repeat,
+    start,
+)
+from runners.execute.workers import Call, WorkerDiedError, calls, workers
 from runners.results.store import Store
 
 
 class FanOut:
-    """Workers for repetitions and other calls, of which more can be added while answers come; ``jobs`` 1: this process.
+    """Repetitions and other calls, of which more can be added while answers come.
 
     A repetition that fails is recorded with its traceback, and the others go on. Another process that works on the
-    same folder does no harm: a repetition that both run has the same bytes. Classes of a user's own never run in this
-    process, nor what has a limit of time.
+    same folder does no harm: a repetition that both run has the same bytes.
     """
 
     def __init__(self, store: Store, *, jobs: int, runner: Runner | None = None, words: str = "") -> None:
-        if jobs < 1:
-            raise ConfigError(f"jobs: found {jobs}, expected a whole number, at least 1")
         self.progress = Progress(words)
         self._store = store
         self._jobs = jobs
         self._runner = runner or Runner()
+        self._is_here = jobs == 1 and self._runner.backend == "loky"
         self._session = uuid.uuid4().hex
         self._queue: deque[Call] = deque()
         self._asked: set[RepetitionId] = set()
-        self._classes: set[Any] = set()
-        self._waiting: dict[Any, list[_Start] | None] = {}
-        """By data that is being prepared, or a class that is first started, what waits for it; None: that is done."""
+        self._waiting: dict[str, list[Call]] = {}
+        """By the settings of an environment whose data is not prepared, the repetitions that wait for it."""
+        self._prepared: set[str] = set()
+        self._is_open = False
+        self._experiments: dict[str, Experiment] = {}
 
-    def add(
-        self, experiment: Experiment, repetitions: Iterable[int], *, check: bool = False, is_known: bool = False
-    ) -> None:
-        """Ask for repetitions that were not asked for before; one worker prepares data before others start on it.
-
-        With ``check`` its parts are started once before, to find what a user can correct: `answers` then raises it.
-        One worker does so for each class before others do, so that they do not all compile the same. Of experiments
-        that the suite itself asks for (``is_known``), only the first of each class and each data is checked.
-        """
+    def add(self, experiment: Experiment, repetitions: Iterable[int]) -> None:
+        """Ask for repetitions that were not asked for before; one worker prepares data before others start on it."""
         numbers = [number for number in repetitions if (experiment.run_id, number) not in self._asked]
         if not numbers:
             return
         self._asked |= {(experiment.run_id, number) for number in numbers}
         self.progress.expect(experiment.settings["horizon"], len(numbers))
-        self._prepare(_Start(experiment, numbers, check=check, is_known=is_known))
+        self._experiments[experiment.run_id] = experiment
+        if self._is_open:
+            self._store.prepare(experiment.run_id, experiment.description)
+        limit = self._runner.time_limit
+        new = [_Repetition(experiment, number, self._store, limit, self._session) for number in numbers]
+        data = "" if self._is_here or experiment.fingerprint is None else repr(experiment.settings["env"])
+        if not data or data in self._prepared:
+            self._queue.extend(new)
+            return
+        if data not in self._waiting:
+            self._queue.append(_Preparation(data, experiment))
+        self._waiting.setdefault(data, []).extend(new)
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Ask for a call, which comes before all repetitions that are not begun; what it raises, `answers` raises."""
-        self._queue.appendleft(Call(function, arguments))
+        self._queue.appendleft(Call(function, *arguments))
 
-    def answers(self, feed: Iterable[None] = ()) -> Iterator[Any]:
-        """Yield an `Answer` for each repetition, and what each call returns, as they come; what one raises is raised.
-
-        ``feed`` asks for something at each step: one step is made at the beginning, the others while workers are busy,
-        with one job one after each answer.
-        """
-        if not (self._queue or feed):
+    def answers(self) -> Iterator[Any]:
+        """Yield an `Answer` for each repetition, and what each call returns, as they come; what one raises is raised."""
+        if not self._queue:
             return
-        steps = itertools.chain(feed, [None])
-        with self.progress.bar(self._runner.progress), one_thread(), workers(self._runner, self._jobs) as pool:
-            for _ in steps:
-                for task, future in pool.run(self._queue, steps):
-                    for answer in self._answers_of(task, future):
-                        yield answer
-                        if self._jobs == 1:
-                            next(steps, None)
-
-    def _answers_of(self, task: Call, future: "Future[Any]") -> Iterator[Any]:
-        """Yield what a finished task is an answer to."""
-        if isinstance(task, _Start):
-            try:
-                future.result()
-                self._queue_repetitions(task)
-            except WorkerDiedError as error:
-                self._store.prepare(task.experiment.run_id, task.experiment.description)
-                for lost in self._repetitions(task):
-                    yield self._lost(lost, error)
-            for key in task.prepares:
-                waiting, self._waiting[key] = self._waiting[key] or [], None
-                for start in waiting:
-                    self._prepare(start)
-        elif isinstance(task, _Repetition):
-            try:
-                answer = future.result()
-                self.progress.advance(task.experiment.settings["horizon"])
-                yield answer
-            except (WorkerDiedError, TimeOverError) as error:
-                yield self._lost(task, error)
-        else:
-            yield future.result()
-
-    def _prepare(self, start: "_Start") -> None:
-        """Queue a start that prepares something, a check, or repetitions that need neither; or let it wait."""
-        keys = start.needs if self._jobs > 1 or start.is_known else ()
-        for key in keys:
-            if (waiting := self._waiting.get(key)) is not None:
-                waiting.append(start)
-                return
-        start.prepares = [key for key in keys if key not in self._waiting]
-        self._waiting.update({key: [] for key in start.prepares})
-        if start.prepares or (start.is_check and not start.is_known):
-            self._queue.append(start)
-        else:
-            self._queue_repetitions(start)
-
-    def _repetitions(self, start: "_Start") -> list["_Repetition"]:
-        limit = self._runner.time_limit
-        return [_Repetition(start.experiment, number, self._store, limit, self._session) for number in start.numbers]
-
-    def _queue_repetitions(self, start: "_Start") -> None:
-        """Queue the repetitions of what was started."""
-        experiment = start.experiment
-        self._store.prepare(experiment.run_id, experiment.description)
-        repetitions = self._repetitions(start)
-        classes = tuple(experiment.classes.values())
-        if classes not in self._classes:  # soon, so that workers compile different things and not all the same
-            self._classes.add(classes)
-            self._queue.appendleft(repetitions.pop(0))
-        self._queue.extend(repetitions)
-
-    def _lost(self, lost: "_Repetition", error: TaskError) -> Answer:
-        """Record a repetition that was lost with its worker, unless its result was written before that."""
-        experiment, repetition = lost.experiment, lost.repetition
-        self.progress.advance(experiment.settings["horizon"])
-        if self._store.has(experiment.run_id, repetition):
-            return Answer((experiment.run_id, repetition), "new")
-        return failed(self._store, experiment, repetition, error, str(error.__cause__ or error))
+        here = one_thread() if self._is_here else nullcontext()
+        with workers(self._runner, self._jobs), here, self.progress.bar(self._runner.progress):
+            for experiment in self._experiments.values():  # nothing is written where there can be no workers
+                self._store.prepare(experiment.run_id, experiment.description)
+            self._is_open = True
+            for call, result in calls(self._queue):
+                if isinstance(call, _Preparation):
+                    self._prepared.add(call.data)
+                    self._queue.extend(self._waiting.pop(call.data))
+                    continue
+                if isinstance(call, _Repetition):
+                    self.progress.advance(call.experiment.settings["horizon"])
+                    if isinstance(result, TaskError):
+                        result = failed(self._store, call.experiment, call.repetition, result)
+                elif isinstance(result, WorkerDiedError):
+                    raise result
+                yield result
 
 
-class _Start(Call):
-    """An experiment is started once, which prepares its data, or checked; then its repetitions are run."""
+class _Preparation(Call):
+    """The start of an experiment, which prepares its data."""
 
-    def __init__(self, experiment: Experiment, numbers: Sequence[int], *, check: bool, is_known: bool = False) -> None:
-        super().__init__(check_correctable if check else start, (experiment,), apart=not experiment.is_suites)
-        self.experiment, self.numbers, self.is_check = experiment, numbers, check
-        self.is_known = check and is_known and experiment.is_suites
-        self.needs: list[Any] = [] if experiment.fingerprint is None else [repr(experiment.settings["env"])]
-        """Its data, and for a check its classes: what one worker has to have prepared or compiled."""
-        self.needs += [cls for part, cls in experiment.classes.items() if check and part in ("algorithm", "tuner")]
-        self.prepares: list[Any] = []
-        """What of it this start prepares."""
+    def __init__(self, data: str, experiment: Experiment) -> None:
+        super().__init__(start, experiment)
+        self.data = data
 
 
 class _Repetition(Call):
@@ -161,9 +109,15 @@ class _Repetition(Call):
     def __init__(
         self, experiment: Experiment, repetition: int, store: Store, limit: float | None, session: str
     ) -> None:
-        arguments = (experiment, repetition, store, limit, session)
-        super().__init__(repeat, arguments, seconds=limit, apart=limit is not None or not experiment.is_suites)
-        self.experiment, self.repetition = experiment, repetition
+        super().__init__(repeat, experiment, repetition, store, limit, session, seconds=limit)
+        self.experiment, self.repetition, self._store, self._session = experiment, repetition, store, session
+
+    def kept(self) -> Answer | None:
+        """Return what its worker has kept of it before it died."""
+        named = self.experiment.run_id, self.repetition
+        if self._store.has(*named):
+            return Answer(named, "new")
+        return ended_for_limit(self._store, named, self._session)
 
 
 @dataclass
@@ -206,16 +160,14 @@ def run_each(
     return fan.answers()
 
 
-def check_by_worker(experiment: Experiment, runner: Runner) -> None:
-    """Find what a user can correct before anything is run or written; a user's classes are tried by a worker.
+def check(experiments: Sequence[Experiment], *, jobs: int, runner: Runner) -> None:
+    """Find what a user can correct before anything is run or written: each is started and asked once.
 
     Raises BenchError; any other error is left to the repetitions, which record its traceback.
     """
-    with workers(runner, 1) as pool:
-        for _, future in pool.run(deque([_Start(experiment, (), check=True)])):
-            try:
-                future.result()
-            except WorkerDiedError as error:
-                own = {part: cls for part, cls in experiment.classes.items() if not is_suites(cls)}
-                names = ", ".join(f"{part} {cls.__name__}" for part, cls in own.items())
-                raise TaskError(f"{names}: {error} when it was started and asked once, expected a reward") from None
+    queue = deque(Call(check_correctable, one, runner.time_limit, seconds=runner.time_limit) for one in experiments)
+    with workers(runner, jobs):
+        for call, result in calls(queue):
+            if isinstance(result, TaskError):
+                names = own_names(call.arguments[0])
+                raise TaskError(f"{names}: {result} when it was started and asked once, expected a reward")

@@ -169,7 +169,7 @@ class RunningFigure:
     ``runs``: its experiments, with the numbers of repetitions that are asked for. ``failed``: errors of repetitions.
     ``new``: how many repetitions were run. ``open_cases``: how many cases of claims ask for more of them.
     ``is_confirmed``: whether what is committed may be added to; ``is_tried``: whether that is being found out, see
-    `Witness`.
+    `Witness`. ``notes``: a sentence for each of a user's classes that is not determined by its seeds.
     """
 
     def __init__(self, composed: ComposedFigure) -> None:
@@ -179,6 +179,7 @@ class RunningFigure:
         self.failed: dict[RepetitionId, str] = {}
         self.new = self.open_cases = 0
         self.is_confirmed, self.is_tried = not composed.committed.runs, False
+        self.notes: list[str] = []
         if self.asked.most is not None:
             self.ask([min(STEP, self.asked.most)] * len(self.runs))
         for labelled in self.runs:
@@ -288,6 +289,7 @@ class WrittenFigure:
     line: str = ""
     failures: Sequence[str] = ()
     error: str = ""
+    notes: Sequence[str] = ()
 
     @property
     def name(self) -> str:
@@ -309,6 +311,8 @@ class WrittenFigure:
             note(results_folder(), [self.folder])
         for sentence in self.failures:
             print(f"error: {sentence}", file=sys.stderr)
+        for sentence in self.notes:
+            print(f"warning: {sentence}", file=sys.stderr)
         if self.line:
             print(self.line, flush=True)
         return self

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 
 from bench.algorithms.contextual import ContextualAlgorithm
 from bench.conformance.capabilities import capabilities
-from bench.errors import BenchError, one_line
+from bench.errors import BenchError, TaskError, one_line
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.tasks.base import Task
 from runners.config.experiment import Experiment, build
 from runners.config.runner import Runner
-from runners.execute.limits import raise_if_stopped
-from runners.execute.processes import Call, WorkerDiedError
+from runners.execute.limits import TimeOverError, raise_if_stopped, time_limit
 from runners.execute.repetition import check_correctable
-from runners.execute.workers import workers
+from runners.execute.workers import Call, calls, workers
 
 
 @dataclass(frozen=True)
@@ -37,27 +36,28 @@ class Fit:
 
 def fits(experiments: Iterable[Experiment], column: str, *, jobs: int, runner: Runner) -> dict[str, Fit]:
     """Return by run id whether experiments can be run, and have ``column``: workers start their parts once."""
-    calls = {Call(_fit, (one, column), apart=not one.is_suites): one for one in experiments}
-    found = {}
-    with workers(runner, jobs) as pool:
-        for call, future in pool.run(deque(calls)):
-            try:
-                found[calls[call].run_id] = future.result()
-            except WorkerDiedError as error:
-                found[calls[call].run_id] = Fit(f"{one_line(error)} when it was started and asked once")
+    limit, found = runner.time_limit, {}
+    with workers(runner, jobs):
+        for call, result in calls(deque(Call(_fit, one, column, limit, seconds=limit) for one in experiments)):
+            if isinstance(result, TaskError):
+                result = Fit(f"{one_line(result)} when it was started and asked once")
+            found[call.arguments[0].run_id] = result
     return found
 
 
-def _fit(experiment: Experiment, column: str) -> Fit:
+def _fit(experiment: Experiment, column: str, limit: float | None) -> Fit:
     try:
-        check_correctable(experiment)
+        check_correctable(experiment, limit)
     except BenchError as error:
         return Fit(one_line(error))
     try:
-        task, tuner = build(experiment.settings)
-        searches = None if tuner.leaves_space else capabilities(tuner).interval
-        notes = tuple(experiment.data_notes())
-        return Fit("", _columns(experiment, task, column), searches, tuple(_apart(task)), notes)
+        with time_limit(limit):
+            task, tuner = build(experiment.settings)
+            searches = None if tuner.leaves_space else capabilities(tuner).interval
+            notes = tuple(experiment.data_notes())
+            return Fit("", _columns(experiment, task, column), searches, tuple(_apart(task)), notes)
+    except TimeOverError as error:
+        return Fit(f"{one_line(error)} when it was started and asked once")
     except BaseException as error:  # what fails here is left to the repetitions
         raise_if_stopped(error)
         return Fit()

@@ -1,22 +1,18 @@
-"""What a worker is held to: one thread, limits of time, memory and files, and an end when its parent ends."""
+"""What a repetition is held to: one thread, a limit of time, and in a worker an end when the command ends."""
 
-import ctypes
+import faulthandler
 import gc
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from functools import lru_cache
 from typing import Any
 
-from threadpoolctl import ThreadpoolController, threadpool_limits
-
 from bench.errors import ConfigError, TaskError
-from runners.config.sources import Source, Status, known
-from runners.config.trial import end_with
 
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -25,19 +21,19 @@ THREAD_VARIABLES = (
     "BLIS_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
-
 GRACE_SECONDS = 5.0
 """How long after its limit of time a repetition's process is ended, if the repetition has not ended by itself."""
 _AGAIN_SECONDS = 1.0
-
-_MOST_GROWTH = 800_000_000
-"""By how many bytes a process may grow before another takes its place, which has to load all libraries and data anew.
-
-loky allows 300 MB, which libraries, compiled code and data of usual figures take together.
-"""
+_PARENT_SECONDS = 0.2
+_OVER = 75
+"""Exit code of a process that is ended for a limit of time."""
+WITHOUT_FILES = 76
+"""Exit code of a process that ends since all its files were closed."""
 
 stopping = threading.Event()
 """Whether this process was asked to stop."""
+is_command = threading.Event()
+"""Whether this process is a command, which may be ended for a limit of time, and not a notebook or a program."""
 _in_worker = threading.Event()
 
 
@@ -50,14 +46,43 @@ def raise_if_stopped(error: BaseException | None = None) -> None:
         raise KeyboardInterrupt
 
 
-def in_one_thread(function: Callable[..., Any], arguments: tuple[Any, ...], parent: int | None = None) -> Any:
-    """Make a call, in a worker; ``parent`` is the process that it is to end with, if that has started it."""
-    if parent == os.getppid():
-        end_with(parent)
+_files: list[int] = []
+"""In a worker: the number of an open file, which is only there to be closed with all others."""
+
+
+@lru_cache(maxsize=1)
+def set_up(command: int) -> None:
+    """Hold this process, if it is a worker of the process ``command``, to one thread, and to end with it."""
+    if os.getpid() == command:  # a back end that runs calls where they come from
+        return
+    from threadpoolctl import threadpool_limits
+
     _in_worker.set()
+    _files.append(os.open(os.devnull, os.O_RDONLY))
+    os.environ.setdefault("PYTHONFAULTHANDLER", "")  # read by loky: no lists of frames and modules at a crash
     collect_rarely()
-    _limit_threads()
-    return function(*arguments)
+    if os.getppid() == command:  # not on another machine
+        threading.Thread(target=_end_with, args=(command,), daemon=True).start()
+    if numba := sys.modules.get("numba"):
+        numba.set_num_threads(1)  # first, since it may load a library that starts with more threads
+    else:  # most workers need none, and importing it takes longer than what they do
+        os.environ["NUMBA_NUM_THREADS"] = "1"
+    threadpool_limits(1)
+
+
+def end_without_files() -> None:
+    """End this process, if it is a worker whose files a user's code has closed: it has no way to answer any more."""
+    for number in _files:
+        with suppress(OSError):
+            if os.path.samestat(os.fstat(number), os.stat(os.devnull)):
+                return
+        os._exit(WITHOUT_FILES)
+
+
+def _end_with(command: int) -> None:
+    while os.getppid() == command:
+        time.sleep(_PARENT_SECONDS)
+    os._exit(1)
 
 
 def collect_rarely() -> None:
@@ -75,26 +100,16 @@ def check_threads() -> None:
 
 
 @lru_cache(maxsize=1)
-def _limit_threads() -> None:
-    if numba := sys.modules.get("numba"):
-        numba.set_num_threads(1)  # first, since it may load a library that starts with more threads
-    else:  # most workers need none, and importing it takes longer than what they do
-        os.environ["NUMBA_NUM_THREADS"] = "1"  # read when it is imported
-    threadpool_limits(1)
-
-
-@lru_cache(maxsize=1)
-def _thread_pools(modules: frozenset[str]) -> ThreadpoolController:
+def _thread_pools(modules: frozenset[str]) -> Any:
     """Return the thread pools of what the modules have loaded: finding them takes longer than a short repetition."""
+    from threadpoolctl import ThreadpoolController
+
     return ThreadpoolController()
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Limit numerical libraries to one thread, also in libraries loaded and processes started inside the block.
-
-    Only a user's own class may have numba use several threads, and it runs in a worker, see `in_one_thread`.
-    """
+    """Give numerical libraries a single thread in this process inside the block."""
     before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
     numba = sys.modules.get("numba")
     numba_threads = numba.get_num_threads() if numba else 0
@@ -112,25 +127,6 @@ def one_thread() -> Iterator[None]:
         os.environ.update({name: value for name, value in before.items() if value is not None})
 
 
-@contextmanager
-def no_interrupt() -> Iterator[None]:
-    """Hold back Ctrl-C, which the processes that are started inside inherit: a terminal sends it to them, too."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    from multiprocessing import resource_tracker
-
-    from loky.backend import resource_tracker as loky_resource_tracker
-
-    for tracker in (resource_tracker, loky_resource_tracker):
-        tracker.ensure_running()  # when it starts, it lifts the mask
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 class TimeOverError(TaskError):
     """A repetition ran longer than ``seconds``."""
 
@@ -142,31 +138,58 @@ class TimeOverError(TaskError):
         return TimeOverError, (self.seconds,)
 
 
-class _TimeOver(TaskError):
-    """What is raised in another thread, where an error has to be made without arguments."""
-
-
 @contextmanager
 def time_limit(seconds: float | None, record: Callable[[TimeOverError], Any] = id) -> Iterator[None]:
-    """Raise a `TimeOverError` inside the block after ``seconds``, as soon as it returns to Python.
+    """Raise a `TimeOverError` inside the block after ``seconds``, in the main thread, every second from then on.
 
-    It is raised every second from then on, and once more after the block, in place of any other error: code inside may
-    catch it. In a thread other than the main one, as in dask workers, and on Windows, what does not end all the same
-    some seconds later ends with its process, after a call of ``record``.
+    Code inside may catch it, so it is raised once more after the block, in place of any other error. What does not end
+    some seconds later, or runs in another thread, as in dask workers, ends with its process, after a call of
+    ``record``; but not a program or notebook that runs it in its own process.
     """
     if seconds is None:
         yield
         return
     over, end = TimeOverError(seconds), time.monotonic() + seconds
     has_alarm = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    may_end = _in_worker.is_set() or is_command.is_set()
     try:
-        with _alarm(over) if has_alarm else _asynchronous(over, record):
-            yield
+        with _end(seconds + GRACE_SECONDS * has_alarm, over, record) if may_end else nullcontext():
+            with _alarm(over) if has_alarm else nullcontext():
+                yield
     except BaseException as error:
         if time.monotonic() < end or isinstance(error, KeyboardInterrupt):
             raise
     if time.monotonic() >= end:
         raise over
+
+
+@contextmanager
+def _end(seconds: float, over: TimeOverError, record: Callable[[TimeOverError], Any]) -> Iterator[None]:
+    """End this process unless the block ends within some seconds."""
+    ended = threading.Event()
+    threading.Thread(target=_watch, args=(ended, seconds, over, record), daemon=True).start()
+    with open(os.devnull, "w") as silence:
+        # Compiled code may leave no other thread a turn
+        where = silence if _in_worker.is_set() else sys.stderr
+        faulthandler.dump_traceback_later(seconds + GRACE_SECONDS, exit=True, file=where)
+        try:
+            yield
+        finally:
+            ended.set()
+            faulthandler.cancel_dump_traceback_later()
+
+
+def _watch(ended: threading.Event, seconds: float, over: TimeOverError, record: Callable[[TimeOverError], Any]) -> None:
+    if ended.wait(seconds):
+        return
+    record(over)
+    if not _in_worker.is_set():
+        words = (
+            f"error: {over}, nor did it stop {GRACE_SECONDS:g} s later, which ends the command: jobs=2 ends it alone"
+        )
+        os.write(2, f"{words}; finished work is kept\n".encode())
+        os._exit(1)
+    os._exit(_OVER)
 
 
 @contextmanager
@@ -176,7 +199,8 @@ def _alarm(over: TimeOverError) -> Iterator[None]:
     def stop(*_: Any) -> None:
         raise over
 
-    before = signal.signal(signal.SIGALRM, stop)
+    before, hook = signal.signal(signal.SIGALRM, stop), sys.unraisablehook
+    sys.unraisablehook = lambda lost: None if lost.exc_value is over else hook(lost)  # in a destructor, or a callback
     try:
         signal.setitimer(signal.ITIMER_REAL, over.seconds, _AGAIN_SECONDS)
         yield
@@ -186,67 +210,4 @@ def _alarm(over: TimeOverError) -> Iterator[None]:
         finally:  # also if the alarm came just now
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
-
-
-@contextmanager
-def _asynchronous(over: TimeOverError, record: Callable[[TimeOverError], Any]) -> Iterator[None]:
-    """Raise an error in this thread, again and again; then end the process."""
-    thread, ended, lock = ctypes.c_ulong(threading.get_ident()), threading.Event(), threading.Lock()
-    raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
-
-    def watch() -> None:
-        wait = over.seconds
-        while not ended.wait(wait):
-            if time.monotonic() > begun + over.seconds + GRACE_SECONDS:
-                record(over)
-                os._exit(1)
-            with lock:
-                if not ended.is_set():
-                    raise_in(thread, ctypes.py_object(_TimeOver))
-            wait = _AGAIN_SECONDS
-
-    begun = time.monotonic()
-    threading.Thread(target=watch, daemon=True).start()
-    try:
-        yield
-    finally:
-        is_quiet = False
-        while not is_quiet:
-            try:
-                with lock:
-                    ended.set()
-                _arrive()
-                is_quiet = True
-            except _TimeOver:
-                pass
-
-
-def _arrive() -> None:
-    """Be called, which raises what another thread has raised in this one.
-
-    To take it back instead leaves Python 3.11 looking for it for ever, in which it gets stuck under a profiler.
-    """
-
-
-def set_up(parent: int, sources: Mapping[tuple[str, Status], Source]) -> None:
-    """Have a process that was just started end with its parent, and grow as far as it may.
-
-    Modules whose files are as they were when the parent read them are not read again, for the names of runs.
-    """
-    from loky import process_executor  # there already
-
-    end_with(parent)
-    known.update(sources)
-    process_executor._MAX_MEMORY_LEAK_SIZE = _MOST_GROWTH
-
-
-def allow_files(count: int) -> None:
-    """Raise the number of files that this process may have open, as far as the system allows."""
-    try:
-        import resource
-    except ImportError:  # Windows, which has no such limit
-        return
-    low, high = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 256 + count if high == resource.RLIM_INFINITY else min(256 + count, high)
-    if low != resource.RLIM_INFINITY and low < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, high))
+            sys.unraisablehook = hook

@@ -37,7 +37,10 @@ def manifest_of(running: RunningFigure, provenance: Provenance) -> dict[str, Any
         }
         for labelled, repetitions, overrides in zip(running.runs, running.done(), rest, strict=True)
     ]
-    return {**_about(asked, running.runs, provenance), "overrides": shared, "runs": runs}
+    before = {} if running.new else read_json(running.composed.folder / "manifest.json")
+    notes = list(running.notes) or before.get("not_determined")
+    about = _about(asked, running.runs, provenance) | ({"not_determined": notes} if notes else {})
+    return {**about, "overrides": shared, "runs": runs}
 
 
 def _about(asked: AskedFigure, runs: Sequence[LabelledRun], provenance: Provenance) -> dict[str, Any]:

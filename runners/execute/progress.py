@@ -1,17 +1,19 @@
-"""A progress bar with the time left, estimated from the rounds that have been played so far."""
+"""Progress with the time left, estimated from the rounds that have been played so far: a bar, or a line each minute."""
 
 import sys
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 _WIDTH = 30
 _REFRESH_SECONDS = 0.1
+_EVERY_SECONDS = 60.0
 
 
 class Progress:
-    """Counts of repetitions and of their rounds, and the bar that shows them, after ``words``, if there is one.
+    """Counts of repetitions and of their rounds, and what shows them, after ``words``.
 
     A repetition of many rounds moves the bar further than a short one.
     """
@@ -41,34 +43,43 @@ class Progress:
 
     @contextmanager
     def bar(self, shown: bool | None) -> Iterator[None]:
-        """Show a bar inside the block, where ``shown`` is None only on a terminal and in a notebook.
+        """Show progress inside the block, unless ``shown`` is False.
 
-        In a notebook it is a line of output of the cell, elsewhere a line on stderr.
+        In a notebook it is a line of the cell's output, on a terminal a bar on stderr, elsewhere a line on stderr each
+        minute, and where ``shown`` is True also at the end.
         """
-        if (show := _display()) and shown is not False:
+        if shown is False:
+            yield
+            return
+        if show := _display():
             self._bar = _Line(show)
-            self.show()
-            try:
+        elif sys.stderr.isatty():
+            with _rich() as self._bar:
+                self.show()
                 yield
-            finally:
-                self._bar.end()
-                self._bar = None
+            self._bar = None
             return
-        if not (sys.stderr.isatty() if shown is None else shown):
+        else:
+            self._bar = _Lines(is_wanted=bool(shown))
+        self.show()
+        try:
             yield
-            return
-        from rich import progress as rich
-        from rich.console import Console
+        finally:
+            self._bar.end()
+            self._bar = None
 
-        columns = rich.TextColumn("{task.description}"), rich.BarColumn(), rich.TimeElapsedColumn()
-        left = rich.TextColumn("left:"), rich.TimeRemainingColumn()
-        console, redirect = Console(stderr=True), sys.stdout.isatty()
-        with rich.Progress(
-            *columns, *left, console=console, redirect_stdout=redirect, speed_estimate_period=3600.0
-        ) as self._bar:
-            self._bar.add_task("", total=None)
-            self.show()
-            yield
+
+@contextmanager
+def _rich() -> Iterator[Any]:
+    from rich import progress as rich
+    from rich.console import Console
+
+    columns = rich.TextColumn("{task.description}"), rich.BarColumn(), rich.TimeElapsedColumn()
+    left = rich.TextColumn("left:"), rich.TimeRemainingColumn()
+    console, redirect = Console(stderr=True), sys.stdout.isatty()
+    with rich.Progress(*columns, *left, console=console, redirect_stdout=redirect, speed_estimate_period=3600.0) as bar:
+        bar.add_task("", total=None)
+        yield bar
 
 
 def _display() -> Any:
@@ -81,35 +92,74 @@ def _display() -> Any:
     return display
 
 
-class _Line:
-    """One line of a cell's output, which changes in place; it has the method of rich's bar that is used.
+class _Plain:
+    """What shows progress as text; it has the method of rich's bar that is used."""
+
+    def __init__(self) -> None:
+        self._description = ""
+        self._share = 0.0
+        self._start = time.monotonic()
+
+    def update(self, _task: int, *, description: str, total: int, completed: int) -> None:
+        self._description, self._share = description, completed / total
+
+    def _times(self) -> str:
+        seconds, share = time.monotonic() - self._start, self._share
+        left = f", left: {_clock(seconds / share - seconds)}" if 0 < share < 1 else ""
+        return f"{_clock(seconds)}{left}"
+
+
+class _Lines(_Plain):
+    """A line on stderr each minute, as in the log of a batch job."""
+
+    def __init__(self, *, is_wanted: bool) -> None:
+        super().__init__()
+        self._is_wanted = is_wanted
+        self._ended = threading.Event()
+        threading.Thread(target=self._each_minute, daemon=True).start()
+
+    def _each_minute(self) -> None:
+        while not self._ended.wait(_EVERY_SECONDS):
+            self._say()
+
+    def _say(self) -> None:
+        if self._description:
+            with suppress(OSError, ValueError):  # it was closed
+                words = f"{self._description}, {self._share:.0%} of the rounds  {self._times()}"
+                print(words, file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        self._ended.set()
+        if self._is_wanted:
+            self._say()
+
+
+class _Line(_Plain):
+    """One line of a cell's output, which changes in place.
 
     rich's own bar in a notebook needs ipywidgets on both sides of the connection.
     """
 
     def __init__(self, display: Any) -> None:
+        super().__init__()
         self._display = display
         self._handle: Any = None
-        self._text = ""
-        self._start = time.monotonic()
         self._shown = -1.0
 
     def update(self, _task: int, *, description: str, total: int, completed: int) -> None:
-        share, seconds = completed / total, time.monotonic() - self._start
-        left = f", left: {_clock(seconds / share - seconds)}" if 0 < share < 1 else ""
-        full = round(_WIDTH * share)
-        self._text = f"{description}  {'█' * full}{'░' * (_WIDTH - full)}  {_clock(seconds)}{left}"
-        if seconds - self._shown >= _REFRESH_SECONDS or self._handle is None:
-            self._shown = seconds
+        super().update(_task, description=description, total=total, completed=completed)
+        if time.monotonic() - self._shown >= _REFRESH_SECONDS:
             self._show()
 
     def end(self) -> None:
         """Show the last state, which `update` leaves out when it comes soon after another."""
-        if self._text:
+        if self._description:
             self._show()
 
     def _show(self) -> None:
-        data = {"text/plain": self._text}
+        self._shown = time.monotonic()
+        full = round(_WIDTH * self._share)
+        data = {"text/plain": f"{self._description}  {'█' * full}{'░' * (_WIDTH - full)}  {self._times()}"}
         if self._handle is None:
             self._handle = self._display(data, raw=True, display_id=True)
         else:

@@ -2,18 +2,22 @@
 
 import time
 import traceback
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from bench.errors import BenchError, ConfigError, TaskError
 from bench.seeding import Seeds
-from runners.config.classes import describe
+from runners.config.classes import describe, is_suites
 from runners.config.experiment import Experiment, build, check_experiment, run_repetition
-from runners.execute.limits import raise_if_stopped, time_limit
+from runners.execute.limits import TimeOverError, raise_if_stopped, time_limit
 from runners.results.capture import environment
 from runners.results.store import Store
 
 RepetitionId = tuple[str, int]
 """A repetition: the name of its run, and its number."""
+
+_LONGEST, _LONGEST_TRACE = 2_000, 20_000
+"""Characters that are kept of what a user's error says, and of its traceback."""
 
 
 class Answer(NamedTuple):
@@ -29,9 +33,8 @@ def repeat(experiment: Experiment, repetition: int, store: Store, limit: float |
     named = experiment.run_id, repetition
     if store.has(*named):
         return Answer(named, "done")
-    before = store.failure(*named)
-    if before.get("session") == session:  # recorded when its worker was ended
-        return Answer(named, "failed", before["error"])
+    if before := ended_for_limit(store, named, session):
+        return before
     start = time.perf_counter()
     try:
         _check_identity(experiment)
@@ -49,16 +52,37 @@ def repeat(experiment: Experiment, repetition: int, store: Store, limit: float |
     return Answer(named, "new")
 
 
-def failed(
-    store: Store, experiment: Experiment, repetition: int, error: BaseException, trace: str = "", session: str = ""
-) -> Answer:
-    """Keep how a repetition failed, with the error's traceback if no other is given."""
-    text, trace = describe(error), trace or "".join(traceback.format_exception(error))
+def ended_for_limit(store: Store, named: RepetitionId, session: str) -> Answer | None:
+    """Return the failure of a repetition whose process was ended for a limit of time in this session, if it was."""
+    before = store.failure(*named)
+    return Answer(named, "failed", before["error"]) if before.get("session") == session else None
+
+
+def failed(store: Store, experiment: Experiment, repetition: int, error: BaseException, *, session: str = "") -> Answer:
+    """Keep how a repetition failed, with the error's traceback, both of bounded length."""
+    text, trace = in_words(error)
     record = {"error": text, "traceback": trace, "repetition": repetition, "settings": experiment.settings}
     if session:
         record["session"] = session
     store.fail(experiment.run_id, repetition, record)
     return Answer((experiment.run_id, repetition), "failed", text)
+
+
+def in_words(error: BaseException) -> tuple[str, str]:
+    """Return a line that describes an error, and its traceback; a user's error may refuse to be shown."""
+    try:
+        text = describe(error)
+    except BaseException:
+        text = f"{type(error).__name__}: (it cannot be shown)"
+    try:
+        trace = "".join(traceback.format_exception(error))
+    except BaseException:
+        trace = "".join(traceback.format_tb(error.__traceback__)) + text
+    if len(text) > _LONGEST:
+        text = f"{text[:_LONGEST]} ... ({len(text):,} characters)"
+    if len(trace) > _LONGEST_TRACE:
+        trace = f"{trace[: _LONGEST_TRACE // 2]}\n ... \n{trace[-_LONGEST_TRACE // 2 :]}"
+    return text, trace
 
 
 _checked: set[str] = set()
@@ -68,7 +92,7 @@ def _check_identity(experiment: Experiment) -> None:
     """Refuse to run other code or data than what the run is named after (edited meanwhile, or not on this machine)."""
     if experiment.run_id in _checked:
         return
-    here = Experiment(experiment.settings)
+    here = replace(experiment)
     if here.run_id != experiment.run_id:
         raise ConfigError(
             f"run {experiment.run_id}: found other code or data than when it was started (data now: "
@@ -85,11 +109,23 @@ def start(experiment: Experiment) -> None:
         raise_if_stopped(error)
 
 
-def check_correctable(experiment: Experiment) -> None:
+def check_correctable(experiment: Experiment, limit: float | None = None) -> None:
     """Raise what a user can correct; all else that fails here is left to the repetitions."""
     try:
-        check_experiment(experiment)
+        with time_limit(limit):
+            check_experiment(experiment)
     except BaseException as error:
         raise_if_stopped(error)
+        if isinstance(error, TimeOverError):
+            raise TaskError(
+                f"{own_names(experiment)}: found no answer within runner.time_limit = {error.seconds:g} s when it was "
+                "started and asked once, expected one"
+            ) from None
         if isinstance(error, BenchError):
             raise
+
+
+def own_names(experiment: Experiment) -> str:
+    """Return the parts of an experiment that are of a user's own classes, or all."""
+    own = {part: cls for part, cls in experiment.classes.items() if not is_suites(cls)} or experiment.classes
+    return ", ".join(f"{part} {cls.__name__}" for part, cls in own.items())

@@ -3,34 +3,40 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import compress
-from operator import not_
 
 from bench.errors import BenchError
 from bench.report.figure import read_figure
 from bench.report.provenance import Provenance
 from runners.config.classes import OPTIONAL, require, version
+from runners.config.experiment import Experiment
 from runners.config.figures import by_reading, without_reading
 from runners.config.runner import Runner
-from runners.execute.fanout import FanOut
+from runners.execute.fanout import FanOut, check
 from runners.execute.figure_run import AskedFigure, ComposedFigure, RunningFigure, WrittenFigure
 from runners.execute.repetition import Answer, RepetitionId
 from runners.execute.timing import measure
+from runners.execute.twice import not_determined
+from runners.execute.workers import workers
 from runners.execute.write_figure import timed_part, write
 from runners.results.derive import results_of
 from runners.results.store import Store, results_folder
 from runners.results.until_decided import look
 
 
-def reproduce_figure(asked: AskedFigure, *, jobs: int, runner: Runner) -> WrittenFigure:
-    """Run what is missing for one figure and write its files; BenchError also when it cannot be written."""
-    (written,) = reproduce_figures([asked], jobs=jobs, runner=runner)
+def reproduce_figure(asked: AskedFigure, *, jobs: int, runner: Runner, is_checked: bool = False) -> WrittenFigure:
+    """Run what is missing for one figure and write its files; BenchError also when it cannot be written.
+
+    ``is_checked``: whether its experiments have been started once, and nothing was wrong.
+    """
+    (written,) = reproduce_figures([asked], jobs=jobs, runner=runner, is_checked=is_checked)
     if written.error:
         raise BenchError(written.error)
     return written
 
 
-def reproduce_figures(figures: Iterable[AskedFigure], *, jobs: int, runner: Runner) -> Iterator[WrittenFigure]:
+def reproduce_figures(
+    figures: Iterable[AskedFigure], *, jobs: int, runner: Runner, is_checked: bool = False
+) -> Iterator[WrittenFigure]:
     """Run what is missing for some figures in one pool of workers, and yield each as it is written.
 
     A figure is written by a worker as soon as its last repetition is there; its line is printed then. With
@@ -42,31 +48,39 @@ def reproduce_figures(figures: Iterable[AskedFigure], *, jobs: int, runner: Runn
     """
     store = Store(results_folder())
     asked = [replace(one, figure=read_figure(one.figure)) for one in figures]
-    is_timed = [one.figure.source == "timing" for one in asked]
-    parallel: Iterable[ComposedFigure] = map(AskedFigure.composed, compress(asked, map(not_, is_timed)))
-    timed: Iterable[ComposedFigure] = map(AskedFigure.composed, compress(asked, is_timed))
+    composed = [one.composed() for one in asked]
+    parallel = [one for one in composed if one.asked.figure.source != "timing"]
+    timed = [one for one in composed if one.asked.figure.source == "timing"]
     if not all(map(version, OPTIONAL)):
-        parallel, timed = list(parallel), list(timed)
-        _require_packages([*parallel, *timed], store)
+        _require_packages(composed, store)
     fan = FanOut(store, jobs=jobs, runner=runner)
-    board = _Board(fan, store)
+    board = _Board(fan, store, runner.time_limit)
+    with workers(runner, jobs):
+        by_user = board.open(parallel)
+        if not is_checked:
+            check(list(by_user.values()), jobs=jobs, runner=runner)
+        yield from _written(fan, board, len(asked))
+    for one in timed:
+        running = RunningFigure(one)
+        for run_id, result in measure(running.runs, store, timed_part(one.asked.figure)).items():
+            running.new += len(result.new)
+            running.failed |= {(run_id, number): error for number, error in result.failed.items()}
+        yield write(running, store).tell()
+
+
+def _written(fan: FanOut, board: "_Board", count: int) -> Iterator[WrittenFigure]:
+    """Run what the open figures ask for, and yield each figure as it is written."""
     finished = 0
-    for answer in fan.answers(map(board.open, parallel)):
+    for answer in fan.answers():
         if isinstance(answer, Answer):
             board.take(answer)
         else:
             finished += 1
             yield answer.tell()
-        words = [f"{board.current}, {finished} of {len(asked)} figures"] if len(asked) > 1 else []
+        words = [f"{board.current}, {finished} of {count} figures"] if count > 1 else []
         words += [f"{board.open_cases} case{'s' * (board.open_cases > 1)} open"] if board.open_cases else []
         fan.progress.words = ", ".join(words)
         fan.progress.show()
-    for composed in timed:
-        running = RunningFigure(composed)
-        for run_id, result in measure(running.runs, store, timed_part(composed.asked.figure)).items():
-            running.new += len(result.new)
-            running.failed |= {(run_id, number): error for number, error in result.failed.items()}
-        yield write(running, store).tell()
 
 
 def _require_packages(figures: Iterable[ComposedFigure], store: Store) -> None:
@@ -84,9 +98,11 @@ def _require_packages(figures: Iterable[ComposedFigure], store: Store) -> None:
 class _Board:
     """The repetitions of all figures that are open, each of which may be asked for by several."""
 
-    def __init__(self, fan: FanOut, store: Store) -> None:
+    def __init__(self, fan: FanOut, store: Store, limit: float | None) -> None:
         self.current = ""
         """The figure that the latest repetition was for."""
+        self._limit = limit
+        self._seen: set[type] = set()
         self._fan = fan
         self._store = store
         self._open: list[RunningFigure] = []
@@ -97,40 +113,56 @@ class _Board:
         """Number of cases for which repetitions are added until they are decided."""
         return sum(running.open_cases for running in self._open)
 
-    def open(self, composed: ComposedFigure) -> None:
-        """Ask for what a figure lacks, or have it written if it lacks nothing."""
-        self._open.append(running := RunningFigure(composed))
-        self._ask(running, check=True)
-        self._go_on(running)
+    def open(self, figures: Iterable[ComposedFigure]) -> dict[str, Experiment]:
+        """Ask for what figures lack, and have those written that lack nothing.
 
-    def _ask(self, running: RunningFigure, *, check: bool = False) -> None:
-        """Ask for the repetitions that a figure lacks; first for one that is committed, see `Witness`."""
+        Returns by run id the experiments in which a user may have set something wrong.
+        """
+        by_user: dict[str, Experiment] = {}
+        for composed in figures:
+            self._open.append(running := RunningFigure(composed))
+            asked = self._ask(running)
+            if not running.asked.is_suites:
+                by_user |= {experiment.run_id: experiment for experiment in asked}
+        for running in reversed(self._open):  # what is asked for last is written first
+            self._go_on(running)
+        return by_user
+
+    def _ask(self, running: RunningFigure) -> list[Experiment]:
+        """Ask for the repetitions that a figure lacks, first for one that is committed, see `Witness`.
+
+        Returns the experiments that lack some.
+        """
+        experiments = []
         for labelled in sorted(running.runs, key=lambda labelled: -labelled.settings.horizon):
             experiment, numbers = labelled.experiment, range(labelled.settings.repetitions)
             run_id = experiment.run_id
             missing = set(numbers) - running.composed.committed.done(experiment.key)
+            lacking = missing - self._store.sound(run_id, missing)
             if missing and not running.is_confirmed:
                 self._ask_for_witness(running)
-                return
-            lacking = missing - self._store.sound(run_id, missing)
+                experiments.append(experiment)
+                continue
             for key in [(run_id, number) for number in lacking]:
                 if key not in self._answers:
                     running.waiting.add(key)
                 elif self._answers[key].status == "failed":
                     running.failed[key] = self._answers[key].error
             asked = [i for i in sorted(lacking) if (run_id, i) in running.waiting]
-            self._fan.add(experiment, asked, check=check, is_known=running.asked.is_suites)
+            self._fan.add(experiment, asked)
+            experiments += [experiment] * bool(asked)
+        return experiments
 
     def _ask_for_witness(self, running: RunningFigure) -> None:
-        running.is_tried = True
-        if not (witness := running.witness):
+        witness, was_tried, running.is_tried = running.witness, running.is_tried, True
+        if was_tried or not witness:
             return
         experiment = witness.labelled.experiment
         if (answer := self._answers.get(witness.id)) and answer.status == "failed":
             running.failed[witness.id] = answer.error
         elif not self._store.sound(experiment.run_id, [witness.number]):
             running.waiting.add(witness.id)
-            self._fan.add(experiment, [witness.number], check=True, is_known=running.asked.is_suites)
+            self._fan.add(experiment, [witness.number])
 
     def take(self, answer: Answer) -> None:
         """Note that a repetition is done or failed; figures that wait for nothing else are written."""
@@ -151,16 +183,31 @@ class _Board:
             if running.is_tried:
                 running.is_tried = False
                 if refusal := running.refusal(self._store):
-                    self._open.remove(running)
+                    self._open = [one for one in self._open if one is not running]
                     self._fan.call(partial(WrittenFigure, error=refusal), running.asked, running.composed.folder)
                     return
                 running.is_confirmed = True
-                self._ask(running, check=True)
+                self._ask(running)
                 continue
             if running.asked.most is None or not self._ask_for_more(running, running.asked.most):
-                self._open.remove(running)
+                self._open = [one for one in self._open if one is not running]
+                self._play_again(running)
                 self._fan.call(write, running, self._store)
                 return
+
+    def _play_again(self, running: RunningFigure) -> None:
+        """Note which of a user's classes are not determined by their seeds."""
+        ran: dict[str, tuple[Experiment, list[int]]] = {}
+        for labelled in running.runs:
+            experiment = labelled.experiment
+            if not experiment.is_suites and experiment.run_id not in ran:
+                numbers = range(labelled.settings.repetitions)
+                keys = [(experiment.run_id, number) for number in numbers]
+                ran[experiment.run_id] = (
+                    experiment,
+                    [key[1] for key in keys if key in self._answers and self._answers[key].status == "new"],
+                )
+        running.notes += not_determined(ran.values(), self._store, limit=self._limit, seen=self._seen)
 
     def _ask_for_more(self, running: RunningFigure, most: int) -> bool:
         """Look at the claims, ask for the repetitions that open cases need, and return whether there are such cases."""

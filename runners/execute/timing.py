@@ -1,14 +1,11 @@
-"""Seconds of a run, measured apart from other work: one thread, one run after the other, in this process.
-
-A run with a user's class is measured in another process, which that class may end.
-"""
+"""Seconds of a run, measured apart from other work: one thread, one run after the other, in this process."""
 
 import gc
 import json
 import time
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from bench.columns import is_measured
@@ -19,7 +16,6 @@ from bench.tuners.base import Problem
 from runners.config.experiment import Experiment, build, run_repetition
 from runners.execute.fanout import Result
 from runners.execute.limits import one_thread
-from runners.execute.processes import Call, Processes
 from runners.execute.repetition import failed
 from runners.results.capture import environment, kind_of_machine
 from runners.results.store import Store, read_json, write_text
@@ -58,9 +54,8 @@ def measure(labelled_runs: "Sequence[LabelledRun]", store: Store, part: Part = "
         for run_id, experiment in runs.items():
             if len(kept[run_id]) < times[run_id]:
                 store.prepare(run_id, experiment.description)
-                if experiment.is_suites:
-                    _warm_up(experiment)
-    with one_thread(), _frozen(), _guarded() as call:
+                _warm_up(experiment)
+    with one_thread(), _frozen():
         for number in range(max(times.values(), default=0)):
             for run_id in list(runs)[::-1] if part == "tuner" and number % 2 else runs:
                 result = results[run_id]
@@ -68,7 +63,7 @@ def measure(labelled_runs: "Sequence[LabelledRun]", store: Store, part: Part = "
                     continue
                 if number == len(kept[run_id]):
                     try:
-                        kept[run_id].append(call(_once if part == "run" else _tuner_once, runs[run_id]))
+                        kept[run_id].append((_once if part == "run" else _tuner_once)(runs[run_id]))
                     except (Exception, SystemExit) as error:
                         text = failed(store, runs[run_id], 0, error).error
                         result.failed = dict.fromkeys(range(number, times[run_id]), text)
@@ -116,42 +111,10 @@ def _frozen() -> Iterator[None]:
         gc.unfreeze()
 
 
-@contextmanager
-def _guarded() -> Iterator[Callable[[Callable[[Experiment], Any], Experiment], Any]]:
-    """Provide what makes a call in this process, or in another one where a user's own class might end it."""
-    pool = Processes(1)
-
-    def call(function: Callable[[Experiment], Any], experiment: Experiment) -> Any:
-        if experiment.is_suites:
-            return function(experiment)
-        ((_, future),) = pool.run(deque([Call(_apart, (function, experiment), apart=True)]))
-        return future.result()
-
-    try:
-        yield call
-    finally:
-        pool.stop()
-
-
-_warm: set[str] = set()
-
-
-def _apart(function: Callable[[Experiment], Any], experiment: Experiment) -> Any:
-    """Make a call in a worker, after the warm-up if it is the first of this experiment there."""
-    try:
-        if experiment.run_id not in _warm:
-            _warm_up(experiment)
-            _warm.add(experiment.run_id)
-        with _frozen():
-            return function(experiment)
-    except KeyboardInterrupt:  # of the user's class: a worker hears no Ctrl-C
-        raise TaskError("found KeyboardInterrupt, which ends a program, expected an answer or an error") from None
-
-
 def _warm_up(experiment: Experiment) -> None:
     with suppress(Exception, SystemExit):  # what fails here fails again where it is recorded
         short = min(experiment.settings["horizon"], WARM_UP_ROUNDS)
-        run_repetition(Experiment({**experiment.settings, "horizon": short}), 0)
+        run_repetition(replace(experiment, settings={**experiment.settings, "horizon": short}), 0)
 
 
 def _once(experiment: Experiment) -> dict[str, float]:

@@ -49,7 +49,7 @@ def write(running: RunningFigure, store: Store) -> WrittenFigure:
         return WrittenFigure(asked, folder, failures=failures, error=_words(error))
     claims = derived.claims
     line = _line(asked, claims, repetitions, new=running.new, failed=len(running.failed))
-    return WrittenFigure(asked, folder, claims, line, failures)
+    return WrittenFigure(asked, folder, claims, line, failures, notes=running.notes)
 
 
 def redraw(asked: AskedFigure, folder: Path) -> WrittenFigure:
