@@ -22,7 +22,8 @@ if TYPE_CHECKING:  # slow to import
     from bench.report.figure import Figure
     from bench.report.formats import Size
     from bench.report.reading import Reading
-    from runners.execute.figure_run import AskedFigure, WrittenFigure
+    from runners.execute.figure_run import AskedFigure
+    from runners.execute.written_figure import WrittenFigure
 
 Scale = Literal["smoke", "quick", "reduced", "paper"]
 
