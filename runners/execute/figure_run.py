@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from bench.columns import is_measured
 from bench.data_kind import DataKind
+from bench.digest import digest
 from bench.report.figure import Figure
 from bench.report.kinds.timing import Timing
 from bench.report.provenance import Provenance
@@ -15,7 +17,8 @@ from runners.execute.asked_figure import AskedFigure as AskedFigure
 from runners.execute.repetition import Answer, RepetitionId
 from runners.execute.timing import Part, measure
 from runners.execute.twice import not_determined
-from runners.results.aggregate import Repetitions, read_run
+from runners.results import made_of
+from runners.results.aggregate import Kept, Repetitions, read_run
 from runners.results.capture import environment, kind_of_machine
 from runners.results.committed import CommittedRepetitions, labels_of
 from runners.results.derive import results_of, thinning
@@ -39,20 +42,38 @@ class FigureRun:
         kinds = {labelled.experiment.data_kind for labelled in self.runs}
         kind = next((f"-{kind}" for kind in (DataKind.ALTERED, DataKind.SURROGATE) if kind in kinds), "")
         self.folder = results_folder() / f"{asked.where}{kind}"
-        keeps = asked.is_reference and asked.figure.source == "runs" and not asked.renew
-        self.committed = self._beside() if keeps else CommittedRepetitions()
         self.waiting: set[RepetitionId] = set()
         self.failed: dict[RepetitionId, str] = {}
         self.new = self.open_cases = 0
         self.notes: list[str] = []
         self.refusal = ""
-        self._is_confirmed = not self.committed.runs
-        self._known = {key: dict(of_run) for key, of_run in self.committed.runs.items()}
+        self._is_confirmed = False
+        self._known: dict[str, dict[int, Kept]] = {}
         self._stored: dict[str, set[int]] = {}
         if asked.most is not None:
             self._set_repetitions([min(STEP, asked.most)] * len(self.runs))
         for labelled in self.runs:
             labelled.experiment.check_repetitions(labelled.settings.repetitions)
+        self.made_of = self._made_of()
+        """The digest of all that its files follow from; `runners.results.made_of` notes it beside them."""
+
+    def _made_of(self) -> str:
+        asked, figure = self.asked, self.asked.figure
+        runs = [[labelled.labels, labelled.experiment.run_id, labelled.settings.repetitions] for labelled in self.runs]
+        size = [asked.where, asked.scale, list(asked.extra), asked.most, asked.is_reference, asked.readings]
+        look = [asked.command, list(asked.formats), asked.size]
+        is_of_machine = figure.source == "timing" or is_measured(figure.column)
+        machine = kind_of_machine(environment()) if is_of_machine else None
+        own = made_of.code_of_users([type(figure), *figure.claim_kinds.values()])
+        code = [made_of.code(), made_of.conf_of(figure.paper), own]
+        return digest([figure.model_dump(mode="json"), runs, size, look, machine, code], 20)
+
+    @cached_property
+    def committed(self) -> CommittedRepetitions:
+        """What need not be run, nor read from the store."""
+        asked = self.asked
+        keeps = asked.is_reference and asked.figure.source == "runs" and not asked.renew
+        return self._beside() if keeps else CommittedRepetitions()
 
     def _beside(self) -> CommittedRepetitions:
         """Return the repetitions of its runs beside it, and beside other figures of its paper, at this scale."""
@@ -86,7 +107,7 @@ class FigureRun:
         self.waiting.discard(answer.id)
         if answer.status != "failed":
             self._stored.setdefault(answer.id[0], set()).add(answer.id[1])
-        self.new += counts and answer.status == "new" and self._is_confirmed
+        self.new += counts and answer.status == "new" and self._may_add
 
     def measure(self) -> None:
         """Measure the seconds of its runs, where they are its result."""
@@ -120,7 +141,7 @@ class FigureRun:
         for labelled in sorted(self.runs, key=lambda labelled: -labelled.settings.horizon):
             experiment = labelled.experiment
             missing = set(range(labelled.settings.repetitions)) - self.committed.done(experiment.key)
-            if missing and not self._is_confirmed:
+            if missing and not self._may_add:
                 return self._confirm(answers)
             if missing:
                 lacking.setdefault(experiment.run_id, (experiment, set()))[1].update(missing)
@@ -132,6 +153,10 @@ class FigureRun:
             if asked := [number for number, answer in found.items() if not answer]:
                 wanted.append((experiment, asked))
         return wanted
+
+    @property
+    def _may_add(self) -> bool:
+        return self._is_confirmed or not self.committed.runs
 
     def _sound(self, run_id: str, numbers: set[int]) -> set[int]:
         """Return which repetitions are stored; each is looked at once."""
@@ -210,7 +235,8 @@ class FigureRun:
         figure, read_runs = self.asked.figure, []
         columns, keep = figure.curve_columns(), figure.kept_rounds
         for labelled, numbers in zip(self.runs, self.done(), strict=True):
-            run_id, known = labelled.experiment.run_id, self._known.setdefault(labelled.experiment.key, {})
+            run_id, key = labelled.experiment.run_id, labelled.experiment.key
+            known = self._known.setdefault(key, dict(self.committed.runs.get(key, {})))
             of_run = read_run(labelled.labels, run_id, numbers, self.store, columns=columns, keep=keep, known=known)
             known.update(of_run.kept)
             read_runs.append(of_run)

@@ -13,7 +13,7 @@ from runners.execute.fanout import FanOut, check
 from runners.execute.figure_run import AskedFigure, FigureRun
 from runners.execute.repetition import Answer, RepetitionId
 from runners.execute.workers import workers
-from runners.execute.write_figure import write
+from runners.execute.write_figure import unchanged, write
 from runners.execute.written_figure import WrittenFigure
 from runners.results.store import Store, results_folder
 
@@ -34,7 +34,8 @@ def reproduce_figures(
 ) -> Iterator[WrittenFigure]:
     """Run what is missing for some figures in one pool of workers, and yield each as it is written.
 
-    A figure is written by a worker as soon as its last repetition is there; its line is printed then. With
+    A figure is written by a worker as soon as its last repetition is there; its line is printed then. Where nothing has
+    changed of what it is made of, it stays as it is. With
     ``until_decided`` its claims are looked at after each step, and only the experiments that open cases need go on;
     repetitions beyond the step are not looked at even if they are there, so the result depends on the claims alone.
     Nothing is added to committed repetitions unless one of them, played again, comes out equal. Timings are measured
@@ -42,7 +43,10 @@ def reproduce_figures(
     Raises BenchError when a setting is wrong, or repetitions cannot be written; what is finished is kept.
     """
     store = Store(results_folder())
-    runs = [FigureRun(replace(one, figure=read_figure(one.figure)), store) for one in figures]
+    every = [FigureRun(replace(one, figure=read_figure(one.figure)), store) for one in figures]
+    as_before = {id(run): written for run in every if (written := unchanged(run))}
+    yield from (written.tell() for written in as_before.values())
+    runs = [run for run in every if id(run) not in as_before]
     parallel = [run for run in runs if run.asked.figure.source != "timing"]
     if not all(map(version, OPTIONAL)):  # before anything is run; results that are there need none
         require(*(experiment.classes for run in runs for experiment in run.missing()))

@@ -19,12 +19,13 @@ from bench.report.reading import READING
 from bench.report.render import notes
 from bench.report.results import Results
 from bench.report.saving import content
-from bench.report.tables import to_csv, to_markdown
+from bench.report.tables import from_csv, to_csv, to_markdown
 from runners.config.figures import LabelledRun, by_reading, other_than_published, without_reading
 from runners.execute.figure_run import AskedFigure, FigureRun, all_failed, timed_part
 from runners.execute.manifest import in_lines, manifest_of, own_manifest
 from runners.execute.timing import finals_of, measurements
 from runners.execute.written_figure import WrittenFigure
+from runners.results import made_of
 from runners.results.aggregate import Repetitions
 from runners.results.capture import environment, kind_of_machine
 from runners.results.committed import FILE, SECONDS, write_repetitions
@@ -43,12 +44,26 @@ def write(run: FigureRun) -> WrittenFigure:
         return WrittenFigure(asked, folder, error=all_failed(run.failed, run.store))
     failures = run.failures()
     try:
-        derived, repetitions = _write(run), sum(map(len, run.done()))
+        (derived, names), repetitions = _write(run), sum(map(len, run.done()))
     except Exception as error:
         return WrittenFigure(asked, folder, failures=failures, error=_words(error))
     claims = derived.claims
+    if not run.failed:
+        made_of.note(folder, run.made_of, names, {"repetitions": repetitions})
     line = _line(asked, claims, repetitions, new=run.new, failed=len(run.failed))
     return WrittenFigure(asked, folder, claims, line, failures, notes=run.notes)
+
+
+def unchanged(run: FigureRun) -> WrittenFigure | None:
+    """Return a figure as it was written; None if anything that it is made of has changed, or is to be made anew."""
+    asked, folder = run.asked, run.folder
+    noted = None if asked.renew else made_of.noted(folder, run.made_of)
+    is_kept = asked.is_reference and asked.figure.source == "runs"  # the repetitions, in one of its files
+    if noted is None or not (is_kept or asked.figure.source == "timing" or not run.missing()):
+        return None
+    table = folder / "claims.csv"
+    claims = from_csv(table, dtype={"claim": str}) if table.is_file() else pd.DataFrame({"verdict": [], "holm": []})
+    return WrittenFigure(asked, folder, claims, _line(asked, claims, noted["repetitions"]))
 
 
 def redraw(asked: AskedFigure, folder: Path) -> WrittenFigure:
@@ -84,7 +99,8 @@ def _words(error: Exception) -> str:
     return f"{type(error).__name__}: {one_line(error)} ({Path(last.filename).name}, line {last.lineno})"
 
 
-def _write(run: FigureRun) -> Derived:
+def _write(run: FigureRun) -> tuple[Derived, list[str]]:
+    """Write the files of a figure; return what they say, and their names."""
     asked, folder = run.asked, run.folder
     kept = run.read() if asked.figure.source == "runs" else []
     derived = _derived(run, kept)
@@ -99,7 +115,7 @@ def _write(run: FigureRun) -> Derived:
         write_repetitions(folder, thinning(asked.figure), by_key)
     about = {"manifest.json": in_lines(manifest), "environment.json": json.dumps(made, indent=1)}
     write_together(folder, {name: text.encode() for name, text in about.items()} | files)
-    return derived
+    return derived, [*about, *files, SECONDS, *([FILE] if keeps else [])]
 
 
 def _derived(run: FigureRun, kept: Sequence[Repetitions]) -> Derived:
