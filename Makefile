@@ -15,7 +15,6 @@ SEED   ?=
 FORMAT ?=
 SIZE ?=
 PEERS  ?=
-ACCEPT ?=
 SERVE  ?=
 PORT   ?=
 FETCH  ?=
@@ -41,7 +40,7 @@ help:
 	@echo 'make run ARGS="env=movielens algorithm=lints tuner=cdt horizon=2000"'
 	@echo 'make compare ARGS="tuner=tl,cdt,syndicated env=synthetic_linear"'
 	@echo 'make gallery [SERVE=1] [PORT=8765]'
-	@echo 'make verify [PAPER=cdt] [FIGURE=cdt/figure2] [SAMPLE=180, in seconds] [SEED=0] [ACCEPT=1, to confirm runs that other code made]'
+	@echo 'make verify [PAPER=cdt] [FIGURE=cdt/figure2] [SAMPLE=1000 or all, of its repetitions] [SEED=20261127]'
 	@echo 'make benchmark [PEERS=1, beside other libraries]'
 	@echo 'make test | test-release | test-lowest | lint | docs | setup | clean'
 
@@ -74,7 +73,7 @@ compare: setup
 	$(PY) -m runners.compare $(args)
 
 verify: setup
-	$(PY) -m runners.verify $(if $(FIGURE),$(figure),$(paper)) jobs=$(JOBS) $(if $(SAMPLE),seconds=$(SAMPLE)) $(if $(SEED),seed=$(SEED)) $(if $(ACCEPT),accept=true)
+	$(PY) -m runners.verify $(if $(FIGURE),$(figure),$(paper)) jobs=$(JOBS) $(if $(SAMPLE),sample=$(SAMPLE)) $(if $(SEED),seed=$(SEED))
 
 test: setup
 	$(PY) -m pytest -n $(JOBS) --dist worksteal

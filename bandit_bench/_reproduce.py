@@ -22,8 +22,9 @@ if TYPE_CHECKING:  # slow to import
     from bench.report.figure import Figure
     from bench.report.formats import Size
     from bench.report.reading import Reading
-    from runners.execute.figure_run import AskedFigure, WrittenFigure
+    from runners.execute.figure_run import AskedFigure
     from runners.execute.missing import Instead
+    from runners.execute.written_figure import WrittenFigure
 
 Scale = Literal["smoke", "quick", "reduced", "paper"]
 
@@ -129,8 +130,8 @@ def reproduce_as_planned(plan: ReproductionPlan) -> MadeFigures:
     stored = []
     for name in lacking:
         if committed := asked[name].committed() if is_strict else None:
-            stored.append((asked[name], *committed))
-            print(drawn_from_committed(name, missing.pop(name), committed[0]), flush=True)
+            stored.append((asked[name], committed))
+            print(drawn_from_committed(name, missing.pop(name), committed), flush=True)
     if is_strict:
         refuse(missing)
     for line in announcement(missing):

@@ -38,14 +38,6 @@ def reproduce(cfg: DictConfig) -> None:
     total = f"their claims, each counted once: {claims}; " if len(made) > 1 else ""  # of one its line says it
     count = f"{len(made)} figure{'s' if len(made) > 1 else ''}"
     print(f"{count} in {of_figures:.0f} s, {pages} pages in {of_pages:.0f} s; {total}gallery: {gallery}")
-    if unconfirmed := [figure for figure in made if figure.unconfirmed]:
-        one = len(unconfirmed) == 1
-        words = f"FIGURE={unconfirmed[0].name}" if one else f"PAPER={plan.names[0].partition('/')[0]}"
-        print(
-            f"Made with other code or packages: runs of {len(unconfirmed)} of them, drawn as they are without new "
-            f"repetitions. `make verify ACCEPT=1 {words}` confirms those that come out equal, `renew=true` runs them "
-            "again"
-        )
     if plan.scale != "paper" or plan.horizon or plan.repetitions or plan.seed:
         verdicts = f"; those of the committed results: {_COMMITTED}" if _COMMITTED else ""
         print(f"A few repetitions of short runs are a look, not a verdict{verdicts}")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bench.errors import StoreError
+from bench.errors import BenchError, StoreError
 from bench.gallery.result import ResultView
 from bench.report.figure import Figure, read_figure
 from runners.config.runner import Runner
@@ -18,7 +18,7 @@ from runners.execute.figure_run import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results.aggregate import Kept
 from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
-from runners.results.derive import committed_long_tables, derive_committed, is_backed
+from runners.results.derive import committed_long_tables, derive_committed, is_backed, thinning
 from runners.results.judged import judged_tables
 
 FIGURE: dict[str, Any] = {
@@ -36,7 +36,7 @@ FIGURE: dict[str, Any] = {
     "runs": [{"method": {"TL": ["tuner=tl"], "CDT": ["tuner=cdt"]}}],
     "claims": [],
 }
-MEASURED = ("environment.json", "seconds.csv", "stamp.json")
+MEASURED = ("environment.json", "seconds.csv")
 RUN, OTHER = "a" * 20, "b" * 20
 
 
@@ -44,10 +44,12 @@ RUN, OTHER = "a" * 20, "b" * 20
 def make(tmp_path, monkeypatch, capsys):
     """Make the figure in a folder of results; return its line and its files."""
 
-    def call(name: str, jobs: int = 1, *, is_reference: bool = True, **changes: Any) -> tuple[str, dict[str, bytes]]:
+    def call(
+        name: str, jobs: int = 1, *, is_reference: bool = True, renew: bool = False, **changes: Any
+    ) -> tuple[str, dict[str, bytes]]:
         monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / name))
         figure = {**copy.deepcopy(FIGURE), **changes}
-        plan = AskedFigure(figure, "mine/small/paper", "paper", [], "command", is_reference)
+        plan = AskedFigure(figure, "mine/small/paper", "paper", [], "command", is_reference, renew=renew)
         made = reproduce_figure(plan, jobs=jobs, runner=Runner(progress=False))
         files = {path.name: path.read_bytes() for path in made.folder.iterdir() if path.name not in MEASURED}
         return capsys.readouterr().out, files
@@ -93,7 +95,7 @@ def test_only_what_is_missing_is_run_and_nothing_shows_that_the_rest_was_adopted
     clone(tmp_path, "first", "second")
     line, topped_up = make("second", repetitions=5)
     assert "10 repetitions, 4 new" in line
-    assert len(list((tmp_path / "second" / "raw").glob("*/*.parquet"))) == 4
+    assert len(list((tmp_path / "second" / "raw").glob("*/*.parquet"))) == 5  # one of them is played again
     assert topped_up == make("third", repetitions=5)[1]
     seconds = pd.read_csv(tmp_path / "second" / "mine/small/paper/seconds.csv")
     assert len(seconds) == 10
@@ -269,3 +271,44 @@ def test_numbers_words_and_what_is_missing_come_back_exactly(tmp_path):
         assert plain(same) == plain(kept)
     assert CommittedRepetitions([tmp_path], {"curves": ["reward"]}, {RUN}).runs == {}
     assert CommittedRepetitions([tmp_path], {"curves": ["regret"]}, {OTHER}).done(RUN) == set()
+
+
+def falsify(folder: Path, method: str) -> None:
+    """Change what is committed of a method, as if other code had made it."""
+    labels = json.loads((folder / "manifest.json").read_text())["runs"]
+    key = next(entry["key"] for entry in labels if entry["labels"]["method"] == method)
+    figure = read_figure(FIGURE)
+    runs = CommittedRepetitions([folder], thinning(figure), {entry["key"] for entry in labels}).runs
+    for kept in runs[key].values():
+        kept.curves["regret"] = kept.curves["regret"] * 1.001
+    write_repetitions(folder, thinning(figure), runs)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"repetitions": 4},
+        {"runs": [{"method": FIGURE["runs"][0]["method"] | {"OP": ["tuner=op"]}}]},
+    ],
+    ids=["more repetitions", "a new run"],
+)
+def test_to_what_other_code_made_nothing_is_added_unless_all_is_made_anew(make, tmp_path, changes):
+    make("first")
+    folder = clone(tmp_path, "first", "second")
+    for method in ("TL", "CDT"):
+        falsify(folder, method)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(BenchError, match=r"repetition 0, regret.*: committed .* renew=true runs all of it again$"):
+        make("second", **changes)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    line, files = make("second", renew=True, **changes)
+    assert "repetitions" in line
+    assert files == make("third", **changes)[1]
+
+
+def test_what_is_complete_is_drawn_as_it_is_committed(make, tmp_path):
+    make("first")
+    falsify(folder := clone(tmp_path, "first", "second"), "CDT")
+    content = (folder / FILE).read_bytes()
+    assert "6 repetitions, 0 new" in make("second")[0]
+    assert (folder / FILE).read_bytes() == content

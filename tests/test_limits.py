@@ -1,7 +1,6 @@
 """Limits of a figure: which runs they add, which configuration is best, and the gap that methods close."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,8 +13,9 @@ from bench.report.figure import read_figure
 from bench.report.limits import BEST_BY_STRETCH, LIMIT, RANDOM_CONFIGURATION
 from bench.report.tasks import BEST_FIXED
 from runners.config.figures import expand, load_figure
-from runners.execute.figure_run import AskedFigure, ComposedFigure, RunningFigure
+from runners.execute.figure_run import AskedFigure, FigureRun
 from runners.execute.manifest import settings_table
+from runners.results.store import Store
 
 FIGURE = {
     "name": "made_up",
@@ -78,13 +78,10 @@ def test_fixed_and_random_configurations_are_run_beside_the_methods():
     assert rows["tuner.fixed.configuration.exploration_rate"] == "assumed"
 
 
-def test_more_repetitions_for_the_claims_leave_the_limits_as_they_are():
-    drawn = expand(WITH, "paper", [])
+def test_more_repetitions_for_the_claims_leave_the_limits_as_they_are(tmp_path):
     plan = AskedFigure(WITH, "cdt/made_up", "paper", [], "", until_decided=60)
-    running = RunningFigure(ComposedFigure(plan, drawn, Path()))
-    running.ask([60] * len(drawn))
-    numbers = [one.settings.repetitions for one in running.runs]
-    assert numbers == [60] * 4 + [15] * 4
+    numbers = [one.settings.repetitions for one in FigureRun(plan, Store(tmp_path)).runs]
+    assert numbers == [20] * 4 + [15] * 4
 
 
 def test_methods_tables_and_claims_are_those_without_limits():

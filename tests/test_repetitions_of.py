@@ -87,13 +87,12 @@ def test_its_tables_are_those_of_repetitions_of_its_own_and_no_run_is_played_twi
     assert len(list((tmp_path / "results" / "raw").glob("*/*.parquet"))) == 18
     folder = tmp_path / "results" / "own" / "part" / "paper"
     expected, made = contents(alone), contents(folder)
-    own, shared = {"manifest.json", "stamp.json"}, {FILE, "seconds.csv", "environment.json"}
+    own, shared = {"manifest.json"}, {FILE, "seconds.csv", "environment.json"}
     assert made.keys() == expected.keys() - shared
     assert {name: made[name] for name in made.keys() - own} == {
         name: expected[name] for name in expected.keys() - shared - own
     }
     assert not {"runs", "provenance", "readings"} & json.loads(made["manifest.json"]).keys()
-    assert json.loads(made["stamp.json"])["stamps"] == {}
     before, after = (Stored(path, load_figure("own/part"), committed_long_tables) for path in (alone, folder))
     assert not after.problems
     assert sorted(after.manifest.runs, key=repr) == sorted(before.manifest.runs, key=repr)
@@ -101,7 +100,7 @@ def test_its_tables_are_those_of_repetitions_of_its_own_and_no_run_is_played_twi
     assert after.seconds_by_run.keys() == before.seconds_by_run.keys()
     assert sorted(bb.load("own/part").finals["regret"]) == sorted(before.finals["regret"])
     assert verify.verify(["jobs=1", "paper=own"])
-    assert "18 repetitions of 1 figure run anew" in capsys.readouterr().out  # each once
+    assert "18 repetitions played again" in capsys.readouterr().out  # each once
     shutil.rmtree(tmp_path / "results" / "raw")
     made_again = bb.reproduce(paper="own", scale="paper")
     assert "18 repetitions, 0 new" in capsys.readouterr().out
@@ -114,7 +113,7 @@ def made(write, tmp_path) -> Path:
     write(whole=WHOLE, part=DRAWN)
     reproduce_figure(asked("whole"), jobs=1, runner=Runner(progress=False))
     folder = tmp_path / "results" / "own" / "part" / "paper"
-    assert not redraw(asked("part"), folder).error
+    assert not redraw(asked("part"), folder).tell().error
     return folder
 
 
@@ -128,7 +127,7 @@ def test_it_is_verified_by_its_own_name(made, capsys):
 
 def test_other_runs_than_those_it_is_drawn_from_are_outdated(made, write, capsys):
     write(whole=WHOLE, part=DRAWN | {"runs": [{"method": METHODS | {"OP": ["tuner=op", "env.noise_std=2"]}}]})
-    assert not verify.verify(["jobs=1", "figure=own/part", "seconds=1"])
+    assert not verify.verify(["jobs=1", "figure=own/part", "sample=1"])
     words = "own/part, repetitions_of: found 'whole', whose committed runs are others"
     assert f"outdated: {words}" in capsys.readouterr().out
     assert words in redraw(asked("part"), made).error

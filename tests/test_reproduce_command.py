@@ -21,8 +21,9 @@ from bench.report.provenance import commands as commands_of
 from runners import reproduce
 from runners.config.compose import from_overrides
 from runners.config.figures import figure_names, load_figure
-from runners.execute.figure_run import AskedFigure, WrittenFigure
+from runners.execute.figure_run import AskedFigure
 from runners.execute.write_figure import redraw
+from runners.execute.written_figure import WrittenFigure
 from runners.results import pages
 from runners.results.store import Store
 

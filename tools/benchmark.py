@@ -37,6 +37,7 @@ from bench.tuners.tl import TL, Syndicated
 from runners.config.compose import from_overrides
 from runners.config.experiment import build
 from runners.config.tree import suite_choices
+from runners.results import checksums
 from runners.results.capture import environment
 from runners.results.store import results_folder, write_text
 
@@ -180,6 +181,7 @@ def write(table: pd.DataFrame, name: str, title: str, note: str) -> None:
     note = f"{note}; {machine.get('cpu')}, Python {machine.get('python')}."
     write_text(folder / f"{name}.csv", table.to_csv(index=False, lineterminator="\n"))
     write_text(folder / f"{name}.md", to_markdown(table, title=title, notes=[note]).removeprefix("#"))
+    checksums.note(results_folder(), [folder])
     print(f"written to {folder}")
 
 

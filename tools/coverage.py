@@ -23,6 +23,7 @@ from bench.report.tables import to_csv
 from bench.stats import Array
 from runners.config.compose import from_overrides
 from runners.execute.fanout import run_all
+from runners.results.checksums import note
 from runners.results.store import Store, results_folder, write_text
 
 SIZES = (5, 10, 20, 50)
@@ -222,6 +223,7 @@ def main() -> int:
     write_text(folder / "rare.csv", to_csv(rare_losses(finals, arguments.draws)))
     table = coverages(finals, arguments.draws)
     write_text(folder / "coverage.csv", to_csv(table))
+    note(results_folder(), [folder])
     means = table.pivot(index=["kind", "experiments"], columns="n", values="mean")
     print((100 * means).round(1).to_string())
     return 0

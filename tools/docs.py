@@ -25,10 +25,8 @@ from runners.config.figures import figure_names, load_figure
 from runners.config.papers import load_paper
 from runners.config.runner import Runner
 from runners.config.tree import GROUPS, PARTS, path_of, read, read_choice, suite_choices
-from runners.results import stamps
-from runners.results.committed import FILE
 from runners.results.pages import read_pages
-from runners.results.store import read_json, results_folder, write_text
+from runners.results.store import results_folder, write_text
 from tools.late import late_part, live_part
 from tools.robust import robust_part
 from tools.which_tuner import constants_part, which_tuner_page
@@ -218,25 +216,22 @@ def reference_part(folder: Path) -> str:
     Hours are those of one core, from the measured seconds of repetitions. What readings or figures share counts once in
     each figure, and once in the sums.
     """
-    rows = ["| figure | repetitions | core-hours | commit | confirmed |", "| --- | --- | ---: | --- | --- |"]
+    rows = ["| figure | repetitions | core-hours | commit |", "| --- | --- | ---: | --- |"]
     spent: dict[str, dict[str, float]] = {}
     for name in figure_names():
         of_paper = spent.setdefault(name.partition("/")[0], {})
         results = [Stored(path.parent, None) for path in sorted((folder / name).glob("paper*/manifest.json"))]
         if not results:
-            rows.append(f"| `{name}` | none yet | | | |")
+            rows.append(f"| `{name}` | none yet | | |")
         for result in results:
             label = f"`{name}`" + ("" if result.scale == "paper" else f", {result.scale}")
             for key, seconds in result.seconds_by_run.items():
                 of_paper[key] = max(seconds, of_paper.get(key, 0.0))
-            confirmed = read_json(result.folder_of_runs / stamps.FILE).get("confirmed") or {}
-            when = confirmed.get("day", "") if (result.folder_of_runs / FILE).is_file() else "cannot be"
-            when += f", {confirmed['left']} left" if confirmed.get("left") else ""
             hours = "" if result.seconds is None else f"{result.seconds / 3600.0:.2f}"
-            rows.append(f"| {label} | {result.repetitions.partition(' rep')[0]} | {hours} | {result.commit} | {when} |")
+            rows.append(f"| {label} | {result.repetitions.partition(' rep')[0]} | {hours} | {result.commit} |")
     sums = {f"all of `{paper}`": sum(seconds.values()) for paper, seconds in spent.items()}
     sums["all"] = sum({key: of_run for seconds in spent.values() for key, of_run in seconds.items()}.values())
-    rows += [f"| {label} | | {seconds / 3600.0:.2f} | | |" for label, seconds in sums.items()]
+    rows += [f"| {label} | | {seconds / 3600.0:.2f} | |" for label, seconds in sums.items()]
     return "\n".join(rows)
 
 

@@ -22,6 +22,7 @@ from bench.report.tables import to_csv, to_markdown
 from runners.config.classes import version
 from runners.execute.limits import one_thread
 from runners.results.capture import environment
+from runners.results.checksums import note
 from runners.results.store import results_folder, write_text
 from tools.players import (
     EPSILON,
@@ -187,6 +188,7 @@ def measure(cases: Sequence[Peer], repeats: int) -> None:
         print(", ".join(f"{key}: {value}" for key, value in row.items() if key != "note"), flush=True)
     write_text(file, to_csv(pd.DataFrame(list(rows.values())), digits=6))
     write_text(file.with_suffix(".md"), markdown(read(file), environment()))  # what the file says, to the last digit
+    note(results_folder(), [file.parent])
 
 
 def read(file: Path) -> pd.DataFrame:

@@ -13,8 +13,8 @@ from bench.report.page import draw
 from bench.report.plot import Plot
 from bench.report.saving import content
 from runners.config.figures import figure_names, load_figure
+from runners.results.checksums import note
 from runners.results.derive import derive_committed, is_backed
-from runners.results.stamps import renew_digests
 from runners.results.store import results_folder, write_together
 
 
@@ -25,7 +25,7 @@ def main(names: Sequence[str]) -> int:
         for folder in sorted((results_folder() / name).glob("paper*")):
             if (folder / "manifest.json").is_file() and (plot := plot_of(figure, folder)):
                 write_together(folder, {f"{figure.name}.svg": content(draw(plot), "svg")})
-                renew_digests(folder)
+                note(results_folder(), [folder])
                 print(folder, flush=True)
     return 0
 

@@ -1,195 +1,216 @@
-"""The states of a figure on its way to its files: asked for, composed, running, written."""
+"""A figure in the making: which repetitions it needs, and what is there of them."""
 
-import json
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
-
-import pandas as pd
+import math
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from bench.columns import is_measured
 from bench.data_kind import DataKind
-from bench.report.claims.tallies import Tally, tallies
+from bench.digest import digest
 from bench.report.figure import Figure
-from bench.report.formats import Size
+from bench.report.kinds.timing import Timing
+from bench.report.provenance import Provenance
 from bench.report.reading import READING
-from runners.config.figures import LabelledRun, expand, figure_names
-from runners.config.tree import suite_choices
-from runners.execute.repetition import RepetitionId
-from runners.results.aggregate import Repetitions, read_run
+from runners.config.experiment import Experiment
+from runners.config.figures import LabelledRun, by_reading, without_reading
+from runners.execute.asked_figure import AskedFigure as AskedFigure
+from runners.execute.repetition import Answer, RepetitionId
+from runners.execute.timing import Part, measure
+from runners.execute.twice import not_determined
+from runners.results import made_of
+from runners.results.aggregate import Kept, Repetitions, read_run
 from runners.results.capture import environment, kind_of_machine
 from runners.results.committed import CommittedRepetitions, labels_of
-from runners.results.derive import is_backed, thinning
-from runners.results.stamps import read_stamps
-from runners.results.store import Store, read_json, results_folder
-from runners.results.until_decided import STEP, applies_to, with_repetitions
+from runners.results.derive import results_of, thinning
+from runners.results.replay import compare, follows_last_digits
+from runners.results.store import Store, results_folder
+from runners.results.until_decided import STEP, look, with_repetitions
 
 
-@dataclass(frozen=True)
-class AskedFigure:
-    """A figure as a command asks for it.
+class FigureRun:
+    """A figure in the making: what is asked of it, its experiments, and which of their repetitions are there.
 
-    ``where``: the folder, among the results; ``-surrogate`` or ``-altered`` is added where data stands in for the real.
-    ``extra``: overrides for all its experiments. ``command``: the command that makes the figure, for the manifest.
-    ``is_reference``: whether the result is one to be committed: its repetitions are written beside it, and taken from
-    there. ``until_decided``: the largest number of repetitions where they are run until the claims are decided; None:
-    as many as the scale says, which also holds for timings and for figures without claims. ``formats`` and ``size``:
-    what is written beside the usual files, and the width of a PDF; see `bench.report.formats`. ``readings``: whether
-    all readings are run, or only the first. ``renew``: whether runs that other code or packages made are run again.
-    ``runs``: its experiments, where they are not those that its figure spells.
+    Nobody else changes it. `pending` says which repetitions are to be run next, `take` notes that one is there; when
+    none is pending, it can be written. ``failed``: errors of repetitions. ``new``: how many were run for it.
+    ``open_cases``: how many cases of claims ask for more. ``notes``: see `WrittenFigure`. ``refusal``: why nothing
+    may be added to what is committed.
     """
 
-    figure: Figure
-    where: str
-    scale: str
-    extra: Sequence[str]
-    command: str
-    is_reference: bool = False
-    until_decided: int | None = None
-    formats: Sequence[str] = ()
-    readings: bool = True
-    size: Size = ""
-    renew: bool = False
-    runs: list[LabelledRun] | None = None
-
-    @property
-    def name(self) -> str:
-        """The figure, such as ``cdt/figure2``."""
-        return "/".join(self.where.split("/")[:2])
-
-    @property
-    def is_suites(self) -> bool:
-        """Whether it is one of the suite's figures at one of its scales, with nothing in it that a user has set."""
-        return not self.extra and self.name in figure_names() and self.scale in suite_choices("scale")
-
-    @property
-    def repetitions_of(self) -> str:
-        """The figure whose repetitions it is drawn from, such as ``tournament/ranks``; "" if it has its own."""
-        named = self.figure.repetitions_of if self.is_reference else ""
-        return f"{self.figure.paper}/{named}" if named else ""
-
-    @property
-    def most(self) -> int | None:
-        """The largest number of repetitions; None where it is not decided on by looking."""
-        return self.until_decided if applies_to(self.figure) else None
-
-    @property
-    def readings_up_to(self) -> int | None:
-        """The largest number of repetitions under further readings; None: as many as under the first."""
-        scale = self.figure.scales.get(self.scale)
-        return scale.readings_up_to if scale else None
-
-    def is_sequential(self, runs: Sequence[LabelledRun]) -> bool:
-        """Return whether looks decide how many repetitions there are: not of readings that end at the first look."""
-        further = any(READING in labelled.labels for labelled in runs)
-        return self.most is not None and not (further and (self.readings_up_to or self.most) <= STEP)
-
-    def composed(self) -> "ComposedFigure":
-        """Find the experiments that it asks for first, and the repetitions that lie beside it."""
-        runs = self.runs or expand(self.figure, self.scale, list(self.extra), readings=self.readings)
-        kinds = {labelled.experiment.data_kind for labelled in runs}
+    def __init__(self, asked: AskedFigure, store: Store) -> None:
+        self.asked, self.store = asked, store
+        self.runs = asked.experiments()
+        kinds = {labelled.experiment.data_kind for labelled in self.runs}
         kind = next((f"-{kind}" for kind in (DataKind.ALTERED, DataKind.SURROGATE) if kind in kinds), "")
-        folder = results_folder() / f"{self.where}{kind}"
-        if not self.is_reference or self.figure.source != "runs":
-            return ComposedFigure(self, runs, folder)
-        unconfirmed = 0 if self.renew else _unconfirmed(self.figure, runs, folder)
-        return ComposedFigure(self, runs, folder, self._beside(runs, folder), unconfirmed)
+        self.folder = results_folder() / f"{asked.where}{kind}"
+        self.waiting: set[RepetitionId] = set()
+        self.failed: dict[RepetitionId, str] = {}
+        self.new = self.open_cases = 0
+        self.notes: list[str] = []
+        self.refusal = ""
+        self._is_confirmed = False
+        self._known: dict[str, dict[int, Kept]] = {}
+        self._stored: dict[str, set[int]] = {}
+        if asked.most is not None:
+            self._set_repetitions([min(STEP, asked.most)] * len(self.runs))
+        for labelled in self.runs:
+            labelled.experiment.check_repetitions(labelled.settings.repetitions)
+        self.made_of = self._made_of()
+        """The digest of all that its files follow from; `runners.results.made_of` notes it beside them."""
 
-    def _beside(self, runs: Sequence[LabelledRun], folder: Path) -> CommittedRepetitions:
-        """Return the repetitions of its runs beside it, and beside other figures of its paper, at this scale.
+    def _made_of(self) -> str:
+        asked, figure = self.asked, self.asked.figure
+        runs = [[labelled.labels, labelled.experiment.run_id, labelled.settings.repetitions] for labelled in self.runs]
+        size = [asked.where, asked.scale, list(asked.extra), asked.most, asked.is_reference, asked.readings]
+        look = [asked.command, list(asked.formats), asked.size]
+        is_of_machine = figure.source == "timing" or is_measured(figure.column)
+        machine = kind_of_machine(environment()) if is_of_machine else None
+        own = made_of.code_of_users([type(figure), *figure.claim_kinds.values()])
+        code = [made_of.code(), made_of.conf_of(figure.paper), own]
+        return digest([figure.model_dump(mode="json"), runs, size, look, machine, code], 20)
 
-        Only those of today's code and packages.
-        """
-        stamps = {labelled.experiment.key: labelled.experiment.stamp for labelled in runs}
-        others = sorted(folder.parents[1].glob(f"*/{self.scale}*"), key=lambda path: path.parent != folder.parent)
-        folders = [folder, *(path for path in others if path != folder and stamps.keys() & labels_of(path))]
-        committed = CommittedRepetitions(folders, thinning(self.figure), stamps, stamps)
-        if is_measured(self.figure.column):  # seconds of another machine are no repetitions
+    @cached_property
+    def committed(self) -> CommittedRepetitions:
+        """What need not be run, nor read from the store."""
+        asked = self.asked
+        keeps = asked.is_reference and asked.figure.source == "runs" and not asked.renew
+        return self._beside() if keeps else CommittedRepetitions()
+
+    def _beside(self) -> CommittedRepetitions:
+        """Return the repetitions of its runs beside it, and beside other figures of its paper, at this scale."""
+        folder, figure = self.folder, self.asked.figure
+        keys = {labelled.experiment.key for labelled in self.runs}
+        others = sorted(folder.parents[1].glob(f"*/{self.asked.scale}*"), key=lambda path: path.parent != folder.parent)
+        folders = [folder, *(path for path in others if path != folder and keys & labels_of(path).keys())]
+        committed = CommittedRepetitions(folders, thinning(figure), keys)
+        if is_measured(figure.column):  # seconds of another machine are no repetitions
             if committed.machines != [kind_of_machine(environment())]:
                 return CommittedRepetitions()
             for key, of_run in committed.runs.items():
                 committed.runs[key] = {i: kept for i, kept in of_run.items() if "seconds_total" in kept.seconds}
         return committed
 
-    def committed(self) -> tuple[Path, int] | None:
-        """Return the folder whose committed repetitions are those of all its runs, None if there is none.
+    def pending(self, answers: Mapping[RepetitionId, Answer]) -> list[tuple[Experiment, list[int]]]:
+        """Return the repetitions that it waits for, the longest first, given all answers so far; none at its end.
 
-        And how many of them other code or packages made. A run whose data is not here is one of them if its key with
-        the data that the manifest names is committed.
+        With ``until_decided`` claims are looked at when all is there that was asked for. Before anything is added to
+        what is committed, a repetition of that is played again.
         """
-        folders = [results_folder() / f"{self.where}{kind}" for kind in ("", f"-{DataKind.SURROGATE}")]
-        folders = [path for path in folders if self.figure.source == "runs" and is_backed(self.figure, path)]
-        runs = self.composed().runs if folders else []
-        for folder in folders:
-            if has_all(read_json(folder / "manifest.json"), runs, numbers=self.most is None):
-                stamps = set(read_stamps(folder).values())
-                return folder, sum(labelled.experiment.stamp not in stamps for labelled in runs)
-        return None
+        while True:
+            wanted = self._lacking(answers)
+            if not wanted and not self.refusal and self.asked.most is not None and self._goes_on(self.asked.most):
+                continue
+            self.waiting = {(one.run_id, number) for one, numbers in wanted for number in numbers}
+            return wanted
 
+    def take(self, answer: Answer, *, counts: bool) -> None:
+        """Note that a repetition is there; ``counts``: whether it was run for this figure first."""
+        self.waiting.discard(answer.id)
+        if answer.status != "failed":
+            self._stored.setdefault(answer.id[0], set()).add(answer.id[1])
+        self.new += counts and answer.status == "new" and self._may_add
 
-def has_all(manifest: dict[str, Any], runs: Sequence[LabelledRun], *, numbers: bool) -> bool:
-    """Whether a result has all runs, and as many repetitions of them where their ``numbers`` count."""
-    entries = {json.dumps(entry["labels"], sort_keys=True): entry for entry in manifest.get("runs", [])}
-    by_labels = {json.dumps(labelled.labels, sort_keys=True): labelled for labelled in runs}
-    if entries.keys() != by_labels.keys():
-        return False
-    for labels, entry in entries.items():
-        experiment = by_labels[labels].experiment
-        if experiment.fingerprint == DataKind.SURROGATE:
-            experiment = experiment.on_data(entry["data"])
-        if entry.get("key") != experiment.key:
-            return False
-        if numbers and entry["repetitions"] != by_labels[labels].settings.repetitions:
-            return False
-    return True
+    def measure(self) -> None:
+        """Measure the seconds of its runs, where they are its result."""
+        for run_id, result in measure(self.runs, self.store, timed_part(self.asked.figure)).items():
+            self.new += len(result.new)
+            self.failed |= {(run_id, number): error for number, error in result.failed.items()}
 
-
-def _unconfirmed(figure: Figure, runs: Sequence[LabelledRun], folder: Path) -> int:
-    """Return how many runs of a figure lie in its folder under another stamp than today's."""
-    stamps = read_stamps(folder)
-    today = {labelled.experiment.key: labelled.experiment.stamp for labelled in runs}
-    others = [key for key, stamp in today.items() if stamps.get(key, stamp) != stamp]
-    return len(CommittedRepetitions([folder], thinning(figure), others).runs) if others else 0
-
-
-@dataclass(frozen=True)
-class ComposedFigure:
-    """A figure with its experiments.
-
-    ``committed``: repetitions that need not be run, nor read from the store. ``unconfirmed``: how many runs in its
-    folder other code or packages made: then nothing is added to them.
-    """
-
-    asked: AskedFigure
-    runs: list[LabelledRun]
-    folder: Path
-    committed: CommittedRepetitions = field(default_factory=CommittedRepetitions)
-    unconfirmed: int = 0
-
-
-class RunningFigure:
-    """A composed figure, and what has been run of it.
-
-    ``runs``: its experiments, with the numbers of repetitions that are asked for. ``failed``: errors of repetitions.
-    ``new``: how many repetitions were run. ``open_cases``: how many cases of claims ask for more of them. ``notes``:
-    a sentence for each of a user's classes that is not determined by its seeds.
-    """
-
-    def __init__(self, composed: ComposedFigure) -> None:
-        self.composed, self.asked = composed, composed.asked
-        self.runs = composed.runs
-        self.waiting: set[RepetitionId] = set()
-        self.failed: dict[RepetitionId, str] = {}
-        self.new = self.open_cases = 0
-        self.notes: list[str] = []
-        if self.asked.most is not None:
-            self.ask([min(STEP, self.asked.most)] * len(self.runs))
+    def play_again(self, answers: Mapping[RepetitionId, Answer], limit: float | None, seen: set[type]) -> None:
+        """Note which of a user's classes are not determined by their seeds; see `not_determined`."""
+        ran: dict[str, tuple[Experiment, list[int]]] = {}
         for labelled in self.runs:
-            labelled.experiment.check_repetitions(labelled.settings.repetitions)
+            experiment, numbers = labelled.experiment, range(labelled.settings.repetitions)
+            if not experiment.is_suites and experiment.run_id not in ran:
+                found = [(number, answers.get((experiment.run_id, number))) for number in numbers]
+                new = [number for number, answer in found if answer and answer.status == "new"]
+                ran[experiment.run_id] = experiment, new
+        self.notes += not_determined(ran.values(), self.store, limit=limit, seen=seen)
 
-    def ask(self, numbers: Sequence[int]) -> None:
+    def missing(self) -> list[Experiment]:
+        """Return the experiments of which repetitions are missing, as far as that shows without reading any."""
+        found = []
+        for labelled in self.runs:
+            experiment = labelled.experiment
+            done = self.store.done(experiment.run_id) | self.committed.done(experiment.key)
+            found += [experiment] * (not set(range(labelled.settings.repetitions)) <= done)
+        return found
+
+    def _lacking(self, answers: Mapping[RepetitionId, Answer]) -> list[tuple[Experiment, list[int]]]:
+        """Return what is neither committed nor stored nor failed; of what was committed first a single repetition."""
+        lacking: dict[str, tuple[Experiment, set[int]]] = {}
+        for labelled in sorted(self.runs, key=lambda labelled: -labelled.settings.horizon):
+            experiment = labelled.experiment
+            missing = set(range(labelled.settings.repetitions)) - self.committed.done(experiment.key)
+            if missing and not self._may_add:
+                return self._confirm(answers)
+            if missing:
+                lacking.setdefault(experiment.run_id, (experiment, set()))[1].update(missing)
+        wanted = []
+        for run_id, (experiment, numbers) in lacking.items():
+            left = numbers - self._sound(run_id, numbers)
+            found = {number: answers.get((run_id, number)) for number in sorted(left)}
+            self.failed |= {(run_id, number): answer.error for number, answer in found.items() if answer}
+            if asked := [number for number, answer in found.items() if not answer]:
+                wanted.append((experiment, asked))
+        return wanted
+
+    @property
+    def _may_add(self) -> bool:
+        return self._is_confirmed or not self.committed.runs
+
+    def _sound(self, run_id: str, numbers: set[int]) -> set[int]:
+        """Return which repetitions are stored; each is looked at once."""
+        known = self._stored.setdefault(run_id, set())
+        known |= self.store.sound(run_id, numbers - known) if numbers - known else set()
+        return numbers & known
+
+    def _confirm(self, answers: Mapping[RepetitionId, Answer]) -> list[tuple[Experiment, list[int]]]:
+        """Return the committed repetition that is to be played again, or compare it, and go on if it is equal.
+
+        It is of the shortest run, and of none that follows the last digits of another kind of machine.
+        """
+        committed = self.committed
+        same_machine = committed.machines == [kind_of_machine(environment())]
+        runs = [labelled for labelled in self.runs if committed.runs.get(labelled.experiment.key)]
+        runs = [labelled for labelled in runs if same_machine or not follows_last_digits(labelled.experiment)]
+        seconds = committed.mean_seconds
+        if runs:
+            labelled = min(runs, key=lambda labelled: seconds.get(labelled.experiment.key, math.inf))
+            experiment, number = labelled.experiment, min(committed.runs[labelled.experiment.key])
+            answer = answers.get((experiment.run_id, number))
+            if not answer and not self._sound(experiment.run_id, {number}):
+                return [(experiment, [number])]
+            then = committed.runs[experiment.key][number]
+            words = f"failed: {answer.error}" if answer and answer.error else ""
+            words = (
+                words
+                or compare(
+                    then, self.asked.figure, self.store, experiment.run_id, number, same_machine=same_machine
+                ).difference
+            )
+            words = words and f"{', '.join(labelled.labels.values())}, repetition {number}, {words}"
+        else:
+            words = "another kind of machine made it, and what is tried depends on last digits"
+        if words:
+            self.refusal = f"{words}; nothing is added to what is committed; renew=true runs all of it again"
+            return []
+        self._is_confirmed = True
+        return self._lacking(answers)
+
+    def _goes_on(self, most: int) -> bool:
+        """Look at the claims, ask for the repetitions that open cases need, and return whether there are such cases."""
+        runs, done, kept = self.runs, self.done(), self.read()
+        figure = self.asked.figure
+        # Only the first reading's verdicts are waited for; under the others experiments go as far, or to their limit.
+        first = next(iter(by_reading(figure, runs).values()))
+        results = results_of(figure, [kept[i] for i in first], Provenance(sequential=True))
+        seen = look([runs[i] for i in first], [done[i] for i in first], results, most)
+        of_labels = {tuple(runs[i].labels.items()): number for i, number in zip(first, seen.next, strict=True)}
+        self.open_cases = seen.open_cases
+        self._set_repetitions([of_labels[tuple(without_reading(labelled).labels.items())] for labelled in runs])
+        return seen.open_cases > 0
+
+    def _set_repetitions(self, numbers: Sequence[int]) -> None:
         """Set the numbers of repetitions of the experiments, as far as readings and limits go."""
         most = self.asked.readings_up_to or max(numbers)
         limits = self.asked.figure.limit_runs()
@@ -209,19 +230,19 @@ class RunningFigure:
             for labelled in self.runs
         ]
 
-    def read(self, store: Store) -> list[Repetitions]:
+    def read(self) -> list[Repetitions]:
         """Return what is kept of the repetitions of each experiment; each is read once."""
         figure, read_runs = self.asked.figure, []
         columns, keep = figure.curve_columns(), figure.kept_rounds
         for labelled, numbers in zip(self.runs, self.done(), strict=True):
-            experiment = labelled.experiment
-            known = self.composed.committed.runs.setdefault(experiment.key, {})
-            run_id = experiment.run_id
-            read_runs.append(read_run(labelled.labels, run_id, numbers, store, columns=columns, keep=keep, known=known))
-            known |= read_runs[-1].kept
+            run_id, key = labelled.experiment.run_id, labelled.experiment.key
+            known = self._known.setdefault(key, dict(self.committed.runs.get(key, {})))
+            of_run = read_run(labelled.labels, run_id, numbers, self.store, columns=columns, keep=keep, known=known)
+            known.update(of_run.kept)
+            read_runs.append(of_run)
         return read_runs
 
-    def failures(self, store: Store) -> list[str]:
+    def failures(self) -> list[str]:
         """Return a sentence for each repetition that failed; of a run that has no others only the first error."""
         names: dict[str, str] = {}
         for labelled in self.runs:  # under the first of several readings
@@ -231,7 +252,7 @@ class RunningFigure:
         for run_id, name in names.items():
             failed = {key: error for key, error in sorted(self.failed.items()) if key[0] == run_id}
             if failed and run_id not in done:
-                sentences.append(f"{self.asked.where}: {name}: {all_failed(failed, store)}")
+                sentences.append(f"{self.asked.where}: {name}: {all_failed(failed, self.store)}")
                 continue
             for (_, number), error in failed.items():
                 sentences.append(f"{self.asked.where}: {name}: repetition {number} failed: {error}")
@@ -247,43 +268,6 @@ def all_failed(failed: dict[RepetitionId, str], store: Store) -> str:
     return f"{words} with {failed[run_id, number]}{place}"
 
 
-@dataclass(frozen=True)
-class WrittenFigure:
-    """A figure that is written, or with the ``error`` for which it could not be.
-
-    ``claims``: the verdicts, as `bench.report.claims.check` returns them. ``failures``: a sentence for each repetition
-    that failed.
-    """
-
-    asked: AskedFigure
-    folder: Path
-    claims: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({"verdict": [], "holm": []}))
-    line: str = ""
-    failures: Sequence[str] = ()
-    error: str = ""
-    unconfirmed: int = 0
-    notes: Sequence[str] = ()
-
-    @property
-    def name(self) -> str:
-        return self.asked.name
-
-    @property
-    def complete(self) -> bool:
-        """Whether it is written, and no repetition failed."""
-        return not self.error and not self.failures
-
-    @property
-    def tallies(self) -> dict[str, Tally]:
-        """The cases by origin and verdict, each counted once."""
-        return tallies(self.asked.figure, self.claims.to_dict("records"))
-
-    def tell(self) -> "WrittenFigure":
-        """Print its line and the errors of its repetitions."""
-        for sentence in self.failures:
-            print(f"error: {sentence}", file=sys.stderr)
-        for sentence in self.notes:
-            print(f"warning: {sentence}", file=sys.stderr)
-        if self.line:
-            print(self.line, flush=True)
-        return self
+def timed_part(figure: Figure) -> Part:
+    """Return what of a run a figure of timings measures."""
+    return figure.part if isinstance(figure, Timing) else "run"

@@ -13,17 +13,18 @@ from bench.report.reading import READING
 from runners.config.classes import is_suites
 from runners.config.figures import LabelledRun, expand, load_figure, settings_of
 from runners.config.papers import leaves, load_paper
-from runners.execute.figure_run import AskedFigure, RunningFigure, has_all
+from runners.execute.asked_figure import has_all
+from runners.execute.figure_run import AskedFigure, FigureRun
 from runners.results.replay import extra_of
 from runners.results.store import read_json
 
 
-def manifest_of(running: RunningFigure, provenance: Provenance) -> dict[str, Any]:
+def manifest_of(run: FigureRun, provenance: Provenance) -> dict[str, Any]:
     """Return what a reader needs to judge the figure or to make it again: the same whenever it is made."""
-    asked = running.asked
+    asked = run.asked
     shared, rest = factored(
-        [labelled.labels for labelled in running.runs],
-        [[*labelled.overrides, *asked.extra] for labelled in running.runs],
+        [labelled.labels for labelled in run.runs],
+        [[*labelled.overrides, *asked.extra] for labelled in run.runs],
     )
     runs = [
         {
@@ -34,11 +35,11 @@ def manifest_of(running: RunningFigure, provenance: Provenance) -> dict[str, Any
             "horizon": labelled.settings.horizon,
             "data": labelled.experiment.fingerprint,
         }
-        for labelled, repetitions, overrides in zip(running.runs, running.done(), rest, strict=True)
+        for labelled, repetitions, overrides in zip(run.runs, run.done(), rest, strict=True)
     ]
-    before = {} if running.new else read_json(running.composed.folder / "manifest.json")
-    notes = list(running.notes) or before.get("not_determined")
-    about = _about(asked, running.runs, provenance) | ({"not_determined": notes} if notes else {})
+    before = {} if run.new else read_json(run.folder / "manifest.json")
+    notes = list(run.notes) or before.get("not_determined")
+    about = _about(asked, run.runs, provenance) | ({"not_determined": notes} if notes else {})
     return {**about, "overrides": shared, "runs": runs}
 
 

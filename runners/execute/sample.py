@@ -1,59 +1,89 @@
-"""Repetitions of committed runs, drawn at random and run again, beside what is committed of them."""
+"""Repetitions of committed runs, drawn at random and played again, beside what is committed of them."""
 
 import random
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 from bench.errors import ConfigError
+from bench.report.typeset import duration
 from runners.config.runner import Runner
 from runners.execute.fanout import run_each
-from runners.results.aggregate import thin
-from runners.results.committed import FILE
-from runners.results.replay import CommittedRun, equal_values
+from runners.execute.workers import spread
+from runners.results.committed import FILE, CommittedRepetitions
+from runners.results.derive import thinning
+from runners.results.replay import TOLERANCE, CommittedRun, Compared, compare
 from runners.results.store import Store, read_json, results_folder
 
-TOLERANCE = 1e-6
-"""Relative, between different processors or versions."""
+Size = int | Literal["all"] | None
+"""How many repetitions are drawn; None: the usual number."""
+
+Repetition = tuple[CommittedRun, int]
+
+USUAL, BUDGET, LONG = 300, 150.0, 10.0
+"""Of a sample of the usual size: repetitions, their seconds together, and those of the longest, of one core."""
 
 
-def runnable(runs: Sequence[CommittedRun], is_named: bool) -> list[CommittedRun]:
-    """Return the runs that can be compared here, and say which figures have others, and why; ConfigError if none."""
-    lacking = Counter(run.result for run in runs if run.lacks_data)
-    for result, count in lacking.items():
-        print(f"not verified: {result}: the data of {count} runs is missing here")
-    runs = [run for run in runs if run.committed and not run.lacks_data]
-    if not is_named:
-        for name in dict.fromkeys(run.name for run in runs if run.trains_first):
-            print(f"not drawn: {name}, whose runs train an encoder first; figure={name} verifies it")
-        runs = [run for run in runs if not run.trains_first]
-    for name in dict.fromkeys(run.name for run in runs if run.follows_last_digits):
-        print(
+class Population(NamedTuple):
+    """The repetitions that a sample is drawn from; ``words`` say which, and which are left out."""
+
+    repetitions: list[Repetition]
+    words: str
+    left_out: list[str]
+
+
+def population(runs: Sequence[CommittedRun], sample: Size, *, is_named: bool) -> Population:
+    """Return the repetitions that can be compared here, each once; of a sample of the usual size without long ones.
+
+    Long are those of more than `LONG` seconds, unless all are, and those that train an encoder first, unless their
+    figure ``is_named``. Raises ConfigError if there are none.
+    """
+    left_out = []
+    if lacking := Counter(run.result for run in runs if run.lacks_data):
+        of_results = ", ".join(f"{count} of {result}" for result, count in lacking.items())
+        left_out.append(f"not drawn: runs whose data is missing here: {of_results}")
+    here = {(run.folder, run.key): run for run in runs if run.is_asked and not run.lacks_data}
+    of_digits = [run for run in here.values() if run.numbers and run.follows_last_digits]
+    for name in dict.fromkeys(run.name for run in of_digits):
+        left_out.append(
             f"not drawn: {name}, runs of gp_minimize from another kind of machine: what it tries depends on last digits"
         )
-    runs = [run for run in runs if not run.follows_last_digits]
-    if not runs and lacking:
+    every = [(run, number) for run in here.values() if not run.follows_last_digits for number in sorted(run.numbers)]
+    if not every and lacking:
         raise ConfigError("found no data for any of the committed runs, expected those that `bench.data status` lists")
-    if not runs:
+    if not every:
         raise ConfigError(
-            f"found no committed repetitions ({FILE}) to run anew below {results_folder()}, expected those of a run at "
-            "scale paper; figures of kind timing keep none"
+            f"found no committed repetitions ({FILE}) to play again below {results_folder()}, expected those of a run "
+            "at scale paper; figures of kind timing keep none"
         )
-    return runs
+    if sample is not None:
+        return Population(every, "", left_out)
+    longest = max(LONG, min(run.seconds for run, _ in every))
+    short = [item for item in every if item[0].seconds <= longest and (is_named or not item[0].trains_first)]
+    if not short:
+        raise ConfigError("all committed repetitions train an encoder first: name their figure, or say sample=1")
+    if len(short) == len(every):
+        return Population(every, "", left_out)
+    share = f"{len(every) - len(short):,} of {len(every):,} repetitions ({1 - len(short) / len(every):.1%})"
+    words = f"of more than {longest:.0f} s each, or with an encoder to be trained first; SAMPLE=n draws from all"
+    return Population(short, f" of at most {longest:.0f} s", [*left_out, f"not drawn: {share} {words}"])
 
 
-def draw(runs: Sequence[CommittedRun], seconds: float, rng: random.Random) -> list[tuple[CommittedRun, int]]:
-    """Draw repetitions, each figure as likely as any other, until they fill the time; at least the shortest one."""
-    counts = Counter(run.name for run in runs for _ in run.committed)
-    repetitions = [(run, number) for run in runs for number in sorted(run.committed)]
-    drawn: dict[tuple[str, int], tuple[CommittedRun, int]] = {}
-    for run, number in sorted(repetitions, key=lambda item: rng.expovariate(1.0 / counts[item[0].name])):
-        if run.seconds <= seconds and (key := (run.experiment.run_id, number)) not in drawn:
-            drawn[key] = run, number
-            seconds -= run.seconds
-    shortest = min(runs, key=lambda run: run.seconds)
-    return list(drawn.values()) or [(shortest, min(shortest.committed))]
+def draw(repetitions: Sequence[Repetition], sample: Size, rng: random.Random) -> list[Repetition]:
+    """Draw repetitions, each as likely as any other: so many, all, or (None) about as many as `BUDGET` has time for."""
+    if sample is None:
+        mean = sum(run.seconds for run, _ in repetitions) / len(repetitions)
+        sample = min(USUAL, max(1, int(BUDGET / max(mean, 1e-9))))
+    if sample == "all" or sample >= len(repetitions):
+        return list(repetitions)
+    return rng.sample(repetitions, sample)
+
+
+def expected(drawn: Sequence[Repetition], jobs: int) -> str:
+    """Return about how long repetitions take, by their committed seconds."""
+    return duration(sum(run.seconds for run, _ in drawn) / jobs)
 
 
 def outdated(folder: Path, runs: Sequence[CommittedRun]) -> str:
@@ -65,37 +95,57 @@ def outdated(folder: Path, runs: Sequence[CommittedRun]) -> str:
         words = f"{gone} runs are no longer part of it"
     elif changed:
         words = f"settings or data of {changed} of {len(runs)} runs changed"
-        words += " (if only a name did, conf/renamed.yaml says which)"
-    elif any(not run.lacks_data for run in runs) and not any(run.committed for run in runs):
+    elif any(not run.lacks_data for run in runs) and not any(run.numbers for run in runs):
         words = "it needs other curves than are committed"
     else:
         return ""
     return f"{folder.relative_to(results_folder())}: {words}; to renew it: {manifest['command']}"
 
 
-def compare_with_committed(run: CommittedRun, number: int, store: Store, tolerance: float) -> tuple[int, int, str]:
-    """Compare a repetition in ``store`` with the committed one, as `runners.results.replay.equal_values` does.
+class Played(NamedTuple):
+    """How many values were compared, and a sentence for each repetition that differs."""
 
-    The relative ``tolerance`` holds where another kind of machine made what is committed.
-    """
-    then = run.committed[number]
-    now = thin(store.table(run.experiment.run_id, number), {}, run.figure.curve_columns(), None, then.rounds)
-    return equal_values(then, now, 0.0 if run.same_machine else tolerance)
+    values: int
+    differences: list[str]
 
 
-def run_anew(drawn: Sequence[tuple[CommittedRun, int]], jobs: int) -> tuple[int, int, str]:
-    """Run repetitions again; return how many values are equal, of how many, and the first that is not."""
+def play(drawn: Sequence[Repetition], jobs: int) -> Played:
+    """Play repetitions again, and compare them with what is committed."""
     with tempfile.TemporaryDirectory() as scratch:
         store = Store(scratch)
-        wanted = [(run.experiment, [number]) for run, number in drawn]
-        answers = {answer.id: answer for answer in run_each(wanted, store, jobs=jobs, runner=Runner(), words="verify")}
-        equal, values, first = 0, 0, ""
+        wanted: dict[str, tuple[CommittedRun, set[int]]] = {}
+        of_folders: dict[Path, list[Repetition]] = {}
         for run, number in drawn:
-            error = answers[run.experiment.run_id, number].error
-            compared = (
-                compare_with_committed(run, number, store, TOLERANCE) if not error else (0, 1, f"failed: {error}")
-            )
-            equal, values = equal + compared[0], values + compared[1]
-            if compared[2] and not first:
-                first = f"{run.name}, {', '.join(run.labels.values())}, repetition {number}, {compared[2]}"
-    return equal, values, first
+            wanted.setdefault(run.experiment.run_id, (run, set()))[1].add(number)
+            of_folders.setdefault(run.folder, []).append((run, number))
+        asked = [(run.experiment, sorted(numbers)) for run, numbers in wanted.values()]
+        answers = run_each(asked, store, jobs=jobs, runner=Runner(), words="verify")
+        errors = {answer.id: answer.error for answer in answers}
+        each = spread(Runner(progress=False), jobs)
+        compared = list(each(_compare, [(store, items, errors) for items in of_folders.values()]))
+    found = [one for of_folder in compared for one in of_folder]
+    return Played(sum(one.values for one in found), sorted(one.difference for one in found if one.difference))
+
+
+def _compare(store: Store, items: Sequence[Repetition], errors: dict[tuple[str, int], str]) -> list[Compared]:
+    """Compare repetitions of one result."""
+    figure, keys = items[0][0].figure, {run.key for run, _ in items}
+    committed = CommittedRepetitions([items[0][0].folder], thinning(figure), keys).runs
+    found = []
+    for run, number in items:
+        run_id = run.experiment.run_id
+        if error := errors[run_id, number]:
+            one = Compared(0, 1, f"failed: {error}")
+        else:
+            then = committed[run.key][number]
+            one = compare(then, figure, store, run_id, number, same_machine=run.same_machine)
+        where = f"{run.name}, {', '.join(run.labels.values())}, repetition {number}, {one.difference}"
+        found.append(one._replace(difference=where if one.difference else ""))
+    return found
+
+
+def tolerance_words(drawn: Sequence[Repetition]) -> list[str]:
+    """Say so where repetitions of another kind of machine are compared with a tolerance."""
+    others = sum(not run.same_machine for run, _ in drawn)
+    words = f"made on another processor or with other versions: equal to a relative {TOLERANCE:g}"
+    return [f"{others} of them were {words}"] if others else []

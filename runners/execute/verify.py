@@ -1,70 +1,67 @@
-"""Verifying committed results: derived again, compared with digests, and a sample of repetitions run again."""
+"""Verifying committed results: derived again, compared with their digests, and a sample of them played again."""
 
-import math
 import random
-import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from bench.errors import BenchError, ConfigError, one_line
 from bench.report.provenance import folder_of_runs
-from bench.report.typeset import duration
 from runners.config.folders import look_again
 from runners.config.runner import Runner
 from runners.config.tree import choices
-from runners.execute.accept import ENOUGH, accept
 from runners.execute.manifest import check_shared_runs
-from runners.execute.sample import TOLERANCE, draw, outdated, run_anew, runnable
+from runners.execute.sample import Size, draw, expected, outdated, play, population, tolerance_words
 from runners.execute.workers import spread, workers
-from runners.results.capture import environment
+from runners.results import checksums
 from runners.results.committed import FILE, SECONDS
 from runners.results.golden import Rederived, compare_committed, compare_overviews
 from runners.results.replay import CommittedRun, committed_runs
-from runners.results.stamps import belongs, damage, packages_then
 from runners.results.store import results_folder
 
+Runs = dict[Path, list[CommittedRun]]
 
-def verify(*, figure: str = "", paper: str = "", seconds: float = 180, seed: int = 0, jobs: int = 2) -> bool:
+
+def verify(
+    *,
+    figure: str = "",
+    paper: str = "",
+    sample: Size = None,
+    seed: int | None = None,
+    jobs: int = 2,
+) -> bool:
     """Verify the results of a figure, of a paper or of all; return whether nothing differs, is damaged or outdated.
 
-    Raises ConfigError where there are none, or none of which the data is here.
+    ``sample``: how many repetitions are played again; None: 300, or as many as there is time for in some minutes.
+    ``seed``: which; None: today's, another each day. Raises ConfigError where there are no results, or none of which
+    the data is here.
     """
-    end = time.perf_counter() + seconds
     look_again()
     names = _with_results(figure, paper)
+    seed = int(datetime.now(UTC).strftime("%Y%m%d")) if seed is None else seed
     with workers(Runner(progress=False), jobs):
         problems, derived = _derive(names, jobs, overviews=not (figure or paper))
-        results, unreadable = _read(names)
+        results, unreadable = _read(names, jobs)
         problems += unreadable
-        is_equal = _sample(results, (end - time.perf_counter()) * jobs, seed, jobs, bool(figure), bool(problems))
-    old = [_tried(outdated, folder, runs) for folder, runs in results.items()]
-    old += [_tried(check_shared_runs, name, folder) for name in names for folder in _folders(name)]
-    for words, sentences in (("damaged", problems), ("outdated", sorted(filter(None, old)))):
-        for sentence in sentences:
-            print(f"{words}: {sentence}")
-    if problems:
-        print("to restore what is damaged: git checkout, or make the result again: runners.reproduce ... renew=true")
-    _say_what_is_to_be_confirmed(results, f" FIGURE={figure}" if figure else f" PAPER={paper}" if paper else "", jobs)
-    return is_equal and derived and not problems and not any(old)
-
-
-def confirm(*, figure: str = "", paper: str = "", seconds: float = math.inf, jobs: int = 2) -> bool:
-    """Confirm results with today's code and packages, see `runners.execute.accept`; damaged ones are left and named."""
-    names = _with_results(figure, paper)
-    problems = [sentence for name in names for folder in _folders(name) for sentence in damage(folder)]
-    results, unreadable = _read(names)
-    for sentence in [*problems, *unreadable]:
-        print(f"damaged, and not confirmed: {sentence}")
-    sound = [run for folder, runs in results.items() if not damage(folder) for run in runs]
-    return accept(sound, jobs=jobs, seconds=seconds, train=bool(figure)) and not (problems or unreadable)
+        old = [_tried(outdated, folder, runs) for folder, runs in results.items()]
+        old += [_tried(check_shared_runs, name, folder) for name in names for folder in _folders(name)]
+        for words, sentences in (("damaged", problems), ("outdated", sorted(filter(None, old)))):
+            for sentence in sentences:
+                print(f"{words}: {sentence}", flush=True)
+        if problems:
+            print("to restore damaged files: git checkout, or make the result again: runners.reproduce ... renew=true")
+        is_sound = derived and not problems and not any(old)
+        is_equal = _sample(results, sample, seed, jobs, is_named=bool(figure), is_sound=is_sound)
+    return is_equal and is_sound
 
 
 def _with_results(figure: str, paper: str) -> list[str]:
     """Return the figure, or all of a paper or of all papers, as far as there are results; ConfigError if of none."""
     root = results_folder()
     wanted = [figure] if figure else [name for name in choices("figure") if not paper or name.startswith(f"{paper}/")]
-    names = [name for name in wanted if _folders(name)]
+    noted = {"/".join(name.split("/")[:2]) for name in checksums.read(root)}
+    names = [name for name in wanted if _folders(name) or name in noted]
     if not names:
         word = f"figure={figure}" if figure else f"paper={paper or '<paper>'}"
         raise ConfigError(
@@ -90,30 +87,27 @@ def _tried(function: Callable[..., Any], *arguments: Any) -> Any:
         return f"{where}cannot be read ({type(error).__name__}: {one_line(error)})"
 
 
-def _read(names: Sequence[str]) -> tuple[dict[Path, list[CommittedRun]], list[str]]:
+def _read(names: Sequence[str], jobs: int) -> tuple[Runs, list[str]]:
     """Return the runs that repetitions are committed of, by the folder with these, and a sentence for what is damaged.
 
     Figures with the same repetitions have the same runs, once.
     """
-    results: dict[Path, list[CommittedRun]] = {}
-    problems = []
-    for name in names:
-        for folder in _folders(name):
-            source = folder_of_runs(folder)
-            if source not in results and (source / FILE).is_file():
-                figure = "/".join(source.parts[-3:-1])
-                runs = _tried(lambda name, folder: list(committed_runs(name, folder)), figure, source)
-                if isinstance(runs, str):
-                    problems.append(runs)
-                else:
-                    results[source] = runs
-    return results, problems
+    sources = dict.fromkeys(folder_of_runs(folder) for name in names for folder in _folders(name))
+    wanted = [("/".join(source.parts[-3:-1]), source) for source in sources if (source / FILE).is_file()]
+    found = dict(spread(Runner(progress=False), jobs)(_runs_of, wanted))
+    of_folders = {source: found[source] for _, source in wanted}  # in the same order for any number of jobs
+    problems = [runs for runs in of_folders.values() if isinstance(runs, str)]
+    return {source: runs for source, runs in of_folders.items() if not isinstance(runs, str)}, problems
+
+
+def _runs_of(name: str, folder: Path) -> tuple[Path, list[CommittedRun] | str]:
+    return folder, _tried(committed_runs, name, folder)
 
 
 def _derive(names: Sequence[str], jobs: int, *, overviews: bool) -> tuple[list[str], bool]:
     """Derive all tables again, print what differs and what no repetition backs.
 
-    Returns a sentence for each file that is damaged, and whether no table differs.
+    Returns a sentence for each file that is damaged, missing or too many, and whether no table differs.
     """
     root = results_folder()
     compared = compare_committed(root, names, spread(Runner(progress=False), jobs))
@@ -125,66 +119,45 @@ def _derive(names: Sequence[str], jobs: int, *, overviews: bool) -> tuple[list[s
     print(f"{len(derived)} tables derived again: {len(differences)} differ")
     for difference in sorted(differences):
         print(f"differs: {difference}")
-    unbacked = sorted(file for result in compared for file in result.unbacked)
-    others = [file for file in unbacked if not file.endswith(f"/{SECONDS}")]
-    if unbacked:
-        count = len(unbacked) - len(others)
-        words = [f"{SECONDS} of {count} result{'s' * (count > 1)}", *([", ".join(others)] if others else [])]
-        print(f"measured seconds, which repetitions cannot confirm: {'; '.join(words)}")
+    _say_what_is_not_backed(sorted(file for result in compared for file in result.unbacked))
     problems = [sentence for result in compared for sentence in result.problems]
-    for name in names:
-        for folder in _folders(name):
-            where = folder.relative_to(root).as_posix()
-            tables = {Path(file).name for file in derived if file.rpartition("/")[0] == where}
-            problems += damage(folder, apart_from=tables)
-    places = {root / name for name in names}
-    if overviews and not compared[-1].problems:
-        places |= {root, *(place.parent for place in places)}
-    problems += [f"{path}: found a file that belongs to no result" for path in _strays(root, places, derived)]
+    damaged = checksums.damage(root, ["."] if overviews else names)
+    said = {difference.file for difference in differences}
+    problems += [sentence for name, sentence in damaged.items() if name not in said]
     return problems, not differences
 
 
-def _strays(root: Path, places: Iterable[Path], derived: Collection[str]) -> list[Path]:
-    """Return the files that lie beside results and are neither overviews, pages nor their pictures."""
-    files = [path for place in sorted(places) for path in sorted(place.iterdir()) if path.is_file()]
-    known = [root / name for name in derived]
-    return [path for path in files if belongs(path.name) and path.suffix != ".svg" and path not in known]
+def _say_what_is_not_backed(files: Collection[str]) -> None:
+    """Print the files that no repetitions say anything of."""
+    others = [file for file in files if not file.endswith(f"/{SECONDS}")]
+    if files:
+        count = len(files) - len(others)
+        words = [f"{SECONDS} of {count} result{'s' * (count > 1)}", *([", ".join(others)] if others else [])]
+        print(f"measured seconds, which repetitions cannot confirm: {'; '.join(words)}")
 
 
-def _sample(
-    results: dict[Path, list[CommittedRun]], core_seconds: float, seed: int, jobs: int, named: bool, is_damaged: bool
-) -> bool:
-    """Run some repetitions again, print what was compared, and return whether all are equal."""
+def _sample(results: Runs, sample: Size, seed: int, jobs: int, *, is_named: bool, is_sound: bool) -> bool:
+    """Play some repetitions again, say what that shows, and return whether all are equal."""
     try:
-        runs = runnable([run for of_result in results.values() for run in of_result], named)
-    except ConfigError:
-        if is_damaged:
-            return False
-        raise
-    drawn = draw(runs, core_seconds, random.Random(seed))
-    equal, compared, first = run_anew(drawn, jobs)
-    figures = len({run.name for run, _ in drawn})
-    print(f"{len(drawn)} repetitions of {figures} figure{'s' * (figures > 1)} run anew: {compared:,} values")
-    print(f"{equal:,} equal, {compared - equal:,} differ{': first ' + first if first else ''}")
-    if not all(run.same_machine for run, _ in drawn):
-        print(f"some were made on another processor or with other versions: equal to a relative {TOLERANCE:g}")
-    return compared == equal
-
-
-def _say_what_is_to_be_confirmed(results: dict[Path, list[CommittedRun]], words: str, jobs: int) -> None:
-    """Print a line for each result that other code or packages made, and how to confirm them, with an estimate."""
-    seconds: dict[str, float] = {}
-    for folder, of_result in results.items():
-        waiting = [run for run in of_result if run.is_asked and not run.is_confirmed]
-        if waiting:
-            then, now = packages_then(folder), environment()["packages"]
-            other = [f"{name} {then[name]}, now {now.get(name)}" for name in then if then[name] != now.get(name)]
-            what = f"other versions ({'; '.join(other)}), perhaps other code" if other else "other code"
-            where = folder.relative_to(results_folder())
-            print(f"to be confirmed: {where}: {len(waiting)} of {len(of_result)} runs, made by {what}")
-        for run in waiting:
-            times = run.seconds * min(ENOUGH, len(run.committed)) * (not run.trains_first)
-            seconds[run.key] = max(seconds.get(run.key, 0.0), times)
-    if seconds:
-        cost = duration(sum(seconds.values()) / jobs)
-        print(f"to confirm them by {ENOUGH} repetitions of each: make verify ACCEPT=1{words}, about {cost}")
+        among = population([run for runs in results.values() for run in runs], sample, is_named=is_named)
+    except ConfigError as error:
+        if is_sound:
+            raise
+        print(f"nothing played again: {one_line(error)}")
+        return False
+    for sentence in among.left_out:
+        print(sentence)
+    drawn = draw(among.repetitions, sample, random.Random(seed))
+    n, every = len(drawn), len(among.repetitions)
+    how = "all" if n == every else f"drawn at random with SEED={seed}, out of"
+    print(f"{n:,} repetitions, {how} {every:,}{among.words}: about {expected(drawn, jobs)} to play", flush=True)
+    played = play(drawn, jobs)
+    print(f"{n:,} repetitions played again, {played.values:,} values: {len(played.differences)} differ")
+    for difference in played.differences:
+        print(f"differs: {difference}")
+    for sentence in tolerance_words(drawn):
+        print(sentence)
+    if n < every and not played.differences:
+        share = min(1.0, 3 / n)
+        print(f"with 95 % confidence at most {share:.1%} of the {every:,} can still differ: 3/n, n = {n:,}")
+    return not played.differences

@@ -13,47 +13,60 @@ from bench.columns import is_measured
 from bench.data_kind import DataKind
 from bench.errors import BenchError, one_line
 from bench.report.claims.tallies import spell_by_origin, tallies
-from bench.report.figure import Figure
-from bench.report.kinds.timing import Timing
 from bench.report.page import draw
 from bench.report.provenance import Provenance, read_manifest
 from bench.report.reading import READING
 from bench.report.render import notes
 from bench.report.results import Results
 from bench.report.saving import content
-from bench.report.tables import to_csv, to_markdown
+from bench.report.tables import from_csv, to_csv, to_markdown
 from runners.config.figures import LabelledRun, by_reading, other_than_published, without_reading
-from runners.execute.figure_run import AskedFigure, RunningFigure, WrittenFigure, all_failed
+from runners.execute.figure_run import AskedFigure, FigureRun, all_failed, timed_part
 from runners.execute.manifest import in_lines, manifest_of, own_manifest
-from runners.execute.timing import Part, finals_of, measurements
+from runners.execute.timing import finals_of, measurements
+from runners.execute.written_figure import WrittenFigure
+from runners.results import made_of
 from runners.results.aggregate import Repetitions
 from runners.results.capture import environment, kind_of_machine
 from runners.results.committed import FILE, SECONDS, write_repetitions
 from runners.results.derive import Derived, derive, derive_committed, is_backed, long_tables, thinning
-from runners.results.stamps import renew_digests, write_stamps
-from runners.results.store import Store, write_text, write_together
+from runners.results.store import write_text, write_together
 
 
-def write(running: RunningFigure, store: Store) -> WrittenFigure:
+def write(run: FigureRun) -> WrittenFigure:
     """Write all files of a figure, and return what can be said of it. Called in the workers.
 
     An error becomes part of the figure, so that others go on. Nothing is written where all repetitions failed, or a
     table or picture cannot be made.
     """
-    asked, folder = running.asked, running.composed.folder
-    if running.failed and not any(running.done()):
-        return WrittenFigure(asked, folder, error=all_failed(running.failed, store))
-    failures = running.failures(store)
+    asked, folder = run.asked, run.folder
+    if run.failed and not any(run.done()):
+        return WrittenFigure(asked, folder, error=all_failed(run.failed, run.store))
+    failures = run.failures()
     try:
-        derived, repetitions = _write(running, store), sum(map(len, running.done()))
+        (derived, names), repetitions = _write(run), sum(map(len, run.done()))
     except Exception as error:
         return WrittenFigure(asked, folder, failures=failures, error=_words(error))
     claims = derived.claims
-    line = _line(asked, claims, repetitions, new=running.new, failed=len(running.failed))
-    return WrittenFigure(asked, folder, claims, line, failures, notes=running.notes)
+    if not run.failed:
+        made_of.note(folder, run.made_of, names, {"repetitions": repetitions})
+    line = _line(asked, claims, repetitions, new=run.new, failed=len(run.failed))
+    return WrittenFigure(asked, folder, claims, line, failures, notes=run.notes)
 
 
-def redraw(asked: AskedFigure, folder: Path, unconfirmed: int = 0) -> WrittenFigure:
+def unchanged(run: FigureRun) -> WrittenFigure | None:
+    """Return a figure as it was written; None if anything that it is made of has changed, or is to be made anew."""
+    asked, folder = run.asked, run.folder
+    noted = None if asked.renew else made_of.noted(folder, run.made_of)
+    is_kept = asked.is_reference and asked.figure.source == "runs"  # the repetitions, in one of its files
+    if noted is None or not (is_kept or asked.figure.source == "timing" or not run.missing()):
+        return None
+    table = folder / "claims.csv"
+    claims = from_csv(table, dtype={"claim": str}) if table.is_file() else pd.DataFrame({"verdict": [], "holm": []})
+    return WrittenFigure(asked, folder, claims, _line(asked, claims, noted["repetitions"]))
+
+
+def redraw(asked: AskedFigure, folder: Path) -> WrittenFigure:
     """Write tables and pictures of a figure from what is committed of its runs, in whichever folder; nothing is run."""
     try:
         if asked.repetitions_of:
@@ -63,23 +76,16 @@ def redraw(asked: AskedFigure, folder: Path, unconfirmed: int = 0) -> WrittenFig
         files = _files(asked, derived, has_repetitions=is_backed(asked.figure, folder))
         of_runs = (FILE, SECONDS, "environment.json") if asked.repetitions_of else ()
         write_together(folder, files | dict.fromkeys(of_runs))
-        if asked.repetitions_of:
-            write_stamps(folder, {})
-        else:
-            renew_digests(folder)
     except Exception as error:
-        return WrittenFigure(asked, folder, error=_words(error), unconfirmed=unconfirmed)
+        return WrittenFigure(asked, folder, error=_words(error))
     claims = derived.claims
-    line = _line(asked, claims, repetitions, unconfirmed=unconfirmed)
-    return WrittenFigure(asked, folder, claims, line, unconfirmed=unconfirmed)
+    return WrittenFigure(asked, folder, claims, _line(asked, claims, repetitions))
 
 
-def _line(
-    asked: AskedFigure, claims: pd.DataFrame, repetitions: int, *, new: int = 0, failed: int = 0, unconfirmed: int = 0
-) -> str:
+def _line(asked: AskedFigure, claims: pd.DataFrame, repetitions: int, *, new: int = 0, failed: int = 0) -> str:
     """Return what is printed of a figure when it is written."""
     counts = [f"{repetitions} repetitions"] + [f"{new} new"] * (new != repetitions)
-    counts += [f"{failed} failed"] * bool(failed) + [f"{unconfirmed} runs to be confirmed"] * bool(unconfirmed)
+    counts += [f"{failed} failed"] * bool(failed)
     found = tallies(asked.figure, claims.to_dict("records"), every=True)
     verdicts = str(found["ours"]) if asked.where.startswith("compare/") else spell_by_origin(found)
     return f"{asked.name}  {', '.join(counts)}  {verdicts}".rstrip()
@@ -93,36 +99,35 @@ def _words(error: Exception) -> str:
     return f"{type(error).__name__}: {one_line(error)} ({Path(last.filename).name}, line {last.lineno})"
 
 
-def _write(running: RunningFigure, store: Store) -> Derived:
-    asked, folder = running.asked, running.composed.folder
-    kept = running.read(store) if asked.figure.source == "runs" else []
-    derived = _derived(running, kept, store)
+def _write(run: FigureRun) -> tuple[Derived, list[str]]:
+    """Write the files of a figure; return what they say, and their names."""
+    asked, folder = run.asked, run.folder
+    kept = run.read() if asked.figure.source == "runs" else []
+    derived = _derived(run, kept)
     keeps = asked.is_reference and bool(kept)
     files = _files(asked, derived, has_repetitions=keeps or (folder / FILE).exists())
-    manifest = manifest_of(running, derived.results.provenance)
-    made = _environment(running, kept, store)
+    manifest = manifest_of(run, derived.results.provenance)
+    made = _environment(run, kept)
     if keeps:
         by_key: dict[str, dict[int, Any]] = {}
-        for labelled, repetitions in zip(running.runs, kept, strict=True):
+        for labelled, repetitions in zip(run.runs, kept, strict=True):
             by_key.setdefault(labelled.experiment.key, {}).update(repetitions.kept)
         write_repetitions(folder, thinning(asked.figure), by_key)
     about = {"manifest.json": in_lines(manifest), "environment.json": json.dumps(made, indent=1)}
     write_together(folder, {name: text.encode() for name, text in about.items()} | files)
-    if asked.is_reference:
-        write_stamps(folder, {labelled.experiment.key: labelled.experiment.stamp for labelled in running.runs})
-    return derived
+    return derived, [*about, *files, SECONDS, *([FILE] if keeps else [])]
 
 
-def _derived(running: RunningFigure, kept: Sequence[Repetitions], store: Store) -> Derived:
+def _derived(run: FigureRun, kept: Sequence[Repetitions]) -> Derived:
     """Return what the figure says, of its repetitions or of the seconds that were measured for it."""
-    figure, runs = running.asked.figure, running.runs
+    figure, runs = run.asked.figure, run.runs
     reason = other_than_published(figure, runs)
     provenances = {
-        name: _provenance(running.asked, [runs[i] for i in places], [kept[i] for i in places if kept], reason)
+        name: _provenance(run.asked, [runs[i] for i in places], [kept[i] for i in places if kept], reason)
         for name, places in by_reading(figure, runs).items()
     }
     if figure.source == "timing":
-        finals = finals_of(runs, running.done(), store, timed_part(figure))
+        finals = finals_of(runs, run.done(), run.store, timed_part(figure))
         return Derived({"": Results(figure, finals=finals, provenance=provenances[""])})
     return derive(figure, kept, provenances)
 
@@ -214,24 +219,19 @@ def _accepted(kept: Sequence[Repetitions]) -> tuple[int, ...]:
     return tuple(sorted(means))
 
 
-def timed_part(figure: Figure) -> Part:
-    """Return what of a run a figure of timings measures."""
-    return figure.part if isinstance(figure, Timing) else "run"
-
-
-def _environment(running: RunningFigure, kept: Sequence[Repetitions], store: Store) -> dict[str, Any]:
+def _environment(run: FigureRun, kept: Sequence[Repetitions]) -> dict[str, Any]:
     """Return with what and when the figure was made, and the mean seconds of a repetition of each run.
 
     Of runs whose repetitions were all committed without their seconds, it is the mean noted there. Other kinds of
     machines that made repetitions are noted, too.
     """
-    committed, figure = running.composed.committed, running.asked.figure
+    committed, figure = run.committed, run.asked.figure
     others = [kind for kind in committed.machines if kind != kind_of_machine(environment())]
     seconds = {}
-    for place, (labelled, numbers) in enumerate(zip(running.runs, running.done(), strict=True)):
+    for place, (labelled, numbers) in enumerate(zip(run.runs, run.done(), strict=True)):
         key = labelled.experiment.key
         if figure.source == "timing":
-            measured = measurements(store, labelled.experiment.run_id, timed_part(figure))
+            measured = measurements(run.store, labelled.experiment.run_id, timed_part(figure))
             known = [measured[number]["seconds"] for number in numbers]
         else:
             of_run = kept[place].kept.values()

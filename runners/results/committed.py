@@ -17,7 +17,6 @@ from bench.errors import StoreError
 from bench.report.reading import READING
 from runners.results.aggregate import Kept
 from runners.results.capture import kind_of_machine
-from runners.results.stamps import read_stamps
 from runners.results.store import read_json, write_together
 
 FILE = "repetitions.parquet"
@@ -29,8 +28,7 @@ class CommittedRepetitions:
     """What `write_repetitions` has written beside a figure, in one or several folders; StoreError if it is damaged.
 
     A folder without the file, or whose curves were thinned otherwise, counts for nothing; where ``thinning`` names no
-    curves, only last values are read. Only runs with ``keys`` are read; where ``stamps`` are given by key, only those
-    that were made under these.
+    curves, only last values are read. Only runs with ``keys`` are read.
     """
 
     def __init__(
@@ -38,7 +36,6 @@ class CommittedRepetitions:
         folders: Sequence[Path] = (),
         thinning: Mapping[str, Any] = MappingProxyType({}),
         keys: Collection[str] = (),
-        stamps: Mapping[str, str] | None = None,
     ) -> None:
         self.runs: dict[str, dict[int, Kept]] = {}
         """By key of the run and number of the repetition."""
@@ -50,9 +47,7 @@ class CommittedRepetitions:
             if not (folder / FILE).is_file():
                 continue
             made = read_json(folder / "environment.json")
-            made_under = read_stamps(folder) if stamps is not None else {}
-            wanted = {key for key in keys if stamps is None or made_under.get(key) == stamps[key]}
-            runs = _read(folder, thinning, wanted)
+            runs = _read(folder, thinning, keys)
             if any(kept.keys() - self.done(key) for key, kept in runs.items()):
                 self.machines += [kind for kind in machines(folder) if kind not in self.machines]
             for key, kept in runs.items():
@@ -111,13 +106,29 @@ def _write(path: Path, table: pa.Table) -> None:
     write_together(path.parent, {path.name: sink.getvalue().to_pybytes()})
 
 
+def committed_numbers(folder: Path, thinning: Mapping[str, Any]) -> dict[str, list[int]]:
+    """Return the numbers of the repetitions that a result has of each run, by key, without their values."""
+    table = _table(folder / FILE, ["key", "repetition"])
+    if not _is_of(table, thinning):
+        return {}
+    found: dict[str, dict[int, None]] = {}
+    for key, number in zip(table.column("key").to_pylist(), table.column("repetition").to_pylist(), strict=True):
+        found.setdefault(key, {})[number] = None
+    return {key: list(numbers) for key, numbers in found.items()}
+
+
+def _is_of(table: pa.Table, thinning: Mapping[str, Any]) -> bool:
+    """Whether repetitions were thinned so, or only last values are asked for."""
+    noted = (table.schema.metadata or {}).get(b"thinning", b"null")
+    return thinning.get("curves") == [] or json.loads(noted) == thinning
+
+
 def _read(folder: Path, thinning: Mapping[str, Any], wanted: Collection[str]) -> dict[str, dict[int, Kept]]:
     table = _table(folder / FILE)
-    metadata = table.schema.metadata or {}
-    is_of_finals = thinning.get("curves") == []
-    if not is_of_finals and json.loads(metadata.get(b"thinning", b"null")) != thinning:
+    if not _is_of(table, thinning):
         return {}
-    curves = [] if is_of_finals else json.loads(metadata[b"curves"])
+    is_of_finals = thinning.get("curves") == []
+    curves = [] if is_of_finals else json.loads(table.schema.metadata[b"curves"])
     keys = table.column("key").combine_chunks().dictionary_encode()
     numbers = table.column("repetition").to_numpy()
     rounds = table.column("round").to_numpy()
@@ -144,9 +155,9 @@ def _read(folder: Path, thinning: Mapping[str, Any], wanted: Collection[str]) ->
     return runs
 
 
-def _table(path: Path) -> pa.Table:
+def _table(path: Path, columns: list[str] | None = None) -> pa.Table:
     try:
-        return pq.ParquetFile(path, page_checksum_verification=True).read()
+        return pq.ParquetFile(path, page_checksum_verification=True).read(columns)
     except (OSError, pa.ArrowException, ValueError) as error:
         line = str(error).partition("\n")[0]
         raise StoreError(

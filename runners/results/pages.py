@@ -19,6 +19,7 @@ from runners.config.folders import CHECKOUT, remembered, user_folder
 from runners.config.headlines import load_headlines
 from runners.config.papers import compared, load_paper
 from runners.config.tree import choices
+from runners.results.checksums import note
 from runners.results.comparison_pages import write_pages
 from runners.results.derive import committed_long_tables
 from runners.results.store import write_text
@@ -45,8 +46,10 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
         for problem in result.problems:
             if problem.startswith("manifest.json cannot be read"):
                 print(f"error: {result.folder}/{problem}", file=sys.stderr)
-    for name, text in _overviews(papers, numbers).items():
+    overviews = _overviews(papers, numbers)
+    for name, text in overviews.items():
         write_text(folder / name, text)
+    note(folder, [folder / name for name in overviews])
     return folder / "index.html", len(pages)
 
 

@@ -3,7 +3,7 @@
 import json
 import math
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,19 +13,23 @@ from bench.data_kind import DataKind
 from bench.report.figure import Figure
 from runners.config.experiment import Experiment
 from runners.config.figures import expand, load_figure
-from runners.results.aggregate import Kept
+from runners.results.aggregate import Kept, thin
 from runners.results.capture import environment, kind_of_machine
-from runners.results.committed import CommittedRepetitions, machines
+from runners.results.committed import committed_numbers, machines
 from runners.results.derive import thinning
-from runners.results.stamps import read_stamps
+from runners.results.store import Store
+
+TOLERANCE = 1e-6
+"""Relative, between different processors or versions."""
 
 
 class CommittedRun(NamedTuple):
     """A run of a committed result, with the experiment that stands for it today.
 
-    ``result``: such as ``cdt/figure2/paper``. ``key`` and ``stamp``: those it is committed with. ``lacks_data``:
-    whether its data is missing here, so that stand-ins would be run; ``experiment`` then has that data's fingerprint.
-    ``seconds``: mean seconds of a repetition. ``same_machine``: whether all were made on this kind of machine.
+    ``result``: such as ``cdt/figure2/paper``. ``key``: the one that it is committed with. ``lacks_data``: whether its
+    data is missing here, so that stand-ins would be run; ``experiment`` then has that data's fingerprint. ``numbers``:
+    its committed repetitions. ``seconds``: mean seconds of one. ``same_machine``: whether all were made on this kind of
+    machine.
     """
 
     result: str
@@ -33,10 +37,9 @@ class CommittedRun(NamedTuple):
     figure: Figure
     labels: dict[str, str]
     key: str
-    stamp: str
     experiment: Experiment
     lacks_data: bool
-    committed: Mapping[int, Kept]
+    numbers: Sequence[int]
     seconds: float
     same_machine: bool
 
@@ -51,20 +54,19 @@ class CommittedRun(NamedTuple):
         return self.key == self.experiment.key
 
     @property
-    def is_confirmed(self) -> bool:
-        """Whether today's code and packages have made its repetitions, or the first of them once more."""
-        return self.stamp == self.experiment.stamp
-
-    @property
     def follows_last_digits(self) -> bool:
         """Whether another kind of machine, whose last digits differ, may try other configurations."""
-        tuner = self.experiment.classes.get("tuner")
-        return not self.same_machine and bool(getattr(tuner, "follows_last_digits", False))
+        return not self.same_machine and follows_last_digits(self.experiment)
 
     @property
     def trains_first(self) -> bool:
         """Whether it begins with training that takes long, unless what that makes is cached."""
         return bool(getattr(self.experiment.classes.get("algorithm"), "trains_first", False))
+
+
+def follows_last_digits(experiment: Experiment) -> bool:
+    """Return whether the last digits of values decide which configurations are tried."""
+    return bool(getattr(experiment.classes.get("tuner"), "follows_last_digits", False))
 
 
 def extra_of(manifest: Mapping[str, Any]) -> list[str]:
@@ -73,41 +75,59 @@ def extra_of(manifest: Mapping[str, Any]) -> list[str]:
     return [word for word in shlex.split(manifest["command"])[3:] if not word.startswith(words_apart)]
 
 
-def committed_runs(name: str, folder: Path) -> Iterator[CommittedRun]:
-    """Yield the runs of a committed result of a figure that are still part of it, with the repetitions kept of them."""
+def committed_runs(name: str, folder: Path) -> list[CommittedRun]:
+    """Return the runs of a committed result of a figure that are still part of it.
+
+    Damaged files raise errors of any kind.
+    """
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     made = json.loads((folder / "environment.json").read_text(encoding="utf-8"))
     figure = load_figure(name)
     runs = expand(figure, manifest["scale"], extra_of(manifest))
     today = {json.dumps(labelled.labels, sort_keys=True): labelled for labelled in runs}
-    committed = CommittedRepetitions([folder], thinning(figure), {entry["key"] for entry in manifest["runs"]})
+    numbers = committed_numbers(folder, thinning(figure))
     same_machine = machines(folder) == [kind_of_machine(environment())]
-    stamps = read_stamps(folder)
+    found = []
     for entry in manifest["runs"]:
         labelled = today.get(json.dumps(entry["labels"], sort_keys=True))
         if labelled is None:
             continue
         experiment = labelled.experiment
         lacks_data = experiment.data_kind.is_replaced and entry["data"] != DataKind.SURROGATE
-        yield CommittedRun(
+        run = CommittedRun(
             result=f"{name}/{folder.name}",
             folder=folder,
             figure=figure,
             labels=entry["labels"],
             key=entry["key"],
-            stamp=stamps.get(entry["key"], ""),
             experiment=experiment.on_data(entry["data"]) if lacks_data else experiment,
             lacks_data=lacks_data,
-            committed=committed.runs.get(entry["key"], {}),
+            numbers=numbers.get(entry["key"], ()),
             seconds=made["seconds_per_repetition"].get(entry["key"], 1.0),
             same_machine=same_machine,
         )
+        found.append(run)
+    return found
 
 
-def equal_values(then: Kept, now: Kept, tolerance: float = 0.0) -> tuple[int, int, str]:
-    """Return how many values are equal within a relative tolerance, how many there are, and the first difference."""
+class Compared(NamedTuple):
+    """How many values of a repetition that was played again are as committed, of how many; the first that is not."""
+
+    equal: int
+    values: int
+    difference: str = ""
+
+
+def compare(then: Kept, figure: Figure, store: Store, run_id: str, number: int, *, same_machine: bool) -> Compared:
+    """Compare a committed repetition with the one in ``store``: exactly, or from another machine to `TOLERANCE`."""
+    now = thin(store.table(run_id, number), {}, figure.curve_columns(), None, then.rounds)
+    return equal_values(then, now, 0.0 if same_machine else TOLERANCE)
+
+
+def equal_values(then: Kept, now: Kept, tolerance: float = 0.0) -> Compared:
+    """Compare what is kept of two repetitions, within a relative tolerance."""
     if then.rounds.tolist() != now.rounds.tolist():
-        return 0, 1, f"rounds: committed {then.rounds[-1]}, now {now.rounds[-1]}"
+        return Compared(0, 1, f"rounds: committed {then.rounds[-1]}, now {now.rounds[-1]}")
     pairs: list[tuple[str, float | str, float | str]] = []
     for name in dict.fromkeys([*then.finals, *now.finals]):
         pairs.append((name, then.finals.get(name, math.nan), now.finals.get(name, math.nan)))
@@ -117,7 +137,7 @@ def equal_values(then: Kept, now: Kept, tolerance: float = 0.0) -> tuple[int, in
         pairs += zip(rounds, values.tolist(), others, strict=True)
     unequal = [(name, a, b) for name, a, b in pairs if not _equal(a, b, tolerance)]
     words = f"{unequal[0][0]}: committed {unequal[0][1]!r}, now {unequal[0][2]!r}" if unequal else ""
-    return len(pairs) - len(unequal), len(pairs), words
+    return Compared(len(pairs) - len(unequal), len(pairs), words)
 
 
 def _equal(a: float | str, b: float | str, tolerance: float) -> bool:

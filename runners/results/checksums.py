@@ -1,0 +1,77 @@
+"""``SHA256SUMS``: a line for each file below a folder of results that git keeps, which ``sha256sum -c`` checks, too.
+
+Its paths begin with the folder's name, so it is checked from the folder above: of the suite's results from the root of
+the checkout. Whatever writes such files notes them; all other lines stay, so that no damage is taken over.
+"""
+
+from collections.abc import Collection, Iterable
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from bench.digest import digest
+from runners.results.store import write_text
+
+FILE = "SHA256SUMS"
+_NOT_KEPT = (".*", "*.tmp", "*.html", "*.pdf", "*.tex", "thumbnail.svg", "headline.svg", FILE)
+"""Names of files and folders that git does not keep, as ``.gitignore`` says; `is_kept` says which folders."""
+
+
+def is_kept(name: str) -> bool:
+    """Whether git keeps a file or folder of that path below the results: reference results, tables and overviews."""
+    parts = name.split("/")
+    if parts[0] in ("raw", "compare") or any(fnmatchcase(part, kind) for part in parts for kind in _NOT_KEPT):
+        return False
+    return len(parts) < 4 or parts[2].startswith("paper")
+
+
+def note(root: Path, places: Iterable[Path]) -> None:
+    """Note the files of some folders, and some files, as they are now; forget those of them that are gone."""
+    kept = [place for place in places if place == root or is_kept(f"{place.relative_to(root).as_posix()}/file")]
+    if not kept:
+        return
+    noted = read(root)
+    for place in kept if (root / FILE).is_file() else [root]:  # the first time all that is there
+        noted = {name: of for name, of in noted.items() if not _is_below(name, [place.relative_to(root).as_posix()])}
+        noted |= {name: digest((root / name).read_bytes()) for name in _found(root, place)}
+    text = "".join(f"{of}  {root.name}/{name}\n" for name, of in sorted(noted.items()))
+    path = root / FILE
+    if noted and not (path.is_file() and path.read_text(encoding="utf-8") == text):
+        write_text(path, text)
+
+
+def read(root: Path) -> dict[str, str]:
+    """Return the digests that are noted, by path below the results; empty without the file."""
+    path = root / FILE
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
+    pairs = [line.split("  ", 1) for line in lines if "  " in line]
+    return {name.partition("/")[2]: of for of, name in pairs}
+
+
+def damage(root: Path, places: Collection[str] = (".",)) -> dict[str, str]:
+    """Return, for each file below some folders that is missing, altered or not noted, by path, a sentence."""
+    if not (root / FILE).is_file():
+        return {FILE: f"{root / FILE}: found no such file, expected the digests of all results"}
+    noted = {name: of for name, of in read(root).items() if _is_below(name, places)}
+    found = {name for place in places for name in _found(root, root / place)}
+    problems = {}
+    for name in sorted(noted.keys() | found):
+        if name not in found:
+            problems[name] = f"{root / name}: found no such file, expected the one that {FILE} lists"
+        elif name not in noted:
+            problems[name] = f"{root / name}: found a file that {FILE} does not list"
+        elif digest((root / name).read_bytes()) != noted[name]:
+            problems[name] = f"{root / name}: found content that differs from its digest in {FILE}"
+    return problems
+
+
+def _is_below(name: str, places: Collection[str]) -> bool:
+    return any(place == "." or name == place or name.startswith(f"{place}/") for place in places)
+
+
+def _found(root: Path, place: Path) -> list[str]:
+    """Return the files at or below a place that git keeps; what it does not keep is not entered."""
+    if place != root and not is_kept(name := place.relative_to(root).as_posix()):
+        return []
+    if place.is_dir():
+        return [found for path in place.iterdir() for found in _found(root, path)]
+    return [name] if place.is_file() else []

@@ -1,0 +1,67 @@
+"""What results were made of, noted below ``raw``, so that what has not changed is not made again."""
+
+import json
+import sys
+from collections.abc import Collection, Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from bench.digest import digest
+from runners.config.classes import is_suites, version
+from runners.config.folders import CONFIGS, user_folder
+from runners.results.store import read_json, results_folder, write_text
+
+_ROOT = Path(__file__).resolve().parents[2]
+_DRAWING = ("matplotlib", "numpy", "pandas", "scipy")
+
+
+@cache
+def code() -> str:
+    """Return the digest of all that draws and judges: the suite's modules and templates, and the packages they use."""
+    paths = [path for room in ("bench", "runners") for path in sorted((_ROOT / room).rglob("*"))]
+    files = {path: path.read_bytes() for path in paths if path.suffix in (".py", ".j2", ".css", ".js")}
+    names = {path.relative_to(_ROOT).as_posix(): digest(content, 20) for path, content in files.items()}
+    return digest([names, {name: version(name) for name in _DRAWING}], 20)
+
+
+def conf_of(paper: str) -> dict[str, str]:
+    """Return digests of what a paper's files say beside its figures: settings, labels, published numbers, looks."""
+    folders = [folder / "papers" / paper for folder in (CONFIGS, user_folder()) if folder]
+    return {str(path): digest(path.read_bytes(), 20) for folder in folders for path in sorted(folder.glob("*.yaml"))}
+
+
+def code_of_users(classes: Iterable[type]) -> dict[str, str]:
+    """Return digests of the files that define those of some classes that are not the suite's."""
+    modules = {
+        cls.__module__: getattr(sys.modules.get(cls.__module__), "__file__", None)
+        for cls in classes
+        if not is_suites(cls)
+    }
+    return {name: digest(Path(path).read_bytes(), 20) for name, path in modules.items() if path}
+
+
+def note(folder: Path, made_of: str, names: Collection[str], about: Mapping[str, Any]) -> None:
+    """Note what the files of a result were made of, and what else is to be known of it."""
+    write_text(_place(folder), json.dumps({"made_of": made_of, "files": _digests(folder, names), **about}) + "\n")
+
+
+def noted(folder: Path, made_of: str) -> dict[str, Any] | None:
+    """Return what is noted of a result that was made of this, and whose files are as they were written; else None."""
+    found = read_json(_place(folder))
+    files = found.get("files")
+    if found.get("made_of") != made_of or not isinstance(files, dict) or _digests(folder, files) != files:
+        return None
+    return found
+
+
+def _place(folder: Path) -> Path:
+    """Return where it is noted, which git ignores: what is committed says nothing of the machine that drew it."""
+    root = results_folder()
+    return root / "raw" / "made_of" / f"{folder.relative_to(root).as_posix()}.json"
+
+
+def _digests(folder: Path, names: Collection[str]) -> dict[str, str | None]:
+    """Return digests of files by name; None of one that is not there."""
+    paths = {name: folder / name for name in sorted(names)}
+    return {name: digest(path.read_bytes(), 20) if path.is_file() else None for name, path in paths.items()}
