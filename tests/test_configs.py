@@ -22,7 +22,7 @@ from omegaconf import OmegaConf
 
 from bench.errors import BenchError, ConfigError
 from bench.gallery.result import ResultView
-from bench.papers.selection import Selection
+from bench.papers.cdt.selection import Selection
 from bench.report.claims.check import verdicts_on
 from bench.report.provenance import folder_of_runs
 from bench.report.results import Results

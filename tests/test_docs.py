@@ -21,7 +21,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 
 import bench.data.__main__ as data_command
 from bench.data.catalogue import CATALOGUE
-from bench.papers.lipschitz import Lipschitz
+from bench.papers.cdt.lipschitz import Lipschitz
 from bench.report.claims.check import COLUMNS
 from bench.report.claims.check import KINDS as CLAIM_KINDS
 from bench.report.figure import kinds, read_figure
