@@ -17,7 +17,7 @@ SIZE ?=
 PEERS  ?=
 ACCEPT ?=
 SERVE  ?=
-PORT   ?=
+PORT   ?= 8765
 FETCH  ?=
 
 # Where bytecode is kept nowhere, each of hundreds of processes compiles our modules anew.
@@ -102,7 +102,8 @@ benchmark: setup
 	$(PY) -m tools.$(if $(PEERS),peers,benchmark)
 
 gallery: setup
-	$(PY) -m runners.gallery $(if $(SERVE),serve=true) $(if $(PORT),port=$(PORT))
+	$(PY) -m runners.gallery
+	$(if $(SERVE),$(PY) -m http.server $(PORT) --bind 127.0.0.1 --directory "$${BENCH_RESULTS_DIR:-results}")
 
 docs: setup
 	$(PY) -m tools.docs

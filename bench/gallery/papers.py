@@ -231,7 +231,7 @@ def read_papers(
     ``with_pages``: whether to find out which figures have a page of what there is, which reads every file.
     """
     about = about or {}
-    names = sorted({*figures, *_with_results(results)}, key=_order)
+    names = sorted({*figures, *with_results(results)}, key=_order)
     of_names = {name.partition("/")[0] for name in names}
     pages = []
     for paper in [*(name for name in about if name in of_names), *sorted(of_names - set(about))]:
@@ -310,7 +310,7 @@ def _order(name: str) -> tuple[bool, list[tuple[bool, int, str]]]:
     return is_ours, [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]
 
 
-def _with_results(results: Path) -> set[str]:
+def with_results(results: Path) -> set[str]:
     papers = [paper for paper in _folders(results) if paper.name not in ("raw", COMPARE)]
     return {f"{paper.name}/{figure.name}" for paper in papers for figure in _folders(paper) if _scales(figure)}
 
