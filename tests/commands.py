@@ -20,6 +20,7 @@ import pytest
 
 from runners import check, cli, compare, gallery, verify
 from runners.config.experiment import Experiment
+from runners.list import main as list_choices
 from runners.reproduce import reproduce
 from runners.run import run
 
@@ -34,6 +35,7 @@ MAINS: dict[str, Callable[[], int]] = {
     "check": check.main,
     "verify": verify.main,
     "gallery": gallery.main,
+    "list": list_choices,
 }
 """What stands at the end of each module."""
 _EACH = """

@@ -14,13 +14,10 @@ from markupsafe import escape
 import bandit_bench
 from bandit_bench._parts import label_of
 from bench.gallery.build import build
-from bench.gallery.comparisons import compare_commands
 from bench.gallery.papers import read_papers
-from bench.report.figure import read_figure
 from bench.report.provenance import commands as commands_of
 from runners import compare
 from runners.comparison import asked
-from runners.config.figures import expand
 from runners.config.tree import read
 from runners.execute.figure_run import all_failed
 from runners.results.store import Store
@@ -342,22 +339,3 @@ def test_tuners_are_called_as_in_the_tournament_and_so_have_the_same_colours():
     methods = read("figure/tournament/ranks")["runs"][0]["method"]
     alone = {words[0].partition("=")[2]: label for label, words in methods.items() if len(words) == 1}
     assert {name: label_of("tuner", name, {}) for name in alone} == alone
-
-
-def test_a_figures_page_shows_the_comparison_of_a_panel(reference_results):
-    """The command composes the very runs of the panel."""
-    manifest = json.loads((reference_results / "syndicated" / "figure2" / "paper" / "manifest.json").read_text())
-    lines = compare_commands(manifest)
-    assert len(lines) == 6
-    plan = asked(shlex.split(lines[0])[3:])
-    runs = expand(read_figure(plan.figure()), plan.scale, list(plan.sizes))
-    known = {run["key"]: run["labels"]["method"] for run in manifest["runs"]}
-    assert [known[run.experiment.on_data(first_data(manifest, run)).key] for run in runs] == list(plan.methods)
-
-
-def first_data(manifest, run):
-    """Return the fingerprint of the data that the manifest's runs of an environment had."""
-    return next(
-        entry["data"] for entry, line in zip(manifest["runs"], commands_of(manifest), strict=True)
-        if f"env={run.choices['env']}" in line
-    )  # fmt: skip
