@@ -13,8 +13,8 @@ def results(folder: Path, relative: dict[tuple[str, str], float]) -> Path:
     own.mkdir(parents=True)
     (own / "manifest.json").write_text("{}")
     rows = [
-        {"family": family, "method": method, "relative": value, "relative_low": value - 0.1, "relative_high": value + 0.1}
-        for (family, method), value in relative.items()
+        {"family": family, "method": method, "relative": x, "relative_low": x - 0.1, "relative_high": x + 0.1}
+        for (family, method), x in relative.items()
     ]
     pd.DataFrame(rows).to_csv(own / "table.csv", index=False)
     for name in ("ranks", "apart"):

@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from bench.audit.headlines import RULE, TOTALS
 from bench.audit.published import PublishedOverview
 from bench.gallery.claims import slug, spot_of
 from bench.gallery.docs import page_of, title_of
@@ -35,8 +34,7 @@ def build(
     pages = {}
     for page in papers:
         printed = counted(numbers, page.name) if numbers else {}
-        words = {"rule": RULE, "totals_words": TOTALS}
-        pages |= pages_of([page], SITE, each, printed=printed, docs=docs, **words)
+        pages |= pages_of([page], SITE, each, printed=printed, docs=docs)
     of_papers = [page for page in papers if not page.is_own]
     figures = [figure for page in of_papers for figure in page.figures]
     firsts = [figure.first for figure in figures if figure.first]

@@ -170,6 +170,13 @@ class PaperPage:
         ]
 
     @property
+    def rule(self) -> tuple[str, str]:
+        """How headlines are judged, and what totals of readings count, in words."""
+        from bench.audit.headlines import RULE, TOTALS
+
+        return RULE, TOTALS
+
+    @property
     def is_judged(self) -> bool:
         """Whether any headline has a verdict."""
         return any(row.verdict != "not run" for row in self.judged)

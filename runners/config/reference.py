@@ -42,10 +42,8 @@ _KEY = re.compile(r"(\w+): +[^#]*# (.*)")
 
 def overview(group: str = "") -> str:
     """Return a line for each choice of a group, by default of all groups."""
-    if group and group not in ABOUT:
-        raise ConfigError(f"list: found the group '{group}', {one_of(group, ABOUT)}")
     parts = []
-    for name in [group] if group else ABOUT:
+    for name in [_known(group)] if group else ABOUT:
         lines = [f"  {choice:<22} {_line(name, choice)}".rstrip() for choice in choices(name)]
         parts.append("\n".join([f"{name}: {ABOUT[name]}", *lines]))
     return "\n\n".join(parts)
@@ -53,7 +51,7 @@ def overview(group: str = "") -> str:
 
 def entry(group: str, choice: str, results: Path) -> str:
     """Return in Markdown what a choice is, where it is from, its settings, and how a tuner fared in ``results``."""
-    if choice not in choices(group):
+    if choice not in choices(_known(group)):
         raise unknown_choice(group, choice)
     cls, command = _class(group, choice), _comment(group, choice)[1]
     parts = [f"### `{group}={choice}`", _text(cls) if cls else _line(group, choice)]
@@ -79,6 +77,12 @@ def page(results: Path) -> str:
         parts += [f"## `{group}`", ABOUT[group], *(entry(group, choice, results) for choice in choices(group))]
     figures = (f"`{name}`: {_line('figure', name)}" for name in choices("figure"))
     return "\n\n".join([*parts, "## `figure`", ABOUT["figure"], _list(figures)]) + "\n"
+
+
+def _known(group: str) -> str:
+    if group not in ABOUT:
+        raise ConfigError(f"list: found the group '{group}', {one_of(group, ABOUT)}")
+    return group
 
 
 def explanations(cls: type) -> dict[str, str]:
