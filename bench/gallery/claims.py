@@ -213,7 +213,7 @@ def needed_in_words(row: Mapping[str, Any]) -> str:
 def compared(claims: Sequence[Sequence[Mapping[str, Any]]]) -> str:
     """Return what the claims of a comparison begin with, then each other side with its verdicts; "" without any.
 
-    Of one case each, by verdict: ``Mine beats TL, OP: holds; CDT: fails.``; of several: ``Mine beats TL: holds in 1 of
+    Of one case each, by verdict: ``A beats B, C: holds; D: fails.``; of several: ``A beats B: holds in 1 of
     3, open in 2.``
     """
     if not claims:

@@ -34,7 +34,7 @@ ABOUT = {
 _HEAD = """# Choices and keys
 
 A command line makes one choice in each group and overrides keys: `env=movielens env.n_arms=300`. It takes precedence
-over the settings of a paper for the chosen parts (`paper=cdt`), and these over the defaults below; a scale caps horizon
+over the settings of a paper for the chosen parts, and these over the defaults below; a scale caps horizon
 and repetitions. On the command line: `bandit-bench list`, `bandit-bench list tuner`, `bandit-bench list tuner cdt`.
 """
 _KEY = re.compile(r"(\w+): +[^#]*# (.*)")
