@@ -31,7 +31,7 @@ def build(
     calls a function for each figure, in any order, by default one after another here.
     """
     docs = docs or {}
-    pages = {}
+    pages = dict[str, str]()
     for page in papers:
         printed = counted(numbers, page.name) if numbers else {}
         pages |= pages_of([page], SITE, each, printed=printed, docs=docs)

@@ -109,11 +109,11 @@ def fared(tuner: str, results: Path) -> Iterator[str]:
     family of tasks.
     """
     for name, words in _ranked():
-        folder = next(iter(sorted((results / name).glob("paper*/ranks.csv"))), None)
-        for method, typed in words.items() if folder else ():
+        files = sorted((results / name).glob("paper*/ranks.csv"))
+        for method, typed in words.items() if files else ():
             if f"tuner={tuner}" not in typed:
                 continue
-            ranks, families = _tables(folder.parent)
+            ranks, families = _tables(files[0].parent)
             rows = ranks[ranks[METHOD] == method].to_dict("records")
             by_family = families[families[METHOD] == method].to_dict("records")
             each = ", ".join(f"{row['family']} {row['relative']:.2f}" for row in by_family)
