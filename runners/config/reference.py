@@ -70,11 +70,12 @@ def entry(group: str, choice: str, results: Path) -> str:
 def page(results: Path) -> str:
     """Return all of it in Markdown: the keys of a run and of a figure, then each group with its choices."""
     keys = {"Keys of a run": ("config", vars(run_settings({}))), "Keys of a figure": ("reproduce", read("reproduce"))}
-    parts = [_HEAD]
+    parts = [_HEAD + "\n" + ", ".join(f"[{group}](#{group})" for group in ABOUT) + ".\n"]
     for title, (name, values) in keys.items():
         parts += [f"## {title}", _list(_settings(values, RunSettings, name))]
     for group in GROUPS:
-        parts += [f"## `{group}`", ABOUT[group], *(entry(group, choice, results) for choice in choices(group))]
+        links = ", ".join(f"[{choice}](#{group}{choice})" for choice in choices(group))
+        parts += [f"## `{group}`", ABOUT[group], links, *(entry(group, choice, results) for choice in choices(group))]
     figures = (f"`{name}`: {_line('figure', name)}" for name in choices("figure"))
     return "\n\n".join([*parts, "## `figure`", ABOUT["figure"], _list(figures)]) + "\n"
 
@@ -167,12 +168,13 @@ def _line(group: str, choice: str) -> str:
     if "title" in about:
         return f"{about['title']} ({about['authors']})" if "authors" in about else str(about["title"])
     cls = _class(group, choice)
-    return _comment(group, choice)[0] or (" ".join(_text(cls).split("\n\n")[0].split()) if cls else "")
+    return _comment(group, choice)[0] or (_text(cls).split("\n\n")[0] if cls else "")
 
 
 def _text(cls: type) -> str:
     """Return a class's docstring as Markdown, without the section on its parameters."""
-    return re.split(r"\n\w[\w ]*\n-{3,}", inspect.getdoc(cls) or "")[0].replace("``", "`").strip()
+    text = re.split(r"\n\w[\w ]*\n-{3,}", inspect.getdoc(cls) or "")[0].replace("``", "`")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n"))
 
 
 def _settings(values: dict[str, Any], cls: type | None, name: str) -> Iterator[str]:
@@ -204,7 +206,9 @@ def _type(kind: Any) -> str:
         return " | ".join(map(_type, get_args(kind)))
     if get_origin(kind) is Literal:
         return " | ".join(map(_yaml, get_args(kind)))
-    return "null" if kind is NoneType else kind.__name__ if isinstance(kind, type) and not get_args(kind) else str(kind)
+    if get_args(kind):
+        return f"{getattr(get_origin(kind), '__name__', '')}[{', '.join(map(_type, get_args(kind)))}]"
+    return "null" if kind is NoneType else "..." if kind is Ellipsis else getattr(kind, "__name__", str(kind))
 
 
 def _able(tuner: Any) -> str:
