@@ -12,7 +12,7 @@ from rendered import render
 
 from bench.audit.published import PublishedOverview
 from bench.gallery.build import build
-from bench.gallery.papers import read_papers
+from bench.gallery.folders import read_papers
 from bench.report.figure import read_figure
 from bench.report.page import draw
 from bench.report.provenance import Provenance

@@ -31,8 +31,8 @@ from bench.audit.headlines import read_headlines
 from bench.gallery import result
 from bench.gallery.build import build
 from bench.gallery.claims import compared
+from bench.gallery.folders import read_papers
 from bench.gallery.overview import overview, overview_text
-from bench.gallery.papers import read_papers
 from bench.gallery.picture import Picture, picture
 from bench.gallery.render import OWN, SITE, build_own, figure_page
 from bench.gallery.result import ResultView
