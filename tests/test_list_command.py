@@ -9,6 +9,7 @@ from commands import Commands
 from hydra.utils import get_class
 
 from bench.component import defaults
+from bench.gallery.build import build
 from runners.config.reference import entry, explanations, overview, page
 from runners.config.tree import GROUPS, PARTS, read_choice, suite_choices
 
@@ -32,6 +33,15 @@ def test_every_choice_is_listed_and_stands_on_the_page(whole: str) -> None:
         for choice in suite_choices(group):
             assert (f"`{choice}`" if group == "figure" else f"### `{group}={choice}`") in whole
     assert overview().count("\n  ") == sum(len(suite_choices(group)) for group in (*GROUPS, "figure"))
+
+
+def test_the_page_leads_from_its_contents_to_each_choice(whole: str) -> None:
+    html = build([], docs={"choices": whole})["choices.html"]
+    ids = re.findall(r'<h[23] id="(.*?)"', html)
+    assert len(ids) == len(set(ids))
+    links = re.findall(r'href="#(.*?)"', html)
+    assert set(links) - {"content"} <= set(ids)
+    assert {f"tuner{choice}" for choice in suite_choices("tuner")} <= set(links)
 
 
 @pytest.mark.parametrize(("group", "choice", "cls"), CLASSES, ids=lambda value: value if isinstance(value, str) else "")
