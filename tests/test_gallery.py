@@ -3,6 +3,7 @@ import json
 import pickle
 import re
 import shutil
+import subprocess
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -688,3 +689,10 @@ def test_no_damaged_file_ends_the_gallery(tmp_path: Path, name: str) -> None:
     assert (tmp_path / "syndicated" / "table1" / "index.html").is_file()
     if name.endswith(".json"):
         assert f"{name} cannot be read: " in (tmp_path / "compare" / "0" / "index.html").read_text()
+
+
+def test_the_gallery_is_served_to_this_machine_alone() -> None:
+    words = ["make", "--no-print-directory", "-n", "-o", "setup", "gallery", "SERVE=1", "PORT=9000"]
+    root = Path(__file__).resolve().parents[1]
+    *_, line = subprocess.run(words, cwd=root, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert "-m http.server 9000 --bind 127.0.0.1 --directory " in line
