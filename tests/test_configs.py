@@ -41,7 +41,7 @@ from runners.execute import manifest
 from runners.execute.figure_run import AskedFigure
 from runners.execute.manifest import check_shared_runs, settings_table
 from runners.execute.reproduce_figure import reproduce_figure
-from runners.results import pages, replay
+from runners.results import replay
 from runners.results.pages import write_gallery
 from runners.results.store import results_folder
 
@@ -442,7 +442,6 @@ def private(request, monkeypatch, tmp_path):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.yaml").write_text(text)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(pages, "DOCS", None)  # the pages of the documentation take longer than all else
     if request.param != "conf":
         monkeypatch.setenv("BENCH_CONF_DIR", str(folder))
     yield folder
