@@ -20,6 +20,7 @@ import pytest
 
 from runners import check, compare, gallery, reproduce, run, verify
 from runners.config.experiment import Experiment
+from runners.list import main as list_choices
 
 PATIENCE = 1800
 """Seconds after which a command is considered to hang, however busy the machine is."""
@@ -32,6 +33,7 @@ MAINS: dict[str, Callable[[], int]] = {
     "check": check.main,
     "verify": verify.main,
     "gallery": gallery.main,
+    "list": list_choices,
 }
 """What stands at the end of each module."""
 _EACH = """

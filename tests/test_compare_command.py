@@ -14,8 +14,8 @@ from markupsafe import escape
 import bandit_bench
 from bandit_bench._parts import label_of
 from bench.gallery.build import build
-from bench.gallery.comparisons import compare_commands
-from bench.gallery.papers import read_papers
+from bench.gallery.folders import read_papers
+from bench.gallery.render import build_own
 from bench.report.provenance import commands as commands_of
 from runners import compare
 from runners.comparison import arguments
@@ -190,7 +190,7 @@ def test_a_tuner_has_settings_of_its_own(here):
     assert {path.name for path in answer.results.iterdir()} == {"compare", "raw"}  # the gallery is made by its command
     pages = build(read_papers(answer.results, {}))
     assert "compare/settings/index.html#claim-" in pages["claims.html"]
-    assert "<h1>Your results</h1>" in pages["index.html"]
+    assert "compare/settings/index.html" in build_own(read_papers(answer.results, {}))["index.html"]
     assert "5 repetitions" in page, (
         "no origin, no sources of settings and no totals over comparisons: all are one's own"
     )
@@ -348,22 +348,3 @@ def test_tuners_are_called_as_in_the_tournament_and_so_have_the_same_colours():
     methods = read("figure/tournament/ranks")["runs"][0]["method"]
     alone = {words[0].partition("=")[2]: label for label, words in methods.items() if len(words) == 1}
     assert {name: label_of("tuner", name, {}) for name in alone} == alone
-
-
-def test_a_figures_page_shows_the_comparison_of_a_panel(reference_results):
-    """The command composes the very runs of the panel."""
-    manifest = json.loads((reference_results / "syndicated" / "figure2" / "paper" / "manifest.json").read_text())
-    lines = compare_commands(manifest)
-    assert len(lines) == 6
-    asked = planned(shlex.split(lines[0])[3:])
-    known = {run["key"]: run["labels"]["method"] for run in manifest["runs"]}
-    methods = dict.fromkeys(run.labels["method"] for run in asked.runs)
-    assert [known[run.experiment.on_data(first_data(manifest, run)).key] for run in asked.runs] == list(methods)
-
-
-def first_data(manifest, run):
-    """Return the fingerprint of the data that the manifest's runs of an environment had."""
-    return next(
-        entry["data"] for entry, line in zip(manifest["runs"], commands_of(manifest), strict=True)
-        if f"env={run.choices['env']}" in line
-    )  # fmt: skip

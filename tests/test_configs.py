@@ -6,7 +6,6 @@ import os
 import random
 import re
 import shlex
-import shutil
 import zlib
 from contextlib import suppress
 from pathlib import Path
@@ -22,7 +21,7 @@ from omegaconf import OmegaConf
 
 from bench.errors import BenchError, ConfigError
 from bench.gallery.result import ResultView
-from bench.papers.selection import Selection
+from bench.papers.cdt.selection import Selection
 from bench.report.claims.check import verdicts_on
 from bench.report.provenance import folder_of_runs
 from bench.report.results import Results
@@ -34,16 +33,16 @@ from runners.config.figures import expand, figure_names, load_figure
 from runners.config.folders import CONF
 from runners.config.groups import register
 from runners.config.papers import leaves, load_paper, published
+from runners.config.reference import explanations
 from runners.config.runner import Runner
 from runners.config.tree import GROUPS, PARTS, choices, path_of, suite_choices
 from runners.execute import manifest
 from runners.execute.figure_run import AskedFigure
 from runners.execute.manifest import check_shared_runs, settings_table
 from runners.execute.reproduce_figure import reproduce_figure
-from runners.results import pages, replay
+from runners.results import replay
 from runners.results.pages import write_gallery
 from runners.results.store import results_folder
-from tools.docs import explanations
 
 PAPERS = registry.names("paper")
 
@@ -434,7 +433,6 @@ def private(request, monkeypatch, tmp_path):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.yaml").write_text(text)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(pages, "DOCS", None)  # the pages of the documentation take longer than all else
     if request.param != "conf":
         monkeypatch.setenv("BENCH_CONF_DIR", str(folder))
     yield folder
@@ -472,10 +470,9 @@ def test_a_folder_of_ones_own_is_searched_and_counts_nowhere(private):
     pd.DataFrame(claims).to_csv(results / "claims.csv")
     page, _ = write_gallery(results_folder())
     assert page == Path.cwd() / "results" / "index.html"
-    assert "mine/first/index.html" in page.with_name("figures.html").read_text()
-    own, totals = page.read_text().split('<section id="claims">')
-    assert "1 hold" in own
-    assert "1 hold" not in totals
+    assert "mine/first/index.html" in page.read_text()
+    pages = {str(path.relative_to(page.parent)) for path in page.parent.rglob("*.html")}
+    assert pages == {"index.html", "mine/index.html", "mine/first/index.html"}
     assert not page.with_name("claims.csv").exists()
 
 
@@ -563,24 +560,16 @@ def test_a_configuration_that_is_played_directly_takes_no_algorithm():
 
 
 @pytest.mark.parametrize("private", ["conf"], indirect=True)
-def test_published_numbers_of_ones_own_stand_on_their_page_and_in_no_overview(private, monkeypatch):
+def test_published_numbers_of_ones_own_stand_on_the_figures_page_and_in_no_overview(private, monkeypatch):
     monkeypatch.setattr(ResultView, "picture", lambda _: None)
-    suites = set(figure_names())
-    monkeypatch.setattr(pages, "load_figure", lambda name: (registry.figure if name in suites else load_figure)(name))
     run = AskedFigure(load_figure("mine/first"), "mine/first/paper", "paper", [], "", is_reference=True)
     reproduce_figure(run, jobs=1, runner=Runner(progress=False))
-    quick = AskedFigure(load_figure("mine/first"), "mine/first/quick", "quick", [], "")
-    reproduce_figure(quick, jobs=1, runner=Runner(progress=False))
     page, _ = write_gallery(results_folder())
-    assert 'section id="mine"' in page.with_name("numbers.html").read_text()
     figure = (page.parent / "mine" / "first" / "index.html").read_text()
-    assert figure.count("numbers.html#mine") == 1  # there stand reference results alone
+    assert "Published numbers" in figure
+    assert "12.5" in figure
+    assert "numbers.html" not in figure
     assert not page.with_name("numbers.csv").exists()
-    shutil.copytree(registry.CONF.parent / "results" / "syndicated" / "table1", page.parent / "syndicated" / "table1")
-    write_gallery(results_folder())
-    assert set(pd.read_csv(page.with_name("numbers.csv"))["paper"]) >= {"syndicated"}
-    assert "mine" not in page.with_name("numbers.md").read_text()
-    assert 'section id="mine"' in page.with_name("numbers.html").read_text()
 
 
 def test_a_name_that_the_suite_has_is_refused(private):

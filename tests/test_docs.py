@@ -22,7 +22,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 import bandit_bench
 import bench.data.__main__ as data_command
 from bench.data.catalogue import CATALOGUE
-from bench.papers.lipschitz import Lipschitz
+from bench.papers.cdt.lipschitz import Lipschitz
 from bench.report.claims.check import COLUMNS
 from bench.report.claims.check import KINDS as CLAIM_KINDS
 from bench.report.figure import kinds
@@ -36,13 +36,7 @@ from runners.config.tree import choices, read_choice
 from runners.config.tree import read as read_configuration
 from runners.execute.figure_run import AskedFigure
 from runners.execute.workers import workers
-from tools.docs import (
-    PAGE,
-    TUNERS_PAGE,
-    configure_page,
-    without_tags,
-)
-from tools.which_tuner import which_tuner_page
+from tools.docs import ASSEMBLED, assembled
 
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
@@ -292,16 +286,6 @@ def test_code_of_the_readme_runs(monkeypatch, tmp_path):
 # Pages
 
 
-def test_the_page_of_configurations_is_up_to_date():
-    assert read(PAGE) == configure_page(), "docs/configure.md is old: make docs"
-
-
-def test_the_page_of_configurations_names_every_part_and_paper():
-    for group in ("env", "algorithm", "tuner", "paper", "scale"):
-        for choice in choices(group):
-            assert f"`{group}={choice}`" in read(PAGE), f"{group}={choice}"
-
-
 def test_version_and_day_are_the_same_wherever_they_stand():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     released = re.findall(r"^## (\d\S*) \((\S+)\)$", read(ROOT / "CHANGELOG.md"), re.MULTILINE)
@@ -344,10 +328,13 @@ def test_named_files_are_there(page):
         assert there or "epsilon_greedy" in path or "my_" in path or path.endswith("index.html"), path
 
 
-def test_the_choice_of_a_tuner_rests_on_the_results_of_the_tournament(reference_results):
-    assert read(TUNERS_PAGE) == without_tags(which_tuner_page(reference_results)), (
-        "docs/which_tuner.md is old: make docs"
-    )
+@pytest.mark.parametrize("name", ASSEMBLED)
+def test_a_page_put_together_from_the_papers_folders_is_up_to_date(name, reference_results):
+    page = assembled(name, reference_results)
+    assert read(DOCS / f"{name}.md") == page, f"docs/{name}.md is old: make docs"
+    for path in CONFIGS.glob(f"papers/**/{name}.md"):
+        lines = [line for line in read(path).splitlines() if line and "](" not in line and "<!--" not in line]
+        assert set(lines) <= set(page.splitlines()), f"{path} is not in docs/{name}.md"
 
 
 def test_environment_variables_are_read_somewhere():

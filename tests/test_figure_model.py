@@ -26,7 +26,7 @@ LIMITED = {"repetitions": 15, "runs": SOME[:1]}
 RATE = {"values": [1], "override": "+tuner.configuration.exploration_rate={}"}
 CANDIDATES = [{"panel": {"P": []}, "exploration_rate": RATE}]
 FIRST = {"name": "as printed", "source": ["stated", "section 6"], "text": "as it is"}
-SELECTION = "bench.papers.selection.Selection"
+SELECTION = "bench.papers.cdt.selection.Selection"
 OTHER = {"name": "other", "source": ["code", "run.py"], "text": "less noise", "overrides": ["env.noise_std=0.01"]}
 
 

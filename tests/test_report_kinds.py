@@ -66,7 +66,7 @@ CLAIM = {
     "candidates": [2], "per": ["panel"],
 }  # fmt: skip
 CASES = {
-    "name": "bound", "title": "Bounds", "kind": "bench.papers.cases.Cases", "column": "regret",
+    "name": "bound", "title": "Bounds", "kind": "bench.papers.syndicated.Cases", "column": "regret",
     "claims": [CLAIM], "reference_line": 1,
     "x_scale": "log",
 }  # fmt: skip

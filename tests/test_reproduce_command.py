@@ -24,7 +24,6 @@ from runners.config.figures import figure_names, load_figure
 from runners.execute.figure_run import AskedFigure
 from runners.execute.write_figure import redraw
 from runners.execute.written_figure import WrittenFigure
-from runners.results import pages
 from runners.results.store import Store
 
 FILES = {"figure2.png", "figure2.svg", "table.md", "manifest.json", "environment.json"}
@@ -67,7 +66,6 @@ def of_linear_algorithms(monkeypatch):
     for within, key in ((figure, "readings"), (figure["limits"], "candidates")):
         within[key] = [entry for entry in within[key] if "UCB-GLM" not in str(entry)]
     monkeypatch.setattr(_reproduce, "load_figure", lambda _: read_figure(figure))
-    monkeypatch.setattr(pages, "DOCS", None)
 
 
 @pytest.mark.usefixtures("of_linear_algorithms")

@@ -11,7 +11,6 @@ import pandas as pd
 
 from bench.data_kind import DataKind
 from bench.errors import BenchError, DataError
-from bench.gallery.comparisons import compare_commands
 from bench.report.claims.judgement import VERDICTS
 from bench.report.claims.tallies import ClaimSource, Tally, sources, tallies
 from bench.report.figure import Figure
@@ -160,10 +159,6 @@ class Stored:
         git = self.made.git or {}
         commit = str(git.get("commit") or "")[:10]
         return f"{commit}{' with changes' if git.get('dirty') else ''}" if commit else ""
-
-    @cached_property
-    def comparisons(self) -> list[str]:
-        return list(dict.fromkeys(compare_commands(self.manifest.model_dump())))
 
     @cached_property
     def commands(self) -> list[str]:

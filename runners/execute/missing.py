@@ -14,7 +14,7 @@ from runners.config.experiment import Experiment, run_repetition
 from runners.config.folders import CHECKOUT
 from runners.config.runner import Runner
 from runners.execute.fanout import run_each
-from runners.execute.figure_run import AskedFigure, RunningFigure
+from runners.execute.figure_run import AskedFigure, FigureRun
 from runners.execute.limits import one_thread
 from runners.results.store import Store, results_folder
 
@@ -85,13 +85,13 @@ def lacking_of(figures: Iterable[AskedFigure], store: Store) -> Iterator[Lacking
     for asked in figures:
         if asked.figure.source == "timing":
             continue
-        composed = asked.composed()
-        for labelled in [] if composed.unconfirmed else RunningFigure(composed).runs:
+        run = FigureRun(asked, store)
+        for labelled in run.runs:
             experiment, number = labelled.experiment, labelled.settings.repetitions
             if number <= (before := seen.get(experiment.run_id, 0)):
                 continue
             seen[experiment.run_id] = number
-            done = store.done(experiment.run_id) | composed.committed.done(experiment.key)
+            done = store.done(experiment.run_id) | run.committed.done(experiment.key)
             yield Lacking(experiment, number - before, sorted({*range(before, number)} - done))
 
 
@@ -146,10 +146,14 @@ def committed_seconds() -> Mapping[str, float]:
 
 def _played(experiment: Experiment, rounds: int) -> float:
     """Return the seconds of so many rounds of repetition 0, after a few that compile and read data."""
+    few, many = (
+        Experiment({**experiment.settings, "horizon": number}, experiment.handed)
+        for number in (min(rounds, _MOST_ROUNDS // 4), rounds)
+    )
     with one_thread():
-        run_repetition(Experiment({**experiment.settings, "horizon": min(rounds, _MOST_ROUNDS // 4)}), 0)
+        run_repetition(few, 0)
         start = time.process_time()  # whatever else this machine does meanwhile
-        run_repetition(Experiment({**experiment.settings, "horizon": rounds}), 0)
+        run_repetition(many, 0)
         return time.process_time() - start
 
 

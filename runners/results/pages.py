@@ -1,7 +1,7 @@
 """The pages of all results, and the overviews of claims and published numbers."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import starmap
 from pathlib import Path
@@ -10,47 +10,59 @@ from typing import Any
 from bench.audit.published import PublishedOverview, published_overview, published_text
 from bench.errors import BenchError, one_line
 from bench.gallery.build import build
+from bench.gallery.folders import read_paper, read_papers, with_results
 from bench.gallery.overview import overview, overview_text
-from bench.gallery.papers import PaperPage, read_paper, read_papers
+from bench.gallery.papers import PaperPage
+from bench.gallery.render import build_own
 from bench.report.figure import Figure
 from bench.report.tables import to_csv
 from runners.config.figures import figure_names, load_figure
 from runners.config.folders import CHECKOUT, remembered, user_folder
 from runners.config.headlines import load_headlines
 from runners.config.papers import compared, load_paper
+from runners.config.reference import page as choices_page
 from runners.config.tree import choices
 from runners.results.checksums import note
-from runners.results.comparison_pages import write_pages
+from runners.results.comparison_pages import is_suites, write_pages
 from runners.results.derive import committed_long_tables
 from runners.results.store import write_text
 
-DOCS = CHECKOUT / "docs" if CHECKOUT else None
-"""The documentation; an installed wheel has none."""
-
 
 def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Path, int]:
-    """Write pages, and overviews of reference results; return the first page, and how many are new.
+    """Write the pages of a folder of results; return the first page, and how many are new.
 
-    ``each`` calls a function for each figure that has changed, such as `runners.execute.workers.spread`.
+    The checkout's own has pages of all papers and of the documentation, and overviews of reference results; any other
+    those of the figures and comparisons in it alone. ``each`` calls a function for each figure that has changed, such
+    as `runners.execute.workers.spread`.
     """
-    papers = read_papers(folder, *_configured(user_folder()), figure_names(), committed_long_tables)
-    numbers = _published(folder, figure_names())
-    names = list(_configured(user_folder())[0])
-    shown = _published(folder, names) if len(names) > len(figure_names()) else numbers  # of a user's own as well
-    texts = {path.stem: path for path in sorted(DOCS.glob("*.md") if DOCS else [])}
-    texts |= {f"benchmark_{path.stem}": path for path in sorted(folder.glob("benchmark/*.md"))}
-    docs = {name: path.read_text(encoding="utf-8") for name, path in texts.items()}
-    pages = build(papers, shown, docs, each, (folder, DOCS) if DOCS else None)
+    if is_suites(folder):
+        papers = read_papers(folder, *_configured(user_folder()), figure_names(), committed_long_tables)
+        numbers = _published(folder, figure_names())
+        names = list(_configured(user_folder())[0])
+        shown = _published(folder, names) if len(names) > len(figure_names()) else numbers  # of a user's own as well
+        pages = build(papers, shown, _texts(folder), each)
+        overviews = _overviews(papers, numbers)
+        for name, text in overviews.items():
+            write_text(folder / name, text)
+        note(folder, [folder / name for name in overviews])
+    else:
+        names = sorted(with_results(folder) & set(choices("figure")))
+        papers = read_papers(folder, *_read(names), derive=committed_long_tables)
+        pages = build_own(papers, each)
     write_pages(folder, pages)
     for result in (result for page in papers for figure in page.figures for result in figure.results):
         for problem in result.problems:
             if problem.startswith("manifest.json cannot be read"):
                 print(f"error: {result.folder}/{problem}", file=sys.stderr)
-    overviews = _overviews(papers, numbers)
-    for name, text in overviews.items():
-        write_text(folder / name, text)
-    note(folder, [folder / name for name in overviews])
     return folder / "index.html", len(pages)
+
+
+def _texts(folder: Path) -> dict[str, str]:
+    """Return the texts that have a page, in Markdown by name."""
+    assert CHECKOUT is not None
+    texts = {path.stem: path for path in sorted((CHECKOUT / "docs").glob("*.md"))}
+    texts |= {f"benchmark_{path.stem}": path for path in sorted(folder.glob("benchmark/*.md"))}
+    return {name: path.read_text(encoding="utf-8") for name, path in texts.items()} | {"choices": choices_page(folder)}
 
 
 def overviews(folder: Path) -> dict[str, str]:
@@ -91,17 +103,21 @@ def _overviews(papers: list[PaperPage], numbers: PublishedOverview) -> dict[str,
 @remembered
 @cache
 def _configured(folder: Path | None) -> tuple[dict[str, Figure], dict[str, dict[str, Any]]]:
-    """Return all figures, and what the configuration says of their papers: reading them takes a second.
+    """Return all figures, and the papers that they are of, from the configuration; ``folder`` is the user's."""
+    return _read(dict.fromkeys([*figure_names(), *choices("figure")]))
 
-    ``folder`` is the user's. A figure there that cannot be read is left out, with a sentence; the others are read.
+
+def _read(names: Iterable[str]) -> tuple[dict[str, Figure], dict[str, dict[str, Any]]]:
+    """Return some figures, and what the configuration says of their papers.
+
+    A user's figure that cannot be read is left out, with a sentence; the others are read.
     """
-    figures = {name: load_figure(name) for name in figure_names()}
-    about = {paper: _about(paper) for paper in dict.fromkeys(name.partition("/")[0] for name in figures)}
+    figures, about = dict[str, Figure](), dict[str, dict[str, Any]]()
     errors = set()
-    for name in set(choices("figure")) - set(figures):
+    for name in names:
         paper = name.partition("/")[0]
         try:
-            about[paper] = _about(paper)
+            about[paper] = about.get(paper) or _about(paper)
             figures[name] = load_figure(name)
         except BenchError as error:
             errors.add(one_line(error))

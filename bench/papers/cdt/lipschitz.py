@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import BeforeValidator, Field
 
-from bench.papers.steepness import PROBE, Steepness
+from bench.papers.cdt.steepness import PROBE, Steepness
 from bench.report.figure import Figure
 from bench.report.labels import panel_title
 from bench.report.plot import GREY, Axis, Look, Panel, Plot, look_of, mark
