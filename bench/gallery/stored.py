@@ -1,6 +1,5 @@
 """What is on disk of one figure at one scale: pages, notebooks and overviews read it here."""
 
-import io
 import re
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -210,8 +209,7 @@ class Stored:
 
     def csv(self, name: str, *words: str) -> pd.DataFrame:
         """Return what a file says, empty if it cannot be read; columns ``words`` are not taken for numbers."""
-        types = dict.fromkeys(words, str)
-        table = self._read(name, lambda text: from_csv(io.StringIO(text), dtype=types, low_memory=False))
+        table = self._read(name, lambda text: from_csv(text, *words))
         return pd.DataFrame() if table is None else table
 
     def grouped_claims(self) -> list[list[dict[str, Any]]]:
