@@ -106,7 +106,7 @@ class ComparisonResult:
         """
         from bench.report.figure import read_figure  # slow to import
         from bench.report.page import draw
-        from bench.report.restyle import keep, recolour, rename
+        from bench.report.restyle import check_names, keep, rename
 
         changes = {"y_scale": y_scale, "x_scale": x_scale, "title": title}
         given = {key: value for key, value in changes.items() if value is not None}
@@ -114,12 +114,12 @@ class ComparisonResult:
             raise ConfigError(
                 f"{unknown[0]}: found it for a figure of kind '{self._figure.kind}', which has no such key"
             )
-        figure = read_figure({**self._figure.given(), **given}) if given else self._figure
+        figure = read_figure({**self._figure.given(), **given}, is_own=True) if given else self._figure
+        figure = figure.model_copy(update={"colors": figure.colors | dict(colors or {})})
         plot = self._stored.plot_as(figure)
         if plot is None:
             raise ConfigError(f"{self.title}: found no picture, which tables of this kind do not have")
-        if colors is not None:
-            recolour(plot, colors)
+        check_names(plot, colors or (), "colors")
         if order is not None:
             keep(plot, order)
         if labels is not None:

@@ -2,10 +2,9 @@
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from bench.report.limits import is_limit
 from bench.report.provenance import commands, key_of
 from bench.report.reading import READING
 from bench.report.tasks import METHOD
@@ -14,7 +13,7 @@ _LABEL = re.compile(r"[^\W\d][^=,()'\"\[\]{}]*")
 """Labels that a command can give."""
 
 
-def compare_commands(manifest: Mapping[str, Any]) -> list[str]:
+def compare_commands(manifest: Mapping[str, Any], is_limit: Callable[[Mapping[str, str]], bool]) -> list[str]:
     """Return a command for each panel that compares its methods, where these differ only in their tuner.
 
     Where they have different numbers of repetitions it asks for the largest.

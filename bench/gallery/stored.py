@@ -14,11 +14,11 @@ from bench.gallery.comparisons import compare_commands
 from bench.report.claims.judgement import VERDICTS
 from bench.report.claims.tallies import ClaimSource, Tally, sources, tallies
 from bench.report.figure import Figure
-from bench.report.limits import is_limit
 from bench.report.plot import Plot
 from bench.report.provenance import (
     Made,
     Manifest,
+    ManifestRun,
     Provenance,
     commands,
     folder_of_runs,
@@ -82,7 +82,7 @@ class Stored:
     @property
     def titles(self) -> Mapping[str, str]:
         titles = dict(self.figure.table_titles()) if self.figure else {"table": "Table"}
-        if not any(is_limit(run.labels) for run in self.manifest.runs):  # small scales run none
+        if not any(map(self._is_limit, self.manifest.runs)):  # small scales run none
             titles.pop("limits", None)
         return titles
 
@@ -134,7 +134,7 @@ class Stored:
 
     @property
     def repetitions(self) -> str:
-        numbers = {run.repetitions for run in self.manifest.runs if not is_limit(run.labels)}
+        numbers = {run.repetitions for run in self.manifest.runs if not self._is_limit(run)}
         return number_of_repetitions(numbers, sequential=self.provenance.sequential) if numbers else ""
 
     @property
@@ -162,7 +162,8 @@ class Stored:
 
     @cached_property
     def comparisons(self) -> list[str]:
-        return list(dict.fromkeys(compare_commands(self.manifest.model_dump())))
+        is_limit = self.figure.is_limit if self.figure else lambda _: False
+        return list(dict.fromkeys(compare_commands(self.manifest.model_dump(), is_limit)))
 
     @cached_property
     def commands(self) -> list[str]:
@@ -217,6 +218,9 @@ class Stored:
         for row in self.claims:
             groups.setdefault(row["claim"], []).append(row)
         return list(groups.values())
+
+    def _is_limit(self, run: ManifestRun) -> bool:
+        return self.figure is not None and self.figure.is_limit(run.labels)
 
     def _data(self) -> dict[DataKind, list[str]]:
         """Return the kinds of data used with their checksums."""

@@ -132,7 +132,11 @@ def from_csv(source: Path | str, *words: str) -> pd.DataFrame:
     text = source if isinstance(source, str) else source.read_text(encoding="utf-8")
     heads = next(csv.reader([text.partition("\n")[0]]), [])
     first = heads[: min((heads.index(name) for name in _FIRST if name in heads), default=0)]
-    options: dict[str, Any] = {"dtype": dict.fromkeys([*first, *words], str), "keep_default_na": False, "na_values": [""]}
+    options: dict[str, Any] = {
+        "dtype": dict.fromkeys([*first, *words], str),
+        "keep_default_na": False,
+        "na_values": [""],
+    }
     table = pd.read_csv(io.StringIO(text), low_memory=False, **options)
     for name in _of_words(table):
         table[name] = unquoted(table[name])

@@ -29,13 +29,8 @@ class LabelledRun(Run):
 
     labels: dict[str, str]
     overrides: list[str]
-
-    @property
-    def is_limit(self) -> bool:
-        """Whether it is one of the configurations that make a limit, and no method of the figure."""
-        from bench.report.limits import is_limit  # slow to import
-
-        return is_limit(self.labels)
+    is_limit: bool = False
+    """Whether it is one of the configurations that make a limit, and no method of the figure."""
 
 
 def figure_names(paper: str | None = None) -> list[str]:
@@ -58,7 +53,7 @@ def load_figure(name: str) -> "Figure":
     if name not in choices("figure"):
         raise unknown_choice("figure", name)
     with placed(f"figure/{name}"):
-        figure = read_figure(filled(name))
+        figure = read_figure(filled(name), is_own=True)
         if named := figure.repetitions_of:
             with_own = [other for other in figure_names(figure.paper) if "repetitions_of" not in filled(other)]
             if f"{figure.paper}/{named}" not in with_own:
@@ -132,7 +127,7 @@ class _AtScale(NamedTuple):
         runs = self.runs(self.figure.model_copy(update={"runs": blocks}))
         most = limits.repetitions
         return [
-            replace(run, settings=replace(run.settings, repetitions=min(run.settings.repetitions, most)))
+            replace(run, settings=replace(run.settings, repetitions=min(run.settings.repetitions, most)), is_limit=True)
             for run in runs
         ]
 

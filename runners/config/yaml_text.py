@@ -23,7 +23,9 @@ class _Loader(yaml.CSafeLoader):
             if key.tag.endswith((":int", ":float")):
                 number = self.construct_number(key)
                 if other := numbers.get(number):
-                    reason = f"found the keys {other} and {key.value}, which are one number, expected quotes around them"
+                    reason = (
+                        f"found the keys {other} and {key.value}, which are one number, expected quotes around them"
+                    )
                     raise ConstructorError(None, None, reason, key.start_mark)
                 numbers[number] = key.value
             if node.flow_style and isinstance(value, yaml.ScalarNode) and not (value.value or value.style):

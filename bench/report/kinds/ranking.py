@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import matplotlib as mpl
@@ -79,7 +80,8 @@ class Ranking(Figure):
         width, step = _columns(len(families))
         parts = [families[start : start + step] for start in range(0, len(families), step)]
         size = _COLUMN * width + _NAMES / len(parts), header + _ROW * len(methods)  # names stand at the left alone
-        plot = Plot(self.heading, panels=[Panel(is_table=True) for _ in parts], panel_size=size)
+        panels = [Panel(is_table=True) for _ in parts]
+        plot = replace(self.blank(methods), panels=panels, panel_size=size)
         most = _end_of_colours(values["relative"].to_numpy(dtype=float))
         plot.caption = self._caption(results, tables, most, families)
         if not np.isfinite(values["relative"]).any():
