@@ -116,7 +116,8 @@ class Curves(Figure):
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         axes, constants = results.panel_axes(), self._constants(results)
-        plot = self.blank(self._name(results, key) for key in results.experiments)
+        names = (self._name(results, key) for key in results.experiments)
+        plot = self.blank(name for name in names if name not in constants)
         has_random = has_early = False
         for chosen in results.groups(axes, [{}]):
             panel = Panel(panel_title(chosen), x=Axis(self.x_label or "round"), y=Axis(self.y_label or self.column))
@@ -209,10 +210,13 @@ class Curves(Figure):
     def _constants(self, results: Results) -> dict[str, str]:
         """Return the lines that are one number, the same in all panels, and the name by which one grey line shows them.
 
-        A label that several of them share, such as "logging policy" of each method, is the name.
+        The labels that all of them share, such as "logging policy" of each method, are the name.
         """
         values: dict[str, set[float]] = {}
+        labels: dict[str, list[str]] = {}
+        axes = results.panel_axes()
         for key in results.experiments:
+            labels[self._name(results, key)] = [la for axis, la in results.as_dict(key).items() if axis not in axes]
             if len(rows := results.curve(key, self.column)):
                 numbers = np.round(rows[["mean", "ci_low", "ci_high"]].to_numpy(), 9).ravel()
                 numbers = numbers[~np.isnan(numbers)]
@@ -221,7 +225,11 @@ class Curves(Figure):
         flat = {name: numbers for name, numbers in values.items() if len(numbers) == 1}
         if len(flat) in (0, len(values)) or len(set.union(*flat.values())) > 1:
             return {}
-        return {name: name.rpartition(", ")[2] for name in flat}
+        first, *others = flat
+        shared = ", ".join(
+            label for label in labels[first] if label and all(label in labels[other] for other in others)
+        )
+        return dict.fromkeys(flat, shared or first)
 
     def _formulas(self, results: Results) -> dict[Labels, Mapping[str, Any]]:
         """Return the formula of every experiment that has a bound."""
