@@ -8,6 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from bench.columns import names_of
 from bench.errors import ConfigError
 
 if TYPE_CHECKING:  # slow to import
@@ -17,9 +18,6 @@ if TYPE_CHECKING:  # slow to import
     from bench.gallery.stored import Stored
     from bench.report.figure import Figure
     from bench.report.formats import Size
-
-_VERDICTS = ["claim", "text", "case", "estimate", "ci_low", "ci_high", "n", "verdict", "holm", "repetitions_needed",
-             "note"]  # fmt: skip
 
 
 class ComparisonResult:
@@ -68,9 +66,9 @@ class ComparisonResult:
     @cached_property
     def verdicts(self) -> "pd.DataFrame":
         """A row for each case of each claim: estimate, 95 % interval, verdict, and ``holm``: whether it remains."""
-        words = ("claim", "case", "holm", "note")
+        words = names_of("claims", "word")
         table = self._stored.csv("claims.csv", *words)
-        return table.reindex(columns=_VERDICTS).fillna(dict.fromkeys(words, ""))
+        return table.reindex(columns=names_of("claims")).fillna(dict.fromkeys(words, ""))
 
     @cached_property
     def settings(self) -> "pd.DataFrame":

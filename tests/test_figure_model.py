@@ -193,7 +193,7 @@ def test_lengths_of_runs_are_named_each_or_by_the_first_and_the_last(horizons: t
 def test_nothing_is_imported_because_a_result_names_it(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "their_look.py").write_text("raise SystemExit('imported')")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(ConfigError, match="unknown kind 'their_look.K'"):
+    with pytest.raises(ConfigError, match=r"unknown kind 'their_look\.K'"):
         read_figure({**FIGURE, "kind": "their_look.K"})
     with pytest.raises(SystemExit):
         read_figure({**FIGURE, "kind": "their_look.K"}, is_own=True)

@@ -148,7 +148,8 @@ def test_missing_results_are_a_dash_and_surrogate_data_is_named():
     data = finals()
     (text,) = latex(FIGURE, data[data["method"] != NAMES[0]], surrogate=True).values()
     assert_sound(text)
-    assert next(line for line in text.splitlines() if line.startswith(r"My\_tuner")) == (r"My\_tuner \& co & -- & -- \\")
+    line = next(line for line in text.splitlines() if line.startswith(r"My\_tuner"))
+    assert line == r"My\_tuner \& co & -- & -- \\"
     assert r"surrogate data in place of the real (made\_up)" in text
 
 

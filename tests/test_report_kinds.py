@@ -327,8 +327,9 @@ def test_a_grid_may_have_a_reference_of_any_name() -> None:
     plain, other = (
         shown(GRID, NONE, grid_finals().replace({"method": {"Theory": name}})) for name in ("Theory", "By the book")
     )
-    assert [mark.name for mark in other.marks() if mark.part == "theory"] == ["By the book", "By the book"]
-    assert [m.look for m in other.marks() if m.part == "theory"] == [m.look for m in plain.marks() if m.part == "theory"]
+    named = parts(other, "theory")
+    assert [mark.name for mark in named] == ["By the book", "By the book"]
+    assert [mark.look for mark in named] == [mark.look for mark in parts(plain, "theory")]
 
 
 def test_numbers_of_an_axis_have_as_many_digits_as_tell_them_apart() -> None:

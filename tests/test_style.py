@@ -15,7 +15,7 @@ from runners.config.figures import figure_names
 from runners.config.folders import CONFIGS
 from runners.config.yaml_text import line_of
 
-# Machado, Oliveira and Fernandes 2009, table 1: how readers without the cones for red, and for green, see linear colours
+# Machado, Oliveira and Fernandes 2009, table 1: linear colours as seen without the cones for red, and for green
 PROTANOPIA = ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998))
 DEUTERANOPIA = ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881))
 

@@ -9,9 +9,9 @@ from bench.report.typeset import in_unicode, listed, on_one_line, readable, spel
 from runners.config.figures import figure_names
 
 LABELS = [
-    "alpha testers", "R2 unit", "MRI T2 scan", "lambda service", "my_tuner", "my tuner", "glm_tsl", "beta0 3", "T^(2/3)",
-    "10000", "GLR-klUCB", "V(pi0)", "sqrt(T)", "k = 3", "price in $", "$5, earn $6", "from $5 to $60", r"$\nothing$",
-    "(env=log, env.path=my_bare_log.csv, env.context=x*, env.n_arms=100000)",
+    "alpha testers", "R2 unit", "MRI T2 scan", "lambda service", "my_tuner", "my tuner", "glm_tsl", "beta0 3",
+    "T^(2/3)", "10000", "GLR-klUCB", "V(pi0)", "sqrt(T)", "k = 3", "price in $", "$5, earn $6", "from $5 to $60",
+    r"$\nothing$",     "(env=log, env.path=my_bare_log.csv, env.context=x*, env.n_arms=100000)",
 ]  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from hydra.utils import get_class
 
 from bench.audit.headlines import RULE, TOTALS, counted, spelled
+from bench.columns import FILES
 from bench.conformance.capabilities import WORDS, capabilities
 from bench.gallery.papers import PaperPage
 from bench.gallery.stored import Stored
@@ -35,6 +36,7 @@ from tools.which_tuner import constants_part, which_tuner_page
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "configure.md"
 EXTEND_PAGE = PAGE.with_name("extend.md")
+RESULTS_PAGE = PAGE.with_name("results.md")
 TUNERS_PAGE, GP_PAGE = PAGE.with_name("which_tuner.md"), PAGE.with_name("changepoint_gp.md")
 SERVICE_PAGE = PAGE.with_name("service.md")
 REPRODUCE_PAGE = PAGE.with_name("reproduce.md")
@@ -254,6 +256,12 @@ def capabilities_part() -> str:
     return "\n".join([head, *rows])
 
 
+def columns_part(file: str) -> str:
+    """Return a table of the columns of a file of results."""
+    rows = [f"| `{name}` | {told.type} | {told.says} |" for name, told in FILES[file].items()]
+    return "\n".join(["| column | type | what it says |", "| --- | --- | --- |", *rows])
+
+
 def with_made_part(page: str, part: str, name: str = "") -> str:
     """Return a page with what stands between two marks replaced, of several parts by its name."""
     before, begin, rest = page.partition(f"<!-- made by make docs{f': {name}' if name else ''} -->\n")
@@ -277,6 +285,7 @@ def made_parts(folder: Path) -> list[tuple[Path, str, Callable[[], str]]]:
         (README, "papers", partial(papers_part, folder)),
         (VERDICTS_PAGE, "rule", lambda: RULE),
         (EXTEND_PAGE, "capabilities", capabilities_part),
+        *((RESULTS_PAGE, file, partial(columns_part, file)) for file in ("claims", "numbers")),
         *((FINDINGS_PAGE, name, partial(headlines_part, name, folder)) for name in headlines(folder)),
     ]
 

@@ -8,15 +8,14 @@ import numpy as np
 import pandas as pd
 
 from bench.audit.agreement import Intervals, of_mean, of_std, rounding
+from bench.columns import names_of, readings_columns
 from bench.report.claims.check import verdicts_on
 from bench.report.figure import Figure
 from bench.report.labels import Selection, canonical, matches, selection
 from bench.report.reading import READING
 from bench.report.results import Results
 
-CLAIMS = (READING, "claim", "text", "case", "verdict", "holm", "estimate", "ci_low", "ci_high", "n", "unit", "note")
-NUMBERS = ("what", "cell", "published", READING, "estimate", "std", "n", "ci_low", "ci_high",
-           "further_low", "further_high", "first", "inside", "predicted", "verdict")  # fmt: skip
+NUMBERS = names_of("numbers")
 EXACT, INSIDE, POSSIBLE, OUTSIDE = "exact", "inside", "possible", "outside"
 AS_PRINTED = "as printed"
 """What the numbers of a figure without readings are called."""
@@ -48,7 +47,7 @@ def render_readings(results: Mapping[str, Results[Figure]], size: int, first: pd
 def claims_table(verdicts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the verdicts under all readings, a row for each case of a claim under each."""
     parts = [table.assign(**{READING: name}) for name, table in verdicts.items()]
-    return pd.concat(parts, ignore_index=True).reindex(columns=list(CLAIMS))
+    return pd.concat(parts, ignore_index=True).reindex(columns=list(readings_columns()))
 
 
 def numbers_table(results: Mapping[str, Results[Figure]], size: int) -> pd.DataFrame:

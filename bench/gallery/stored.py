@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
+from bench.columns import names_of
 from bench.data_kind import DataKind
 from bench.errors import BenchError, DataError
 from bench.gallery.comparisons import compare_commands
@@ -41,8 +42,6 @@ PAGE = "index.html"
 DERIVED, REPETITIONS = ("finals.csv", "curves.csv"), "repetitions.parquet"
 """Tables of which reference results have no files, and the file that has all that they say."""
 _CAVEATS = (DataKind.ALTERED, DataKind.SURROGATE, DataKind.PACKAGED)
-_NUMBERS = ("estimate", "ci_low", "ci_high", "relative", "relative_low", "relative_high", "repetitions_needed")
-_CLAIM = ("claim", "text", "kind", "case", *_NUMBERS, "n", "unit", "expect", "verdict", "holm", "note")
 Read = TypeVar("Read")
 Derive = Callable[[Figure, Path], Mapping[str, bytes]]
 
@@ -238,9 +237,9 @@ class Stored:
     def _claims(self) -> list[dict[str, Any]]:
         """Return the cases, with numbers as a reader sees them and, as `values`, as they are."""
         rows, known = [], sources(self.figure)
-        for row in self.csv("claims.csv", "claim").reindex(columns=_CLAIM).to_dict("records"):
-            values = {part: float(pd.to_numeric(row[part], errors="coerce")) for part in _NUMBERS}
-            words = {part: number(row[part]) if pd.notna(row[part]) else "" for part in _CLAIM}
+        for row in self.csv("claims.csv", "claim").reindex(columns=names_of("claims")).to_dict("records"):
+            values = {part: float(pd.to_numeric(row[part], errors="coerce")) for part in names_of("claims", "number")}
+            words = {part: number(row[part]) if pd.notna(row[part]) else "" for part in names_of("claims")}
             if words["verdict"] not in VERDICTS:
                 self.problems.append(f"claims.csv: claim {words['claim']} has no verdict, it is shown as open")
                 words["verdict"] = "open"

@@ -2,18 +2,19 @@
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, field_validator
 
 from bench.columns import column_of
 from bench.report.claims.origin import Sourced
-from bench.report.labels import labels_of
+from bench.report.labels import canonical, labels_of
 from bench.report.reading import Reading
 from bench.report.style import Looks
 
 
 class Scale(BaseModel):
-    """What a figure does otherwise at one scale.
+    """Of which size a figure is at one scale; what it searches is the same at all.
 
+    ``overrides`` make what the runs need smaller, such as a data set, where the figure's own words do not set it.
     With ``until_decided``, repetitions are added until the claims are decided, up to that number, unless the command
     says how many; under readings after the first up to ``readings_up_to``, by default as many as under the first.
     """
@@ -26,6 +27,19 @@ class Scale(BaseModel):
     readings_up_to: PositiveInt | None = None
     overrides: list[str] = []
     leave_out: dict[str, list[Any]] = {}
+
+    @field_validator("overrides")
+    @classmethod
+    def _same_space(cls, overrides: list[str]) -> list[str]:
+        for word in overrides:
+            if ".space." in word.partition("=")[0]:
+                raise ValueError(f"what makes runs smaller, not what they search: {word}")
+        return overrides
+
+    def in_words(self) -> tuple[str, ...]:
+        """Return what is smaller than the paper's beside horizon and repetitions."""
+        left_out = (f"without {axis} {', '.join(map(canonical, labels))}" for axis, labels in self.leave_out.items())
+        return (*self.overrides, *left_out)
 
 
 class Unfold(BaseModel):

@@ -12,6 +12,7 @@ import pandas as pd
 from pydantic import ValidationError
 
 import bench.report.kinds
+from bench.columns import TABLE_COLUMNS
 from bench.errors import ConfigError
 from bench.report.asked import Asked
 from bench.report.claims.check import claims_of, complaint
@@ -24,7 +25,6 @@ from bench.report.tables import summary
 
 MAX_ROUNDS = 60
 """Rounds of a curve that are kept, the first and the last among them."""
-_TABLE_COLUMNS = ("column", "round", "repetition", "n", "rounds", "mean", "std", "ci_low", "ci_high", "random_arms")
 
 
 class Figure(Asked):
@@ -83,7 +83,7 @@ class Figure(Asked):
     def check(self, results: Results) -> None:
         """Check, without results, axes, labels, claims and published numbers; `ConfigError` names figure and key."""
         for axis in results.axes:
-            if axis in (*_TABLE_COLUMNS, self.column):
+            if axis in (*TABLE_COLUMNS, self.column):
                 raise ConfigError(
                     f"{self.where}: an axis is called '{axis}', as a column of its tables is, rename it", at=[axis]
                 )

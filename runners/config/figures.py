@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bench.component import neutral_settings
 from bench.errors import ConfigError
 from bench.report.labels import canonical
-from bench.report.provenance import number_of_rounds
+from bench.report.provenance import key_of, number_of_rounds
 from bench.report.reading import READING, Reading
 from bench.tasks.feedback import Feedback
 from runners.config.compose import Run, from_overrides
@@ -92,7 +92,9 @@ class _AtScale(NamedTuple):
             for labels, words in _product(blocks, reading):
                 if any(labels.get(axis) in out for axis, out in self.left_out.items()):
                     continue
-                overrides = [f"paper={self.figure.paper}", *words, *self.smaller]
+                own = {key_of(word) for word in words}  # what a figure says wins
+                smaller = [word for word in self.smaller if key_of(word) not in own]
+                overrides = [f"paper={self.figure.paper}", *words, *smaller]
                 run = from_overrides([f"scale={self.scale}", *overrides, *self.extra], self.caps)
                 labels |= {READING: reading.name} if reading else {}
                 found.append(LabelledRun(**vars(run), labels=labels, overrides=overrides))
