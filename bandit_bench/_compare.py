@@ -11,6 +11,7 @@ from bandit_bench._comparison import ComparisonResult
 from bandit_bench._parts import Axis, Part, Parts, axis_of, is_direct, literal, runner_words, setting_words, words_of
 from bandit_bench._plan import LOOK, METHOD, ComparisonPlan
 from bench.errors import ConfigError
+from bench.report.labels import canonical
 from runners.config.compose import Run, from_overrides
 from runners.config.folders import look_again
 from runners.config.nearest import one_of
@@ -276,7 +277,7 @@ def _axis(key: str, values: Any) -> Axis:
     axis: Axis = {}
     for given, value in pairs:
         (word,) = setting_words({key: value})
-        label = given if isinstance(given, str) else literal(given)
+        label = canonical(given) if isinstance(given, str | float) else literal(given)
         if label in axis:
             raise ConfigError(f"{key}: found two called '{label}', expected different labels")
         axis[label] = [word]

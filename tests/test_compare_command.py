@@ -20,7 +20,7 @@ from bench.report.figure import read_figure
 from bench.report.provenance import commands as commands_of
 from runners import compare
 from runners.comparison import asked
-from runners.config.figures import expand
+from runners.config.figures import expand, load_figure
 from runners.config.tree import read
 from runners.execute.figure_run import all_failed
 from runners.results.store import Store
@@ -347,7 +347,7 @@ def test_tuners_are_called_as_in_the_tournament_and_so_have_the_same_colours():
 def test_a_figures_page_shows_the_comparison_of_a_panel(reference_results):
     """The command composes the very runs of the panel."""
     manifest = json.loads((reference_results / "syndicated" / "figure2" / "paper" / "manifest.json").read_text())
-    lines = compare_commands(manifest)
+    lines = compare_commands(manifest, load_figure("syndicated/figure2").is_limit)
     assert len(lines) == 6
     plan = asked(shlex.split(lines[0])[3:])
     runs = expand(read_figure(plan.figure()), plan.scale, list(plan.sizes))

@@ -118,9 +118,9 @@ def scatter(rows: pd.DataFrame, title: str, looks: Looks) -> Plot:
         axes = [Axis(label, log=True, low=ends[0], high=ends[1], few=True) for label in ("printed", "ours")]
         panel = Panel(str(reading), x=axes[0], y=axes[1])
         equal = mark(_EQUAL, "", REFERENCE, role="reference", part="bound", x=ends, y=ends, number="")
-        looked = {str(name): plot.look(str(name), dash="none", size=4.0) for name in methods}
-        of = under.groupby("method")
-        panel.marks = [equal, *(one for name, rows in of for one in _of_method(str(name), rows, ends[0], looked[name]))]
+        panel.marks = [equal]
+        for name, rows in under.groupby("method"):
+            panel.marks += _of_method(str(name), rows, ends[0], plot.look(str(name), dash="none", size=4.0))
         plot.panels.append(panel)
     for method in methods:
         plot.explain(method, plot.look(method, dash="none"), "method")

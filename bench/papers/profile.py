@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -79,7 +80,7 @@ class Profile(Ranking):
         for place, name in enumerate(names):
             places, shares = _steps(factors[factors[METHOD] == name], _FACTORS[-1])
             look, step = looks.get(name) or plot.look(name), max(len(places) // _MARKS, 1)
-            words = {"places": [float(f"{place:.3g}") for place in places], "places_are": "factor"}
+            words: dict[str, Any] = {"places": [float(f"{place:.3g}") for place in places], "places_are": "factor"}
             every = (((place + 1) * 2) % step, step)
             plot.put(panel, name, look, x=places, y=shares, every=every, what="share of tasks", **words)
         plot.put_last(reference, BEST_FIXED)

@@ -239,6 +239,8 @@ class Plot:
 
     def spelled(self) -> "Plot":
         """Return the plot with its words as they are shown."""
+        if not self.words:
+            return self
         say = partial(spelled, words=self.words)
 
         def of_axis(axis: Axis) -> Axis:
@@ -252,8 +254,8 @@ class Plot:
             for panel in self.panels
         ]  # fmt: skip
         legend, caption = {say(name): sample for name, sample in self.legend.items()}, list(map(say, self.caption))
-        shown = {"title": say(self.title), "note": say(self.note), "caption": caption, "legend": legend}
-        return replace(self, panels=panels, words={}, **shown) if self.words else self
+        title, note = say(self.title), say(self.note)
+        return replace(self, title=title, note=note, panels=panels, legend=legend, caption=caption, words={})
 
     def put_last(self, *names: str) -> None:
         """Move names to the end of the legend, in this order."""

@@ -87,6 +87,12 @@ class Results(Generic[F]):
                 )
         self.experiments: list[Labels] = list(dict.fromkeys(expected if self.is_declared else self._rows))
 
+    def with_finals(self, finals: pd.DataFrame, *, without: Labels) -> "Results[F]":
+        """Return the results with other final values, of all experiments but one."""
+        made = Results(self.figure, self._curves, finals, self.provenance)
+        made.experiments = [key for key in made.experiments if key != without]
+        return made
+
     def _labelled(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return a table whose labels are written as everywhere."""
         table = table.copy()

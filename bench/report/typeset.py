@@ -149,7 +149,12 @@ def on_one_line(words: str) -> str:
 @cache
 def in_unicode(words: str) -> str:
     """Return words with mathematics in letters of Unicode, ``β₀ = 3``; powers keep their sign."""
-    return _FORMULA.sub(lambda found: _letters(found[1]) if _is_formula(found[0]) else found[0], words)
+    return in_letters(words, str)
+
+
+def in_letters(words: str, formula: Callable[[str], str]) -> str:
+    """Return words with mathematics in letters of Unicode, to which ``formula`` is applied."""
+    return _FORMULA.sub(lambda found: formula(_letters(found[1])) if _is_formula(found[0]) else found[0], words)
 
 
 def _letters(formula: str) -> str:

@@ -188,9 +188,7 @@ class Dots(Rows):
                 ratio = a[finite].mean() / b[finite].mean()
                 values = 100 * (ratio - 1 + (a - ratio * b) / b[finite].mean())
                 finals.loc[rows.index, self.column] = np.where(finite, values, np.nan)
-        improved = Results(self, results.curves, finals, results.provenance)
-        improved.experiments.remove(better)
-        return improved
+        return results.with_finals(finals, without=better)
 
 
 def _dot(look: Look, **keys: Any) -> Look:

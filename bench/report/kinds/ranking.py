@@ -15,7 +15,7 @@ from bench.report.figure import Figure
 from bench.report.labels import selection
 from bench.report.plot import Axis, Look, Mark, Panel, Plot, mark, wrapped
 from bench.report.results import Results
-from bench.report.tasks import BEST_FIXED, FAMILY, METHOD, TASK, Tasks
+from bench.report.tasks import BEST_FIXED, FAMILY, FIXED, METHOD, TASK, Tasks
 
 _ROW, _COLUMN, _NAMES, _TITLE_LETTERS = 0.235, 0.62, 2.1, 10
 # Columns of a panel, more could not be read on a phone; and how many the words of a mean rank take.
@@ -51,6 +51,9 @@ class Ranking(Figure):
     def check(self, results: Results) -> None:
         super().check(results)
         self._reference(results)
+        if FIXED in results.axes and BEST_FIXED in results.labels(METHOD):
+            text = f"{self.where}: a method is called '{BEST_FIXED}', as the best of axis '{FIXED}' is, rename it"
+            raise ConfigError(text, at=[BEST_FIXED])
         for number, names in enumerate(self.duplicates, start=1):
             results.check({METHOD: names}, f"{self.where}, key 'duplicates', list {number}")
         for name, tasks in self.apart.items():
