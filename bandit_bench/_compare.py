@@ -240,7 +240,7 @@ def _axis(key: str, values: Any) -> Axis:
     axis: Axis = {}
     for given, value in pairs:
         piece = settings_of({key: value})
-        label = given if isinstance(given, str) else literal(plain_value(key, given))
+        label = canonical(given) if isinstance(given, str | float) else literal(plain_value(key, given))
         if label in axis:
             raise ConfigError(f"{key}: found two called '{label}', expected different labels")
         axis[label] = piece

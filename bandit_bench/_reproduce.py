@@ -224,7 +224,7 @@ def part_of(name: str, only: Mapping[str, Sequence[str]], *, readings: bool = Fa
         figure[key] = [
             entry for entry in figure.get(key, []) if _fits({**figure, "claims": [], "published": []}, key, entry)
         ]
-    return read_figure(figure)
+    return read_figure(figure, is_own=True)
 
 
 def _readings_of(blocks: Sequence[Mapping[str, Any]], readings: Sequence["Reading"]) -> list[dict[str, Any]]:
@@ -259,7 +259,7 @@ def _fits(figure: dict[str, Any], key: str, entry: Any) -> bool:
     from bench.report.figure import read_figure
 
     try:
-        read_figure({**figure, key: [entry]})
+        read_figure({**figure, key: [entry]}, is_own=True)
     except ConfigError:
         return False
     return True

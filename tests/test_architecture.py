@@ -3,7 +3,10 @@
 import ast
 import re
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "architecture.md").read_text()
@@ -77,6 +80,25 @@ def test_there_is_no_circle_between_packages():
         for name in free:
             del arrows[name]
     assert arrows == {}
+
+
+def test_no_two_modules_import_each_other_by_any_number_of_steps():
+    """Also within functions, and for types alone."""
+    names = {file.removesuffix(".py").removesuffix("/__init__").replace("/", "."): file for file in modules()}
+    graph: dict[str, set[str]] = {}
+    for name, file in names.items():
+        found = graph.setdefault(name, set())
+        for node in modules()[file]:
+            if isinstance(node, ast.ImportFrom) and node.module:
+                parts = {f"{node.module}.{alias.name}" for alias in node.names}
+                found |= (parts & names.keys()) or {node.module} & names.keys()
+            elif isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names} & names.keys()
+        found.discard(name)  # a package whose __init__ fills itself
+    try:
+        list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        pytest.fail(" imports ".join(reversed(error.args[1])))
 
 
 def test_neither_a_comparison_nor_a_report_knows_of_the_judging_of_papers():

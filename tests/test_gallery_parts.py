@@ -121,7 +121,8 @@ def test_names_are_those_of_readers() -> None:
     assert [label(name) for name in ("figure2_linear", "table10", "soft_and_hard")] == [
         "Figure 2, linear", "Table 10", "Soft and hard",
     ]  # fmt: skip
-    assert words("x < beta0 = 3, T^(3/4), T^0.5.") == "x &lt; β₀ = 3, T<sup>3/4</sup>, T<sup>0.5</sup>."
+    shown = words(r"x < $\beta_0$ = 3, $T^{3/4}$, $T^{0.5}$; beta0, R2 unit^2.")
+    assert shown == "x &lt; β₀ = 3, T<sup>3/4</sup>, T<sup>0.5</sup>; beta0, R2 unit^2."
 
 
 def test_names_of_texts_in_a_sentence_lead_to_their_pages() -> None:

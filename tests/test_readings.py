@@ -169,7 +169,7 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
     plain = build(read_papers(tmp_path, {"mine/with": FIGURE, "mine/without": PLAIN}))["mine/without/index.html"]
     assert "Number by number: 2 rows" in plain
     assert "as printed" not in plain
-    assert "theorem 1: √T; mean paired difference" in plain
+    assert "theorem 1: sqrt(T); mean paired difference" in plain
     assert (folders[0] / "readings.csv").read_bytes() == files["readings.csv"]
 
     view = ResultView(folders[0], read_figure(FIGURE)).readings()

@@ -16,6 +16,7 @@ from pathlib import Path
 from hydra.utils import get_class
 
 from bench.audit.headlines import RULE, TOTALS, counted, spelled
+from bench.columns import FILES
 from bench.conformance.capabilities import WORDS, capabilities
 from bench.gallery.papers import PaperPage
 from bench.gallery.stored import Stored
@@ -125,6 +126,12 @@ def capabilities_part() -> str:
     return "\n".join([head, *rows])
 
 
+def columns_part(file: str) -> str:
+    """Return a table of the columns of a file of results."""
+    rows = [f"| `{name}` | {told.type} | {told.says} |" for name, told in FILES[file].items()]
+    return "\n".join(["| column | type | what it says |", "| --- | --- | --- |", *rows])
+
+
 def with_made_part(page: str, part: str, name: str) -> str:
     """Return a page with the text between two marks, which bear a name, replaced."""
     before, begin, rest = page.partition(f"<!-- made by make docs: {name} -->\n")
@@ -137,6 +144,7 @@ def made_parts(folder: Path) -> list[tuple[Path, str, Callable[[], str]]]:
     return [
         (ROOT / "README.md", "papers", partial(papers_part, folder)),
         (DOCS / "which_tuner.md", "answers", partial(answers_part, folder)),
+        *((DOCS / "results.md", file, partial(columns_part, file)) for file in ("claims", "numbers")),
         (DOCS / "reproduce.md", "hours", partial(hours_part, folder)),
         (DOCS / "verdicts.md", "rule", lambda: RULE),
         (DOCS / "extend.md", "capabilities", capabilities_part),

@@ -52,7 +52,7 @@ def build(
         "numbers",
         papers=of_papers,
         numbers=[] if numbers is None else _with_addresses(numbers.numbers, figures),
-        views={page.name: numbers and view(numbers, page.name) for page in of_papers},
+        views={page.name: numbers and view(numbers, page.name, page.figures[0].looks) for page in of_papers},
         texts=defaultdict(str, {(row["paper"], row["name"]): row["text"] for row in _readings(figures)}),
     )
     pages["readings.html"] = render("readings", readings=_readings(figures))

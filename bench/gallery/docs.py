@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from bench.report.typeset import in_unicode
+from bench.report.typeset import in_letters
 
 _REGION = 'tabindex="0" role="region" aria-label="{} {}"'
 
@@ -78,7 +78,11 @@ def _address(address: str, names: Collection[str]) -> str:
 
 def words(text: Any) -> Markup:
     """Return words as HTML, with mathematics as in pictures."""
-    return Markup(re.sub(r"\^(?:\(([^()]*)\)|(\d+\.\d+|\w+))", r"<sup>\1\2</sup>", str(escape(in_unicode(str(text))))))
+    return Markup(in_letters(str(escape(str(text))), _with_powers))
+
+
+def _with_powers(formula: str) -> str:
+    return re.sub(r"\^(?:\(([^()]*)\)|(\d+\.\d+|\w+))", r"<sup>\1\2</sup>", formula)
 
 
 def emphasised(text: str) -> Markup:

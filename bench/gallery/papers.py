@@ -13,7 +13,8 @@ from bench.gallery.claims import slug
 from bench.gallery.result import ResultView
 from bench.report.claims.tallies import Tally, added_up
 from bench.report.reading import READING
-from bench.report.typeset import in_unicode
+from bench.report.style import Looks
+from bench.report.typeset import in_unicode, spelled
 
 if TYPE_CHECKING:  # of papers alone: a comparison has no headlines
     from bench.audit.headlines import Headline, Judged
@@ -54,7 +55,11 @@ class FigurePage:
 
     @property
     def title(self) -> str:
-        return in_unicode(str(self.config.get("title", self.name)))
+        return in_unicode(spelled(str(self.config.get("title", self.name)), self.looks.words))
+
+    @property
+    def looks(self) -> Looks:
+        return Looks.model_validate(self.config.get("looks", {}))
 
     @property
     def label(self) -> str:

@@ -5,21 +5,21 @@ import math
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from typing_extensions import TypeVar
 
 from bench.columns import is_regret
 from bench.errors import ConfigError, DataError
+from bench.report.asked import Asked
 from bench.report.labels import ANY, Selection, canonical, describe, is_allowed, said
 from bench.report.provenance import Provenance
 from bench.stats import Array
 
-if TYPE_CHECKING:  # it is made of results
-    from bench.report.figure import Figure
-
+F = TypeVar("F", bound=Asked, default=Asked, covariant=True)
 _PUBLISHED_KEYS = ("what", "value", "note", "cell")
 
 Labels = tuple[str, ...]
@@ -40,7 +40,7 @@ RANDOM_REGRET = "random_regret"
 _NOTHING = pd.DataFrame()
 
 
-class Results:
+class Results(Generic[F]):
     """A figure's experiments by their axis labels, with their results, as far as there are any.
 
     The figure's `runs` list the experiments; others in ``finals`` are left out. Without `runs` they are those in
@@ -51,7 +51,7 @@ class Results:
 
     def __init__(
         self,
-        figure: "Figure",
+        figure: F,
         curves: pd.DataFrame = _NOTHING,
         finals: pd.DataFrame = _NOTHING,
         provenance: Provenance = Provenance(),  # noqa: B008, it is frozen
@@ -86,6 +86,12 @@ class Results:
                     f"figure '{self.name}': finals have repetition {twice.iloc[0]} of {self.text(key)} twice"
                 )
         self.experiments: list[Labels] = list(dict.fromkeys(expected if self.is_declared else self._rows))
+
+    def with_finals(self, finals: pd.DataFrame, *, without: Labels) -> "Results[F]":
+        """Return the results with other final values, of all experiments but one."""
+        made = Results(self.figure, self._curves, finals, self.provenance)
+        made.experiments = [key for key in made.experiments if key != without]
+        return made
 
     def _labelled(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return a table whose labels are written as everywhere."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bench.component import neutral_settings
 from bench.errors import ConfigError
 from bench.report.labels import canonical
-from bench.report.provenance import number_of_rounds
+from bench.report.provenance import key_of, number_of_rounds
 from bench.report.reading import READING, Reading
 from bench.tasks.feedback import Feedback
 from runners.config.compose import Run, choices_and_values, from_overrides
@@ -36,13 +36,8 @@ class LabelledRun(Run):
     labels: dict[str, str]
     overrides: list[str]
     keys: tuple[str, ...] = ()
-
-    @property
-    def is_limit(self) -> bool:
-        """Whether it is one of the configurations that make a limit, and no method of the figure."""
-        from bench.report.limits import is_limit  # slow to import
-
-        return is_limit(self.labels)
+    is_limit: bool = False
+    """Whether it is one of the configurations that make a limit, and no method of the figure."""
 
 
 def figure_names(paper: str | None = None) -> list[str]:
@@ -71,7 +66,7 @@ def _loaded(_folder: Path | None, name: str) -> "Figure":
     if name not in choices("figure"):
         raise unknown_choice("figure", name)
     with placed(f"figure/{name}"):
-        figure = read_figure(filled(name))
+        figure = read_figure(filled(name), is_own=True)
         if named := figure.repetitions_of:
             with_own = [other for other in figure_names(figure.paper) if "repetitions_of" not in filled(other)]
             if f"{figure.paper}/{named}" not in with_own:
@@ -110,7 +105,9 @@ class _AtScale(NamedTuple):
             for labels, words in _product(blocks, reading):
                 if any(labels.get(axis) in out for axis, out in self.left_out.items()):
                     continue
-                overrides = [f"paper={self.figure.paper}", *words, *self.smaller]
+                own = {key_of(word) for word in words}  # what a figure says wins
+                smaller = [word for word in self.smaller if key_of(word) not in own]
+                overrides = [f"paper={self.figure.paper}", *words, *smaller]
                 run = from_overrides([f"scale={self.scale}", *overrides, *self.extra], self.caps)
                 labels |= {READING: reading.name} if reading else {}
                 found.append(LabelledRun(**vars(run), labels=labels, overrides=overrides, keys=_keys(tuple(overrides))))
@@ -145,7 +142,7 @@ class _AtScale(NamedTuple):
         runs = self.runs(self.figure.model_copy(update={"runs": blocks}))
         most = limits.repetitions
         return [
-            replace(run, settings=replace(run.settings, repetitions=min(run.settings.repetitions, most)))
+            replace(run, settings=replace(run.settings, repetitions=min(run.settings.repetitions, most)), is_limit=True)
             for run in runs
         ]
 

@@ -24,7 +24,7 @@ CLASS = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 """The dotted path of a class, which a part can be in place of a choice."""
 GROUPS = (*PARTS, "paper", "scale", "runner")
 _OF_PAPERS = {"paper": "papers/{}/settings.yaml", "published": "papers/{}/published.yaml",
-              "headlines": "papers/{}/headlines.yaml"}  # fmt: skip
+              "headlines": "papers/{}/headlines.yaml", "looks": "papers/{}/looks.yaml"}  # fmt: skip
 
 _LEAVES = frozenset((type(None), bool, int, float, str))
 """The types of plain data that hold nothing."""
