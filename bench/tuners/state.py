@@ -1,7 +1,7 @@
 """A tuner's state as plain data: its attributes, whatever they hold, and back again.
 
-Every reader and store of JSON keeps the data: the order of keys means nothing, whole numbers are below 2^53, and a float
-that is a whole number is written as a text.
+Every reader and store of JSON keeps the data: the order of keys means nothing, whole numbers are below 2^53, and a
+float that is a whole number is written as a text.
 """
 
 import base64
