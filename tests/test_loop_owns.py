@@ -127,7 +127,7 @@ class Peeks(Answers):
 def test_a_tuner_is_not_told_the_regret(feedback):
     tuner, task = Peeks({"x": 0.5, "y": 0.25, "word": "b"}), Direct(Says())
     task.feedback = feedback
-    with pytest.raises(TunerError, match=r"reads the value 'regret' of an outcome, expected the reward alone"):
+    with pytest.raises(TunerError, match=r"reads the value 'regret' of an outcome, expected the reward, and"):
         run(task, tuner, rounds=10)
     assert tuner.seen == (None, (), 0.875)
 

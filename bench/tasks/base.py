@@ -53,8 +53,8 @@ class Told(dict[str, Any]):
 
     def __missing__(self, name: str) -> Any:
         raise TunerError(
-            f"found a tuner that reads the value {name!r} of an outcome, expected the reward alone, and the values that "
-            f"its `wish` asks for or the task's class lists in `reveals` ({', '.join(self) or 'none'})"
+            f"found a tuner that reads the value {name!r} of an outcome, expected the reward, and the values that its "
+            f"`wish` asks for or the task's class lists in `reveals` ({', '.join(self) or 'none'})"
         )
 
     def copy(self) -> "Told":
