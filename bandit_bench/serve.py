@@ -124,19 +124,30 @@ class Store:
 
 
 def _opened(path: str | Path) -> sqlite3.Connection:
+    expected = "a file that this server has written, or none, in a folder that can be written"
     try:
+        if Path(path).is_file() and _first_bytes(Path(path)) not in (b"", b"SQLite format 3\0"):
+            raise BenchError(f"{path}: found another kind of file, expected {expected}")  # SQLite takes a short one
         file = sqlite3.connect(path, timeout=0.0, isolation_level=None, check_same_thread=False)
-        for pragma in ("locking_mode = EXCLUSIVE", "journal_mode = WAL", "synchronous = FULL"):
-            file.execute(f"PRAGMA {pragma}")
+        file.execute("PRAGMA locking_mode = EXCLUSIVE")
+        tables = {name for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if tables and not {"state", "asks"} <= tables:
+            raise BenchError(f"{path}: found the tables {', '.join(sorted(tables))}, expected {expected}")
+        file.execute("PRAGMA journal_mode = WAL")
+        file.execute("PRAGMA synchronous = FULL")
         file.executescript(f"BEGIN EXCLUSIVE;{_SCHEMA}COMMIT;")
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OSError) as error:
         if "locked" in str(error):
             raise BenchError(
                 f"{path}: found another server that uses it, expected a file of its own for each"
             ) from None
-        expected = "a file that this server has written, or none, in a folder that can be written"
         raise BenchError(f"{path}: {error}; expected {expected}") from None
     return file
+
+
+def _first_bytes(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(16)
 
 
 def _now() -> str:
