@@ -1,6 +1,7 @@
 """What numbers of user code may be, how they are converted, and how a message shows what they may not be."""
 
 import math
+import re
 import reprlib
 from collections.abc import Mapping
 from numbers import Real
@@ -55,9 +56,10 @@ def played(configuration: Mapping[str, Any]) -> str:
 
 
 def short(value: Any) -> str:
-    """Return a value in at most 60 characters, also if its class fails to say it."""
+    """Return a value in one line of at most 60 characters, also if its class fails to say it."""
     try:
         text = str(value) if isinstance(value, Real) else reprlib.repr(value)
     except Exception:
         text = f"a {type(value).__name__} that cannot be shown"
+    text = re.sub(r"\s*\n\s*", " ", text)
     return text if len(text) <= 60 else f"{text[:57]}..."
