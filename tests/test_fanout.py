@@ -13,17 +13,14 @@ import pytest
 import threadpoolctl
 from commands import PATIENCE, linucb_settings, popen_repetitions
 from trouble_tuner import ROUNDS
-from worker_calls import meet, note_threads
 
 from bench.errors import ConfigError
 from bench.loop import run
 from bench.seeding import Seeds
 from runners.config.experiment import Experiment, build
 from runners.config.runner import Runner
-from runners.execute.fanout import FanOut, Result, run_all
-from runners.execute.progress import _clock
-from runners.execute.repetition import Answer
-from runners.execute.workers import workers
+from runners.execute.fanout import FanOut, Result, check, run_all
+from runners.execute.progress import Progress, _clock
 from runners.results.store import Store
 
 pytestmark = pytest.mark.usefixtures("trouble")
@@ -108,14 +105,13 @@ def test_two_processes_on_one_folder_do_no_harm(tmp_path, experiment, undisturbe
 def test_what_exists_is_not_run_again(tmp_path, experiment, monkeypatch):
     store = Store(tmp_path / "results")
     monkeypatch.setenv("TROUBLE_LOG", str(tmp_path / "log"))
-    with workers(Runner(), 1):
-        run_one(experiment, 3, store)
-        before = files(store, experiment)
-        (tmp_path / "log").unlink()
-        result = run_one(experiment, 2, store, 2)
-        assert (result.done, result.new) == ({0, 1}, set())
-        assert not (tmp_path / "log").exists()
-        assert run_one(experiment, 5, store).new == {3, 4}
+    run_one(experiment, 3, store)
+    before = files(store, experiment)
+    (tmp_path / "log").unlink()
+    result = run_one(experiment, 2, store, 2)
+    assert (result.done, result.new) == ({0, 1}, set())
+    assert not (tmp_path / "log").exists()
+    assert run_one(experiment, 5, store).new == {3, 4}
     assert sorted(line.split()[0] for line in (tmp_path / "log").read_text().splitlines()) == ["3", "4"]
     assert before.items() < files(store, experiment).items()
 
@@ -152,21 +148,109 @@ def test_other_code_than_the_run_is_named_after_is_refused(tmp_path, experiment)
 
 
 
+BACKENDS = [(1, "loky"), (2, "loky"), (4, "loky"), (2, "dask")]
+
+
+@pytest.mark.parametrize(("jobs", "backend"), BACKENDS)
+def test_any_number_of_jobs_and_any_back_end_give_the_same_bytes_in_one_thread_each(
+    tmp_path, experiment, undisturbed, monkeypatch, jobs, backend
+):
+    if backend == "dask":
+        pytest.importorskip("distributed", reason="dask is not installed")
+    monkeypatch.setenv("TROUBLE_LOG", str(tmp_path / "log"))
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    other, store = Experiment(settings(seed=1)), Store(tmp_path / "results")
+    with threadpoolctl.threadpool_limits(2):
+        threads = [library["num_threads"] for library in threadpoolctl.threadpool_info()]
+        results = run_all([experiment, other, experiment], 8, store, jobs=jobs, runner=Runner(backend))
+        assert [library["num_threads"] for library in threadpoolctl.threadpool_info()] == threads
+    assert os.environ["OMP_NUM_THREADS"] == "2"
+    assert {run_id: len(result.new) for run_id, result in results.items()} == {experiment.run_id: 8, other.run_id: 8}
+    assert files(store, experiment) == undisturbed
+    assert leftovers(store, experiment) == []
+    lines = [line.split() for line in (tmp_path / "log").read_text().splitlines()]
+    assert len(lines) == 16
+    assert {line[1] for line in lines} == {"11"}  # in the libraries that are there, and in those still to come
+    pids = {int(line[2]) for line in lines}
+    assert (pids == {os.getpid()}) == (jobs == 1)
+    assert jobs == 1 or not any(Path(f"/proc/{pid}").exists() for pid in pids)  # none is left behind
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_is_asked_for_while_answers_come_is_answered_too(tmp_path, experiment, undisturbed, jobs):
+    store = Store(tmp_path / "results")
+    fan = FanOut(store, jobs=jobs)
+    fan.add(experiment, [0, 1])
+    answers = []
+    for answer in fan.answers():
+        answers.append(answer)
+        if len(answers) == 1:
+            fan.add(experiment, range(8))  # two of which are asked for already
+            fan.call(abs, -7)
+    assert answers.count(7) == 1
+    assert sorted(answer.id for answer in answers if answer != 7) == [(experiment.run_id, i) for i in range(8)]
+    assert files(store, experiment) == undisturbed
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_a_user_can_correct_is_found_before_anything_is_written(jobs):
+    wrong = Experiment(linucb_settings(env={"_target_": "bench.envs.moving_peak.SwitchingSine"}))
+    with pytest.raises(ConfigError, match="found SwitchingSine"):
+        check([wrong], jobs=jobs, runner=Runner())
+
+
 SLOW = """
-class Slow{number}({module}.{base}):
+import os
+import time
+
+import bench.envs.moving_peak
+
+
+class Slow(bench.envs.moving_peak.SwitchingTriangle):
     fingerprint = "abc"
 
     def start(self, *arguments):
-        file = "{folder}/{number}"
-        if not os.path.exists(file):
-            with open(file + ".log", "a") as log:
+        if not os.path.exists("{0}/data"):
+            with open("{0}/log", "a") as log:
                 log.write("started ")
             time.sleep(0.2)
-            open(file, "w").close()
+            open("{0}/data", "w").close()
         return super().start(*arguments)
 """
-"""A part whose first start takes long, and must not be made twice at once."""
+"""An environment whose data is prepared by its first start, which takes long."""
 
+
+def test_data_is_prepared_by_one_worker_before_any_other_starts(tmp_path, monkeypatch):
+    """It would be fetched twice."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "mine_slow.py").write_text(SLOW.format(tmp_path))
+    slow = {"env": {"_target_": "mine_slow.Slow"}, "tuner": {"_target_": "bench.tuners.baselines.Random"}}
+    experiments = [Experiment(settings(**slow, seed=seed)) for seed in range(3)]
+    results = run_all(experiments, 2, Store(tmp_path / "results"), jobs=2)
+    assert [result.new for result in results.values()] == [{0, 1}] * 3
+    assert (tmp_path / "log").read_text() == "started "
+    sys.modules.pop("mine_slow", None)
+
+
+def test_progress_is_a_line_where_there_is_no_terminal_and_it_is_wanted(tmp_path, experiment, capsys):
+    run_one(experiment, 2, Store(tmp_path / "quiet"))
+    assert capsys.readouterr() == ("", "")
+    run_one(experiment, 2, Store(tmp_path / "shown"), runner=Runner(progress=True))
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.splitlines()[-1].startswith("2/2 repetitions, 100% of the rounds")
+
+
+def test_a_batch_job_says_each_minute_how_far_it_is(monkeypatch, capsys):
+    monkeypatch.setattr("runners.execute.progress._EVERY_SECONDS", 0.05)
+    progress = Progress("figure2")
+    progress.expect(100, 4)
+    with progress.bar(None):
+        progress.advance(100)
+        time.sleep(0.5)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) > 1
+    assert lines[-1].startswith("figure2  1/4 repetitions, 25% of the rounds  0:00:00, left: 0:00:0")
 
 
 @pytest.mark.parametrize("seconds", [0, 59, 60, 3_599, 3_600, 86_399])
