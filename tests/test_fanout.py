@@ -82,8 +82,6 @@ def test_results_are_those_of_the_loop(tmp_path, experiment):
     assert Experiment(identity["settings"]).run_id == experiment.run_id
 
 
-
-
 def test_two_processes_on_one_folder_do_no_harm(tmp_path, experiment, undisturbed, trouble):
     """Some repetitions are played and written by both at the same time."""
     met = tmp_path / "met"
@@ -144,8 +142,6 @@ def test_other_code_than_the_run_is_named_after_is_refused(tmp_path, experiment)
     result = run_one(experiment, 1, store)
     assert result.done == set()
     assert "found other code or data than when it was started" in result.failed[0]
-
-
 
 
 BACKENDS = [(1, "loky"), (2, "loky"), (4, "loky"), (2, "dask")]

@@ -1,11 +1,11 @@
 """A worker that dies or hangs takes only what it runs with it, and none outlasts the command."""
 
 import json
-import os
 import subprocess
 import sys
 import time
 from collections import deque
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -149,12 +149,8 @@ def test_who_catches_the_limit_and_goes_on_has_still_passed_it():
     def catch() -> None:
         end = time.monotonic() + 0.3
         while time.monotonic() < end:
-            try:
+            with suppress(TimeOverError):
                 time.sleep(0.01)
-            except TimeOverError:
-                pass
 
     with pytest.raises(TimeOverError), time_limit(0.05):
         catch()
-    assert os.getpid()  # and nothing comes later
-    time.sleep(0.01)

@@ -184,7 +184,9 @@ def _watch(ended: threading.Event, seconds: float, over: TimeOverError, record: 
         return
     record(over)
     if not _in_worker.is_set():
-        words = f"error: {over}, nor did it stop {GRACE_SECONDS:g} s later, which ends the command: jobs=2 ends it alone"
+        words = (
+            f"error: {over}, nor did it stop {GRACE_SECONDS:g} s later, which ends the command: jobs=2 ends it alone"
+        )
         os.write(2, f"{words}; finished work is kept\n".encode())
         os._exit(1)
     os._exit(_OVER)

@@ -58,9 +58,7 @@ def ended_for_limit(store: Store, named: RepetitionId, session: str) -> Answer |
     return Answer(named, "failed", before["error"]) if before.get("session") == session else None
 
 
-def failed(
-    store: Store, experiment: Experiment, repetition: int, error: BaseException, *, session: str = ""
-) -> Answer:
+def failed(store: Store, experiment: Experiment, repetition: int, error: BaseException, *, session: str = "") -> Answer:
     """Keep how a repetition failed, with the error's traceback, both of bounded length."""
     text, trace = in_words(error)
     record = {"error": text, "traceback": trace, "repetition": repetition, "settings": experiment.settings}

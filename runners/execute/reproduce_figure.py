@@ -179,9 +179,10 @@ class _Board:
             if not experiment.is_suites and experiment.run_id not in ran:
                 numbers = range(labelled.settings.repetitions)
                 keys = [(experiment.run_id, number) for number in numbers]
-                ran[experiment.run_id] = experiment, [
-                    key[1] for key in keys if key in self._answers and self._answers[key].status == "new"
-                ]
+                ran[experiment.run_id] = (
+                    experiment,
+                    [key[1] for key in keys if key in self._answers and self._answers[key].status == "new"],
+                )
         running.notes += not_determined(ran.values(), self._store, limit=self._limit, seen=self._seen)
 
     def _ask_for_more(self, running: RunningFigure, most: int) -> bool:

@@ -100,7 +100,9 @@ def _parallel(runner: Runner, jobs: int) -> Iterator[None]:
         config = joblib.parallel_config(runner.backend, **options)
         joblib.Parallel(return_as="generator_unordered")  # which not every back end can
     except (ValueError, TypeError) as error:
-        raise ConfigError(f"runner.backend: found '{runner.backend}', expected loky or dask ({one_line(error)})") from None
+        raise ConfigError(
+            f"runner.backend: found '{runner.backend}', expected loky or dask ({one_line(error)})"
+        ) from None
     with config:
         try:
             yield
