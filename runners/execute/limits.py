@@ -153,9 +153,11 @@ def time_limit(seconds: float | None, record: Callable[[TimeOverError], Any] = i
     has_alarm = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
     may_end = _in_worker.is_set() or is_command.is_set()
     try:
-        with _end(seconds + GRACE_SECONDS * has_alarm, over, record) if may_end else nullcontext():
-            with _alarm(over) if has_alarm else nullcontext():
-                yield
+        with (
+            _end(seconds + GRACE_SECONDS * has_alarm, over, record) if may_end else nullcontext(),
+            _alarm(over) if has_alarm else nullcontext(),
+        ):
+            yield
     except BaseException as error:
         if time.monotonic() < end or isinstance(error, KeyboardInterrupt):
             raise
