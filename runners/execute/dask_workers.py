@@ -26,8 +26,8 @@ def _backend(client: Any, scheduler: str) -> Any:
     from distributed.scheduler import KilledWorker
     from joblib._dask import DaskDistributedBackend
 
-    class Backend(DaskDistributedBackend):  # type: ignore[misc]
-        def submit(self, func: Any, callback: Callable[[Any], None] | None = None) -> "Future[Any]":
+    class Backend(DaskDistributedBackend):
+        def submit(self, func: Any, callback: Callable[[Any], None]) -> "Future[Any]":
             future: Future[Any] = super().submit(func, callback)
 
             def tell(ended: "Future[Any]") -> None:

@@ -56,6 +56,7 @@ def set_up(command: int) -> None:
     _files.append(os.open(os.devnull, os.O_RDONLY))
     os.environ.setdefault("PYTHONFAULTHANDLER", "")  # read by loky: no lists of frames and modules at a crash
     collect_rarely()
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))  # for libraries still to come
     if os.getppid() == command:  # not on another machine
         threading.Thread(target=_end_with, args=(command,), daemon=True).start()
     if numba := sys.modules.get("numba"):
