@@ -216,7 +216,7 @@ def _tuned(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> str:
     where: dict[str, dict[str, None]] = {}
     for run in runs:
         settings, cls = run.experiment.settings.get("algorithm") or {}, run.experiment.classes.get("algorithm")
-        tuned = f"{', '.join(settings['tune'])} of {cls.__name__}" if settings.get("tune") else ""
+        tuned = f"{', '.join(settings['tune'])} of {cls.__name__}" if cls and settings.get("tune") else ""
         where.setdefault(tuned, {})[str(run.labels.get("env", ""))] = None
     several = len(where) > 1
     texts = [tuned + f" in {', '.join(envs)}" * several for tuned, envs in where.items() if tuned]

@@ -135,8 +135,15 @@ class ComparisonPlan:
         words = [*self._shared_labels, *self.methods, *(label for values in self.panels.values() for label in values)]
         slug = re.sub(r"[^\w]+", "-", "-".join(words).lower()).strip("-")[:48].strip("-")
         axes = {axis: _words(values) for axis, values in self.axes.items()}
-        asked = [axes, list(self.lines), sorted(self.common.words), sorted(self.sizes.words), self.paper, self.scale]
-        asked += [self.column, self.until_decided, dict(self.look)] + [self.tie] * (self.tie is not None)
+        asked: list[Any] = [
+            axes,
+            list(self.lines),
+            sorted(self.common.words),
+            sorted(self.sizes.words),
+            self.paper,
+            self.scale,
+        ]
+        asked += [self.column, self.until_decided, dict(self.look), *[self.tie] * (self.tie is not None)]
         return f"{slug}-{digest(asked, 6)}"
 
     @property
