@@ -2,7 +2,6 @@
 
 import argparse
 import os
-from collections.abc import Mapping
 from typing import Any
 
 from hydra.core.config_search_path import ConfigSearchPath
