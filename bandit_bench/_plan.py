@@ -143,7 +143,7 @@ class ComparisonPlan:
             self.paper,
             self.scale,
         ]
-        asked += [self.column, self.until_decided, dict(self.look)] + [self.tie] * (self.tie is not None)
+        asked += [self.column, self.until_decided, dict(self.look), *[self.tie] * (self.tie is not None)]
         return f"{slug}-{digest(asked, 6)}"
 
     @property
