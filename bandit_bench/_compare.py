@@ -196,7 +196,7 @@ def _carried_out(
         with alone(results_folder() / "compare" / f".{figure.name}.lock", refusal):
             result = reproduce_figure(asked, jobs=jobs, runner=runner)
             write_text(result.folder / COMPARISON, json.dumps(figure.given(), indent=1) + "\n")
-            write_comparisons(results_folder())
+            write_comparisons(results_folder(), result.folder.name)
     is_complete = result.complete and len(methods) == len(plan.methods)
     if line := reuse_line(store, finished, "renew=true" if plan.command else "renew=True"):
         notes.append(f"Repetitions that were there: {line}")

@@ -20,22 +20,19 @@ from bench.report.provenance import commands as commands_of
 from runners import compare
 from runners.comparison import arguments
 from runners.config.tree import read
-from runners.execute.figure_run import AskedFigure, all_failed
+from runners.execute.figure_run import all_failed
 from runners.results.store import Store
 
 COMMAND = "compare"
-
-
-def asked(words):
-    """Return the figure that the command asks for, which is not made."""
-    found: list[AskedFigure] = []
-    given = arguments(words) | {"instead": lambda figures, *_: found.extend(figures)}
-    bandit_bench.compare(given.pop("tuners"), **given)
-    (figure,) = found
-    return figure
-
-
 SMALL = ("env.dim=2", "env.n_arms=3", "horizon=60", "repetitions=5")
+
+
+def planned(words):
+    """The figure that a command line asks for, before it is made."""
+    figures = []
+    given = {**arguments(words), "instead": lambda asked, jobs, runner: figures.extend(asked)}
+    bandit_bench.compare(given.pop("tuners"), **given)
+    return figures[0]
 
 
 @pytest.mark.usefixtures("one_worker")
@@ -219,7 +216,7 @@ def test_one_comparison_does_not_replace_another(here):
     """Without a name it is named by what is compared; the same again has the same name."""
     sizes = ["env.dim=2", "horizon=20", "repetitions=1", "column=regret"]
     compared = (["tuner=tl,random"], ["tuner=random,tl"], ["tuner=tl,random", "env.n_arms=4"], ["tuner=tl,random"])
-    first, swapped, larger, again = (asked([*words, *sizes]).figure.name for words in compared)
+    first, swapped, larger, again = (planned([*words, *sizes]).figure.name for words in compared)
     assert len({first, swapped, larger}) == 3
     assert all("tl" in title and "random" in title for title in (first, swapped, larger))
     assert again == first
@@ -358,11 +355,10 @@ def test_a_figures_page_shows_the_comparison_of_a_panel(reference_results):
     manifest = json.loads((reference_results / "syndicated" / "figure2" / "paper" / "manifest.json").read_text())
     lines = compare_commands(manifest)
     assert len(lines) == 6
-    runs = asked(shlex.split(lines[0])[3:]).composed().runs
+    asked = planned(shlex.split(lines[0])[3:])
     known = {run["key"]: run["labels"]["method"] for run in manifest["runs"]}
-    assert [known[run.experiment.on_data(first_data(manifest, run)).key] for run in runs] == [
-        run.labels["method"] for run in runs
-    ]
+    methods = dict.fromkeys(run.labels["method"] for run in asked.runs)
+    assert [known[run.experiment.on_data(first_data(manifest, run)).key] for run in asked.runs] == list(methods)
 
 
 def first_data(manifest, run):

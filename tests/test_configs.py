@@ -27,8 +27,7 @@ from bench.report.claims.check import verdicts_on
 from bench.report.provenance import folder_of_runs
 from bench.report.results import Results
 from bench.space import HyperParameter
-from runners.config import compose as compose_module
-from runners.config import filled, papers
+from runners.config import papers
 from runners.config.compose import from_overrides, run_of
 from runners.config.experiment import build
 from runners.config.figures import expand, figure_names, load_figure
@@ -88,7 +87,7 @@ def test_a_mapping_on_the_command_line_changes_the_keys_it_names():
 @pytest.mark.parametrize("env", registry.names("env"))
 def test_an_environment_chooses_what_fits_it(env):
     """The task is refused where its environment or algorithm is none for it."""
-    build(from_overrides([f"env={env}"]).experiment.settings)
+    build(from_overrides([f"env={env}"]).experiment)
 
 
 @pytest.mark.parametrize("env", ["titanic", "switching_sine"])
@@ -128,6 +127,14 @@ def is_shown(shown, run):
     return True
 
 
+def is_run_as_shown(words):
+    shown, made = hydras(words, without=HYDRAS_OWN)  # a quarter cheaper
+    plain = from_overrides(words)
+    assert is_shown(shown, made), words
+    assert (settings_of(plain), plain.choices) == (settings_of(made), made.choices), words
+    return True
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -150,10 +157,21 @@ def test_what_is_shown_is_what_is_run(words):
     assert from_overrides(words).choices == made.choices
 
 
+def test_every_choice_is_run_as_it_is_shown():
+    """In combinations drawn at random, as many as cover all choices of all groups."""
+    names = {group: [name for name in suite_choices(group) if name != "custom"] for group in GROUPS}
+    draw = random.Random(0)
+    for _ in range(2):
+        for of_group in names.values():
+            draw.shuffle(of_group)
+    for place in range(max(map(len, names.values()))):
+        assert is_run_as_shown([f"{group}={of_group[place % len(of_group)]}" for group, of_group in names.items()])
+
+
 def plays(paper, env, algorithm):
     """Whether an algorithm plays in an environment, by building both with a tuner of any space."""
     with suppress(BenchError):
-        build(from_overrides([f"paper={paper}", f"env={env}", f"algorithm={algorithm}"]).experiment.settings)
+        build(from_overrides([f"paper={paper}", f"env={env}", f"algorithm={algorithm}"]).experiment)
         return True
     return False
 
@@ -177,9 +195,7 @@ def test_every_combination_of_which_a_paper_says_something_is_run_as_it_is_shown
         every = [[f"paper={paper}", *(f"{part}={choice}" for part, choice in parts.items())] for parts in said]
         chosen = [words for words in every if is_in_part(words)]
         for words in chosen if chosen and plays(paper, env, algorithm) else []:
-            shown, run = hydras(words, without=HYDRAS_OWN)  # a quarter cheaper
-            assert is_shown(shown, run), words
-            assert settings_of(from_overrides(words)) == settings_of(run), words
+            assert is_run_as_shown(words)
 
 
 @pytest.mark.parametrize("group", GROUPS)
@@ -192,11 +208,6 @@ def test_the_first_comment_of_every_choice_is_a_command_that_makes_the_choice(gr
         words = shlex.split(command[2])
         made = {"scale": words[-1].partition("=")[2]} if command[1] == "reproduce" else from_overrides(words).choices
         assert made[group] == name
-
-
-def test_a_choice_of_hydras_own_is_refused_and_not_left_out():
-    with pytest.raises(ConfigError, match="hydra: found 'help/mine', expected one of: "):
-        from_overrides(["hydra/help=mine"])
 
 
 def test_a_reference_has_the_value_that_is_run():
@@ -271,13 +282,12 @@ def test_a_setting_without_a_source_or_with_two_is_refused(monkeypatch, settings
     assert re.match(rf"conf/papers/cdt/settings\.yaml(:\d+)?: {re.escape(sentence)}", str(error.value))
 
 
-def test_a_setting_for_a_key_that_is_not_there_is_refused(monkeypatch):
-    monkeypatch.setattr(papers, "load_paper", lambda name: {"settings": {"env": {"movielens": {"dimm": 3}}}})
-    for cached in (compose_module._composed, compose_module._own):
-        cached.cache_clear()
-    sentence = r"conf/papers/none/settings.yaml: env.dimm: found an unknown key of Movielens, did you mean 'dim'\?"
+def test_a_setting_for_a_key_that_is_not_there_is_refused(private):
+    path = private / "papers" / "mine" / "settings.yaml"
+    path.write_text(path.read_text().replace("horizon: 70", "horizon: 70, env.movielens.dimm: 3"))
+    sentence = r"papers/mine/settings\.yaml:\d+: env\.dimm: found an unknown key of Movielens, did you mean 'dim'\?"
     with pytest.raises(ConfigError, match=sentence):
-        from_overrides(["env=movielens", "paper=none"])
+        from_overrides(["env=movielens", "paper=mine"])
 
 
 def test_published_numbers_are_chosen_and_renamed():
@@ -404,25 +414,6 @@ def test_readings_come_from_the_paper():
     assert drawn["LinTS, simulation", "CDT, T1 = 0", "first upload"]["tuner"]["warm_up_rounds"] == 0
 
 
-@pytest.mark.parametrize(
-    ("wrong", "sentence"),
-    [
-        (
-            {"runs": [{"panel": ["LinUCB, simulatoin"]}]},
-            "panel 'LinUCB, simulatoin', did you mean 'LinUCB, simulation'",
-        ),
-        (
-            {"runs": [{"method": ["CDT"]}], "readings": ["restord text"]},
-            "reading 'restord text', did you mean 'restored text'",
-        ),
-    ],
-)
-def test_a_label_or_reading_that_the_paper_does_not_have(monkeypatch, wrong, sentence):
-    monkeypatch.setattr(filled, "read", lambda name: {"name": "figure2", "paper": "cdt"} | wrong)
-    with pytest.raises(ConfigError, match=rf"figure2\.yaml: found the {sentence}\?"):
-        load_figure("cdt/figure2")
-
-
 MINE = {
     "tuner/mine": "_target_: bench.tuners.cdt.CDT\nradius_scale: 0.5\n",
     "papers/mine/settings": "name: mine\nsettings: [{source: [assumed, here], horizon: 70, repetitions: 3}]\n",
@@ -448,6 +439,22 @@ def private(request, monkeypatch, tmp_path):
         monkeypatch.setenv("BENCH_CONF_DIR", str(folder))
     yield folder
     load_paper.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ("{runs: [{method: [Mien]}]}", "method 'Mien', did you mean 'Mine'"),
+        ("{runs: [{method: [Mine]}], readings: [restord]}", "reading 'restord', did you mean 'restored'"),
+    ],
+)
+def test_a_label_or_reading_that_the_paper_does_not_have(private, wrong, sentence):
+    folder = private / "papers" / "mine"
+    more = "labels: {method: {Mine: [tuner=mine]}}\nreadings: {restored: {text: so}}\n"
+    (folder / "settings.yaml").write_text((folder / "settings.yaml").read_text() + more)
+    (folder / "figures" / "wrong.yaml").write_text(wrong)
+    with pytest.raises(ConfigError, match=rf"wrong\.yaml(:\d+)?: found the {sentence}\?"):
+        load_figure("mine/wrong")
 
 
 def test_a_folder_of_ones_own_is_searched_and_counts_nowhere(private):

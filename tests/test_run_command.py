@@ -35,12 +35,17 @@ def test_the_result_is_one_json_object_and_the_second_call_runs_nothing(commands
 
     report = first.report
     data = {"surrogate", "altered", "packaged"}
-    assert (
-        set(report)
-        == {"choices", "overrides", "run_id", "folder", "repetitions", "new", "failed", "seconds", "metrics"}
-        | data
-        | {"reused"}
-    )
+    assert set(report) == {
+        "choices",
+        "overrides",
+        "run_id",
+        "folder",
+        "repetitions",
+        "new",
+        "failed",
+        "seconds",
+        "metrics",
+    } | data | {"reused"}
     assert report["folder"] == str(commands.results / "raw" / report["run_id"])
     assert (report["repetitions"], report["new"], report["failed"], report["surrogate"]) == (2, 2, 0, False)
     assert report["seconds"] > 0

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bench.component import neutral_settings
@@ -14,7 +15,7 @@ from bench.report.reading import READING, Reading
 from bench.tasks.feedback import Feedback
 from runners.config.compose import Run, choices_and_values, from_overrides
 from runners.config.filled import filled
-from runners.config.folders import remembered
+from runners.config.folders import remembered, user_folder
 from runners.config.nearest import one_of
 from runners.config.papers import leaves
 from runners.config.tree import PARTS, choices, class_defaults, path_of, placed, suite_choices, unknown_choice
@@ -49,8 +50,6 @@ def figure_names(paper: str | None = None) -> list[str]:
     return suite_choices("figure") if paper is None else [n for n in choices("figure") if n.startswith(f"{paper}/")]
 
 
-@remembered
-@cache
 def load_figure(name: str) -> "Figure":
     """Return a figure's configuration.
 
@@ -61,6 +60,12 @@ def load_figure(name: str) -> "Figure":
     ``runs`` have that axis. Raises ConfigError when there is no such figure, label, reading or table, or it is not as
     expected.
     """
+    return _loaded(user_folder(), name)
+
+
+@remembered
+@cache
+def _loaded(_folder: Path | None, name: str) -> "Figure":
     from bench.report.figure import read_figure
 
     if name not in choices("figure"):

@@ -12,10 +12,13 @@ from runners.results.store import write_text
 _MARK = '<meta name="generator" content="bandit-tuning-bench">'
 
 
-def write_comparisons(folder: Path) -> Path:
-    """Write only the pages of a user's comparisons, and return the one that lists them."""
+def write_comparisons(folder: Path, name: str) -> Path:
+    """Write the page of one of a user's comparisons, and the one that lists them all, which is returned."""
     in_gallery = (folder / PAGE).exists()
-    write_pages(folder, build_comparisons(comparisons(folder, in_gallery=in_gallery), in_gallery=in_gallery))
+    page = comparisons(folder, in_gallery=in_gallery)
+    for other in page.made:
+        other.is_fresh = other.is_fresh or (other.name != name and (folder / other.folder / PAGE).is_file())
+    write_pages(folder, build_comparisons(page, in_gallery=in_gallery))
     return folder / COMPARE / PAGE
 
 
