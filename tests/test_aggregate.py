@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bench.stats import mean_band
-from runners.results.aggregate import curve_table, final_table, read_run
+from runners.results.aggregate import Kept, Repetitions, curve_table, final_table, read_run
 from runners.results.store import Store
 
 RUN = "a" * 20
