@@ -335,3 +335,9 @@ def test_a_grid_may_have_a_reference_of_any_name() -> None:
 def test_numbers_of_an_axis_have_as_many_digits_as_tell_them_apart() -> None:
     assert in_digits([0.1, 0.25, 1000.0]) == ["0.1", "0.25", "1,000"]
     assert in_digits([0.1, 0.1 + 1e-11]) == ["0.1", "0.10000000001"]
+
+
+def test_two_labels_that_are_one_place_on_a_grid_are_refused() -> None:
+    runs = [{"panel": {"fixed": []}, "alpha": {"1.1": [], "1.10": []}}]
+    with pytest.raises(ConfigError, match=r"axis 'alpha' has 1\.1 and 1\.10"):
+        read_figure({**GRID, "published": [], "runs": runs})

@@ -45,6 +45,10 @@ class Figure(Asked):
         """Return the trace columns, or patterns of them, that need curves; empty means final values only."""
         return []
 
+    def individual_columns(self) -> list[str]:
+        """Return those of `curve_columns` of which the curve of each repetition is kept, as column ``regret@3``."""
+        return []
+
     def kept_rounds(self, rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
         """Return the positions in ``rounds`` of those that curves keep."""
         return evenly(rounds)

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 ANY = "*"
@@ -46,6 +46,14 @@ def labels_of(entry: Any) -> Any:
 def is_number(label: str) -> bool:
     """Return whether a label is written as a number."""
     return _NUMBER.fullmatch(label) is not None
+
+
+def same_numbers(labels: Iterable[str]) -> tuple[str, ...]:
+    """Return labels that are written otherwise and are one number, such as 1.1 and 1.10; empty if none are."""
+    by_number: dict[float, list[str]] = {}
+    for label in filter(is_number, labels):
+        by_number.setdefault(float(label), []).append(label)
+    return next((tuple(same) for same in by_number.values() if len(same) > 1), ())
 
 
 def is_plain(label: str) -> bool:

@@ -237,6 +237,10 @@ class Plot:
         self.explain(name, look, role)
         return panel.marks[-1]
 
+    def put_random(self, panel: Panel, **keys: Any) -> None:
+        """Add random arms to a panel, see `put`."""
+        self.put(panel, RANDOM_ARMS, RANDOM, role="reference", **keys)
+
     def spelled(self) -> "Plot":
         """Return the plot with its words as they are shown."""
         if not self.words:

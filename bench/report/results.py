@@ -98,12 +98,7 @@ class Results(Generic[F]):
         table = table.copy()
         for axis in self.axes:
             values = table[axis].tolist() if axis in table.columns else [""] * len(table)
-            if all(type(value) is str for value in values):  # few different ones
-                written = {value: canonical(value) for value in dict.fromkeys(values)}
-                labels = [written[value] for value in values]
-            else:
-                labels = [canonical(value) for value in values]
-            table[axis] = pd.Series(labels, index=table.index, dtype=object)
+            table[axis] = pd.Series(list(map(canonical, values)), index=table.index, dtype=object)
         return table
 
     # Which experiments there are

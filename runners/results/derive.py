@@ -62,7 +62,12 @@ def results_of(figure: Figure, runs: Sequence[Repetitions], provenance: Provenan
     """Return the results of the experiments of one reading."""
     if figure.readings:
         runs = [run._replace(labels={a: label for a, label in run.labels.items() if a != READING}) for run in runs]
-    return Results(figure, unfold(figure, curve_table(runs)), unfold(figure, final_table(runs)), provenance)
+    return Results(
+        figure,
+        unfold(figure, curve_table(runs, figure.individual_columns())),
+        unfold(figure, final_table(runs)),
+        provenance,
+    )
 
 
 def thinning(figure: Figure) -> dict[str, Any]:

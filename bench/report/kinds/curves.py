@@ -27,7 +27,6 @@ from bench.report.limits import (
 )
 from bench.report.limits import CAPTION as LIMIT_CAPTION
 from bench.report.plot import (
-    RANDOM,
     RANDOM_ARMS,
     RANDOM_CAPTION,
     REFERENCE,
@@ -138,7 +137,7 @@ class Curves(Figure):
                 last_of, has_random = float(random.iloc[-1]), True
                 end = end_without(last_of, bottom or numbers.min(), numbers.max(), is_log=self.y_scale == "log")
                 if end is None:
-                    plot.put(panel, RANDOM_ARMS, RANDOM, role="reference", x=random.index, y=random)
+                    plot.put_random(panel, x=random.index, y=random)
                 else:
                     panel.mention_random_arms(last_of)
                     top = end

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bench.errors import ConfigError
 from bench.report.labels import describe, matches, selection
-from bench.report.plot import FAR, RANDOM, RANDOM_ARMS, RANDOM_CAPTION, Look, Mark, Panel, Plot, Sample, Text
+from bench.report.plot import FAR, RANDOM_ARMS, RANDOM_CAPTION, Look, Mark, Panel, Plot, Sample, Text
 from bench.report.results import Labels, Results
 from bench.report.rows import Rows, in_row, repetitions
 from bench.report.style import CHARCOAL
@@ -101,7 +101,7 @@ class Dots(Rows):
                 random = results.random_arms([key for _, key in keys.values()])
                 speaks_of_random |= math.isfinite(random)
                 if random <= FAR * panel.every_number.max():
-                    plot.put(panel, RANDOM_ARMS, RANDOM, role="reference", x=random)
+                    plot.put_random(panel, x=random)
                 elif math.isfinite(random):
                     panel.subtitle = f"random arms: {random:,.0f}, right of this axis"
             self.scale(plot, panel)

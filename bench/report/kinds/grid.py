@@ -14,9 +14,8 @@ from bench.errors import ConfigError
 from bench.regret_bounds import regret_bound
 from bench.report.claims.best_on_grid import best_value
 from bench.report.figure import Figure
-from bench.report.labels import ANY, Selection, is_number, matches, panel_title
+from bench.report.labels import ANY, Selection, is_number, matches, panel_title, same_numbers
 from bench.report.plot import (
-    RANDOM,
     RANDOM_ARMS,
     RANDOM_CAPTION,
     Axis,
@@ -86,7 +85,9 @@ class Grid(Figure):
 
     def check(self, results: Results) -> None:
         super().check(results)
-        self.grid_axis(results)
+        axis = self.grid_axis(results)
+        if same := same_numbers(results.labels(axis)):
+            raise ConfigError(f"{self.where}: axis '{axis}' has {' and '.join(same)} at one place", at=[same[0]])
 
     def grid_axis(self, results: Results) -> str:
         """Return the numeric axis; `ConfigError` if there is none, or several without the key `axis` to choose."""
@@ -216,10 +217,9 @@ class Grid(Figure):
             tops.append(max(values))
         theory = _theory(results, self.grid_axis(results), chosen)
         if theory is not None and rows[theory]["n"]:
-            name = results.series_name(theory, results.panel_axes())
-            numbers: dict[str, Any] = {"y": rows[theory]["mean"], "interval": "band", **_interval(rows[theory])}
-            line = plot.put(panel, name, _THEORY, role="reference", part="theory", **numbers)
-            tops.append(line.every_number.max())
+            name, numbers = results.series_name(theory, results.panel_axes()), _interval(rows[theory])
+            numbers |= {"y": rows[theory]["mean"], "interval": "band", "role": "reference", "part": "theory"}
+            tops.append(plot.put(panel, name, _THEORY, **numbers).every_number.max())
         tops += self._put_published(plot, panel, chosen, results)
         low = None if panel.y.log else start_at_zero(lowest, max(tops))
         high = self._put_random(plot, panel, chosen, results, (lowest if low is None else low, max(tops)))
@@ -253,15 +253,14 @@ class Grid(Figure):
             places = {float(x): results.select({**chosen, axis: (x,)}) for x in results.labels(axis)}
             regrets = {x: results.random_arms(keys) for x, keys in places.items()}
             regrets = {x: regret for x, regret in regrets.items() if math.isfinite(regret)}
-            numbers = {"x": list(regrets), "y": list(regrets.values())}
-            plot.put(panel, RANDOM_ARMS, RANDOM, role="reference", **numbers)
+            plot.put_random(panel, x=list(regrets), y=list(regrets.values()))
             return None
         random = results.random_arms(results.select(chosen))
         high = end_without(random, *ends, is_log=panel.y.log)
         if high is not None:
             panel.mention_random_arms(random)
         elif math.isfinite(random):
-            plot.put(panel, RANDOM_ARMS, RANDOM, role="reference", y=random)
+            plot.put_random(panel, y=random)
         return high
 
 
