@@ -11,6 +11,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
 from bench.data_kind import DataKind
+from bench.rewards import finite
 from runners.cli import main
 
 if TYPE_CHECKING:  # slow to import
@@ -64,7 +65,7 @@ def run_and_report(composed: "Composed", changes: Sequence[str] = ()) -> bool:
     if result.failed:
         record = result.folder / f"rep-{min(result.failed):05d}.failed.json"
         print(f"error: the traceback of repetition {min(result.failed)} is in {record}", file=sys.stderr)
-    print(json.dumps(report) if is_json else _text(report), flush=True)
+    print(json.dumps(finite(report), allow_nan=False) if is_json else _text(report), flush=True)
     return not result.failed
 
 
