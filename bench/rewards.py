@@ -50,6 +50,15 @@ def plain(value: Any) -> float | str | None:
     raise TypeError
 
 
+def finite(data: Any) -> Any:
+    """Return plain data as JSON has it: None in place of NaN and infinities."""
+    if isinstance(data, Mapping):
+        return {key: finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
 def played(configuration: Mapping[str, Any]) -> str:
     """Return in words what was played; a random pull has no configuration."""
     return f"the configuration {dict(configuration)}" if configuration else "a random pull"

@@ -33,10 +33,12 @@ def plain_value(value: Any) -> Any:
         return value
     if isinstance(value, np.generic) and value.dtype.kind in "biufU":
         return float(value) if isinstance(value, np.longdouble) else value.item()
-    for kind in (int, float, str):
-        if isinstance(value, kind):  # whatever a class derived from these makes of itself
-            return kind.__str__(value) if kind is str else kind.__add__(value, kind())
-    return value
+    # Whatever a class derived from these makes of itself
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, float):
+        return float.__float__(value)
+    return str.__str__(value) if isinstance(value, str) else value
 
 
 def _listed(value: Any, about: ValidationInfo) -> list[Any]:

@@ -86,7 +86,8 @@ def _text(
         note = f"; {claim['note']}" if claim["note"] else ""
         if claim["repetitions_needed"] > 0 and claim["n"] >= MIN_REPETITIONS:  # fewer foretell nothing
             note += f"; about {claim['repetitions_needed']:,.0f} repetitions would decide it"
-        difference = f", difference {claim['estimate']:.4g} [{claim['ci_low']:.4g}, {claim['ci_high']:.4g}]"
+        ends = "" if math.isnan(claim["ci_low"]) else f" [{claim['ci_low']:.4g}, {claim['ci_high']:.4g}]"
+        difference = f", difference {claim['estimate']:.4g}{ends}"
         difference *= not math.isnan(claim["estimate"])
         verdict = claim["verdict"] + _HOLM.get(claim["holm"], "")
         lines.append(f"  {claim['text']}{case}: {verdict}{difference}{note}")

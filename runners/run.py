@@ -12,6 +12,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from bench.data_kind import DataKind
 from bench.errors import BenchError
+from bench.rewards import finite
 from runners import cli
 from runners.command import cut
 
@@ -71,7 +72,7 @@ def run_and_report(composed: "Composed", changes: Sequence[str] = ()) -> None:
     }
     for repetition, error in result.failed.items():
         print(f"error: repetition {repetition} failed: {cut(error)}", file=sys.stderr)
-    print(json.dumps(report) if is_json else _text(report), flush=True)
+    print(json.dumps(finite(report), allow_nan=False) if is_json else _text(report), flush=True)
     if result.failed:
         record = result.folder / f"rep-{min(result.failed):05d}.failed.json"
         count = len(result.failed) + len(result.done)

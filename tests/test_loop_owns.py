@@ -139,3 +139,13 @@ def test_a_tuner_is_told_what_the_task_reveals():
     tuner = Peeks({"x": 0.5, "y": 0.25, "word": "b"})
     run(Open(Says()), tuner, rounds=10)
     assert tuner.seen[0] == 0.125
+
+
+def test_what_a_tuner_does_to_an_outcome_does_not_stay():
+    class Writes(Answers):
+        def _tell(self, reward, outcome):
+            assert "regret" not in outcome.values
+            outcome.values["regret"] = reward
+
+    trace = run(Direct(Says()), Writes({"x": 0.5, "y": 0.25, "word": "b"}), rounds=5)
+    assert trace.columns()["regret"][-1] == pytest.approx(5 * 0.125)

@@ -61,15 +61,13 @@ class Told(dict[str, Any]):
         return Told(self)
 
 
-_NO_VALUES = Told()
-
-
 def told(outcome: Outcome, reward: float, names: Sequence[str]) -> Outcome:
     """Return what a tuner is told of an outcome: of its values those with these names, and no costs.
 
     The others are for the trace: with the regret a tuner would know what no tuner can know.
     """
-    values, steps = _NO_VALUES, ()
+    values = Told()
+    steps: tuple[dict[str, Any], ...] = ()
     if names:
         values, *rest = (
             Told({name: step[name] for name in names if name in step}) for step in (outcome.values, *outcome.steps)

@@ -117,7 +117,7 @@ class TwoSided(CaseClaim):
         return Extreme(parts, outer, "min" if self.combine.right == "highest" else "max")
 
     def no_evidence(self, case: Case, rule: Rule) -> str:
-        """Return why a case is no evidence: sides, or repetitions, are identical, or none is better than random arms."""
+        """Return why a case is no evidence: sides or repetitions are identical, or none is better than random arms."""
         left, right = self.values(case)
         if all(np.array_equal(a, b) for a in left.T for b in right.T):
             return IDENTICAL
