@@ -1,5 +1,6 @@
 """The pages of all results, and the overviews of claims and published numbers."""
 
+import json
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.audit.published import PublishedOverview, published_overview, published_text
+from bench.digest import digest
 from bench.errors import BenchError, one_line
 from bench.gallery.build import build
 from bench.gallery.overview import overview, overview_text
@@ -15,24 +17,41 @@ from bench.gallery.papers import PaperPage, read_paper, read_papers
 from bench.report.figure import Figure
 from bench.report.tables import to_csv
 from runners.config.figures import figure_names, load_figure
-from runners.config.folders import CHECKOUT, remembered, user_folder
+from runners.config.folders import CHECKOUT, CONFIGS, remembered, user_folder
 from runners.config.headlines import load_headlines
 from runners.config.papers import compared, load_paper
 from runners.config.tree import choices
+from runners.results import made_of
 from runners.results.checksums import note
 from runners.results.comparison_pages import write_pages
 from runners.results.derive import committed_long_tables
-from runners.results.store import write_text
+from runners.results.store import read_json, write_text
 
 DOCS = CHECKOUT / "docs" if CHECKOUT else None
 """The documentation; an installed wheel has none."""
+
+_MADE = "raw/made_of/pages.json"
+_DAMAGED = "manifest.json cannot be read"
 
 
 def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Path, int]:
     """Write pages, and overviews of reference results; return the first page, and how many are new.
 
-    ``each`` calls a function for each figure that has changed, such as `runners.execute.workers.spread`.
+    ``each`` calls a function for each figure that has changed, such as `runners.execute.workers.spread`. Where nothing
+    has changed since they were written, they stay as they are.
     """
+    made = _made_of()
+    if read_json(folder / _MADE) == {"made_of": made, "folder": made_of.folder_as_it_is(folder)}:
+        return folder / "index.html", 0
+    pages, is_sound = _write(folder, each)
+    if is_sound:
+        noted = {"made_of": made, "folder": made_of.folder_as_it_is(folder)}
+        write_text(folder / _MADE, json.dumps(noted) + "\n")
+    return folder / "index.html", pages
+
+
+def _write(folder: Path, each: Callable[..., Any]) -> tuple[int, bool]:
+    """Write pages and overviews; return how many pages, and whether no result or figure was damaged."""
     papers = read_papers(folder, *_configured(user_folder()), figure_names(), committed_long_tables)
     numbers = _published(folder, figure_names())
     names = list(_configured(user_folder())[0])
@@ -42,15 +61,22 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
     docs = {name: path.read_text(encoding="utf-8") for name, path in texts.items()}
     pages = build(papers, shown, docs, each, (folder, DOCS) if DOCS else None)
     write_pages(folder, pages)
-    for result in (result for page in papers for figure in page.figures for result in figure.results):
-        for problem in result.problems:
-            if problem.startswith("manifest.json cannot be read"):
-                print(f"error: {result.folder}/{problem}", file=sys.stderr)
+    results = [result for page in papers for figure in page.figures for result in figure.results]
+    damaged = [f"{one.folder}/{problem}" for one in results for problem in one.problems if problem.startswith(_DAMAGED)]
+    for problem in damaged:
+        print(f"error: {problem}", file=sys.stderr)
     overviews = _overviews(papers, numbers)
     for name, text in overviews.items():
         write_text(folder / name, text)
     note(folder, [folder / name for name in overviews])
-    return folder / "index.html", len(pages)
+    return len(pages), not damaged and len(names) == len(choices("figure"))
+
+
+def _made_of() -> str:
+    """Return the digest of all that pages follow from beside the results: code, configuration, documentation."""
+    folders = [(CONFIGS, "*.yaml"), (user_folder(), "*.yaml"), (DOCS, "*.md")]
+    paths = [path for folder, pattern in folders if folder for path in sorted(folder.rglob(pattern))]
+    return digest([made_of.code(), {str(path): digest(path.read_bytes(), 20) for path in paths}], 20)
 
 
 def overviews(folder: Path) -> dict[str, str]:
