@@ -117,8 +117,8 @@ class RunResult:
             number, error = next(iter(self.failed.items()))
             trace = self._store.path(self.run_id, number, ".failed.json")
             raise BenchError(
-                f"found no finished repetition: all {len(self.failed)} failed, the first with {error}; its traceback is "
-                f"in {trace}"
+                f"found no finished repetition: all {len(self.failed)} failed, the first with {error}; its traceback "
+                f"is in {trace}"
             )
 
     def _failures(self) -> str:

@@ -18,18 +18,19 @@ class Speechless(Exception):
         raise RuntimeError("no words")
 
 
+class Unshowable(Exception):
+    """Nor can what was noted on it."""
+
+    @property
+    def __notes__(self):
+        raise Unshowable
+
+
 def swallow():
     """Run on, whatever is raised: a limit of time, Ctrl-C."""
     end = time.monotonic() + 600
     while time.monotonic() < end:
         with suppress(BaseException):
-            time.sleep(0.01)
-
-
-def swallow_once():
-    """Take the first thing that is raised for an answer, and go on."""
-    with suppress(BaseException):
-        while True:
             time.sleep(0.01)
 
 
@@ -39,8 +40,11 @@ def throw(error):
 
 KINDS = {
     "abort": os.abort,
+    "compute": lambda: sum(range(10**13)),
+    "closed files": lambda: os.closerange(3, 200),
     "closed stdout": lambda: (sys.stdout.close(), sys.stderr.close()),
     "emptied environment": os.environ.clear,
+    "enormous": lambda: throw(ValueError("x" * 50_000_000)),
     "exit": lambda: sys.exit(3),
     "exit without a word": lambda: os._exit(3),
     "generator exit": lambda: throw(GeneratorExit()),
@@ -49,9 +53,8 @@ KINDS = {
     "segfault": lambda: os.kill(os.getpid(), signal.SIGSEGV),
     "sleep": lambda: time.sleep(600),
     "speechless": lambda: throw(Speechless()),
-    "stop": lambda: os.kill(os.getpid(), signal.SIGSTOP),
     "swallow": swallow,
-    "swallow once": swallow_once,
+    "unshowable": lambda: throw(Unshowable()),
 }
 
 
@@ -59,13 +62,15 @@ KINDS = {
 class Harmful(Tuner):
     kind: str = "segfault"
     at: int = 1
+    repetition: int | None = None
 
     def _start(self, problem, seeds):
+        self.does_harm = self.repetition in (None, seeds.repetition)
         self.space, self.rng, self.asked = problem.space, seeds.generator("draw"), 0
 
     def _ask(self):
         self.asked += 1
-        if self.asked == self.at:
+        if self.asked == self.at and self.does_harm:
             KINDS[self.kind]()
         return self.space.sample(self.rng)
 

@@ -21,7 +21,6 @@ import psutil
 import pytest
 from commands import PATIENCE, ROOT, Commands, has_ended, popen_repetitions, until
 from trouble_tuner import ROUNDS
-from worker_calls import die_once
 
 import bandit_bench
 from bench.errors import ConfigError, StoreError
@@ -29,8 +28,7 @@ from runners.cli import main
 from runners.command import command, plain_command
 from runners.config.experiment import Experiment
 from runners.config.runner import Runner
-from runners.execute.fanout import run_all, run_each
-from runners.execute.workers import spread, workers
+from runners.execute.fanout import run_all
 from runners.results.store import Store
 
 STOPPED = "stopped; finished work is kept, rerun to resume\n"
@@ -191,44 +189,10 @@ def test_a_reader_who_has_had_enough_is_no_traceback(commands, words, finished):
     assert len(parquet(commands.results)) == finished
 
 
-@pytest.mark.parametrize("backend", ["loky", "dask"])
-def test_what_is_lost_with_a_worker_is_run_once_more_and_fails_alone_if_it_kills_another(
-    tmp_path, trouble, experiment, monkeypatch, capsys, backend
-):
-    """Repetition 1 kills each worker that runs it, repetition 2 the first; all workers have one thread."""
-    if backend == "dask":
-        pytest.importorskip("distributed", reason="dask is not installed")
-    others = {0, 2, 3, 4, 5}
-    calm = Store(tmp_path / "calm")
-    for answer in run_each([(experiment, others)], calm, jobs=1, runner=Runner()):
-        assert answer.status == "new"
-    monkeypatch.setenv("TROUBLE_LOG", str(tmp_path / "log"))
-    trouble(f"kill 1;kill_once 2 {tmp_path / 'killed'}")
-    store = Store(tmp_path / "results")
-    result = run_all([experiment], 6, store, jobs=2, runner=Runner(backend, progress=True))[experiment.run_id]
-    assert (tmp_path / "killed").exists()
-    assert (result.done, list(result.failed)) == (others, [1])
-    assert result.failed[1].startswith("its worker died twice (")
-    assert store.failure(experiment.run_id, 1)["error"] == result.failed[1]
-    assert parquet(store.root) == parquet(calm.root)
-    lines = [line.split() for line in (tmp_path / "log").read_text().splitlines()]
-    assert sorted(int(line[0]) for line in lines) == sorted(others)
-    assert str(os.getpid()) not in {line[2] for line in lines}
-    assert {line[1] for line in lines} == {"11"}  # threads of the libraries, and what the variable says
-    assert "6/6 repetitions" in capsys.readouterr().err
-
-
-def test_pages_whose_worker_died_are_drawn_again(tmp_path):
-    with workers(Runner(), 2):
-        pages = list(spread(Runner(), 2)(die_once, [(number, str(tmp_path)) for number in range(10)]))
-    assert sorted(pages) == list(range(10))
-    assert (tmp_path / "dead").exists()
-
-
 def test_a_dask_scheduler_that_does_not_answer_is_named_and_one_without_workers(tmp_path, experiment, monkeypatch):
     distributed = pytest.importorskip("distributed", reason="dask is not installed")
     with monkeypatch.context() as patch:
-        patch.setattr("runners.execute.cluster.CONNECT_SECONDS", 1)
+        patch.setattr("runners.execute.dask_workers.CONNECT_SECONDS", 1)
         runner = Runner("dask", scheduler="tcp://127.0.0.1:9")
         with pytest.raises(ConfigError, match=r"^runner\.scheduler: found 'tcp://127.0.0.1:9', which does not respond"):
             run_all([experiment], 2, Store(tmp_path / "none"), jobs=2, runner=runner)

@@ -286,19 +286,3 @@ def test_the_picture_says_that_the_machine_had_other_work(busy, share):
     caption = " ".join(shown(FIGURE, NO_CURVES, finals(busy=busy)).caption)
     sentence = f"For {share} of the time the processor was not with the run"
     assert sentence in caption if share else "the processor was not" not in caption
-
-
-def test_a_users_class_is_measured_in_another_process_which_it_may_end(store):
-    direct = {"env": "bench.envs.moving_peak.SwitchingTriangle", "task": "bench.tasks.direct.Direct"}
-    parts = {part: {"_target_": path} for part, path in direct.items()}  # a worker that loads no numba starts sooner
-
-    def harmful(kind):
-        tuner = {"_target_": "harmful.Harmful", "kind": kind, "at": 5}
-        return Experiment({**parts, "tuner": tuner, "horizon": HORIZON, "seed": 0})
-
-    runs = {kind: harmful(kind) for kind in ("segfault", "interrupt", "emptied environment")} | {"none": experiment()}
-    results = timing.measure(drawn(*((one, 1) for one in runs.values())), store)
-    found = {kind: results[one.run_id] for kind, one in runs.items()}
-    assert found["segfault"].failed == {0: "its worker died twice (SIGSEGV)"}
-    assert "KeyboardInterrupt" in found["interrupt"].failed[0]
-    assert found["emptied environment"].new == found["none"].new == {0}

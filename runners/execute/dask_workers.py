@@ -16,6 +16,7 @@ from runners.execute.workers import died, no_interrupt, not_started
 CONNECT_SECONDS = 15
 _WORKERS_SECONDS = 120
 """How long there may be no workers while calls are made: those that died are being started again."""
+_CLOSE_SECONDS = 5
 _QUIET = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 """For dask workers: they ignore Ctrl-C, which is handled by the process that started them."""
 
@@ -25,8 +26,8 @@ def _backend(client: Any, scheduler: str) -> Any:
     from distributed.scheduler import KilledWorker
     from joblib._dask import DaskDistributedBackend
 
-    class Backend(DaskDistributedBackend):  # type: ignore[misc]
-        def submit(self, func: Any, callback: Callable[[Any], None] | None = None) -> "Future[Any]":
+    class Backend(DaskDistributedBackend):
+        def submit(self, func: Any, callback: Callable[[Any], None]) -> "Future[Any]":
             future: Future[Any] = super().submit(func, callback)
 
             def tell(ended: "Future[Any]") -> None:
@@ -45,12 +46,10 @@ def _backend(client: Any, scheduler: str) -> Any:
             return super().retrieve_result_callback(out)
 
         def effective_n_jobs(self, n_jobs: int) -> int:
-            try:
-                return max(2, super().effective_n_jobs(n_jobs))  # with one joblib makes calls in this process
-            except TimeoutError:
-                raise _without_workers(scheduler) from None
+            _require_workers(client, scheduler, _WORKERS_SECONDS)
+            return max(2, sum(client.nthreads().values()))  # with one joblib makes calls in this process
 
-    return Backend(client=client, wait_for_workers_timeout=_WORKERS_SECONDS)
+    return Backend(client=client)
 
 
 @contextmanager
@@ -81,7 +80,7 @@ def dask_workers(runner: Runner, jobs: int) -> Iterator[None]:
                     "running dask scheduler, such as tcp://node1:8786"
                 ) from None
             with client:
-                _require_workers(client, runner.scheduler)
+                _require_workers(client, runner.scheduler, CONNECT_SECONDS)
                 with joblib.parallel_config(_backend(client, runner.scheduler)):
                     yield
             return
@@ -91,30 +90,32 @@ def dask_workers(runner: Runner, jobs: int) -> Iterator[None]:
                 local = LocalCluster(**size, dashboard_address="127.0.0.1:0", silence_logs=50)
         except Exception as error:
             raise not_started(error) from error
-        with local, Client(local) as client, joblib.parallel_config(_backend(client, local.scheduler_address)):
-            try:
+        client = Client(local)
+        try:
+            with joblib.parallel_config(_backend(client, local.scheduler_address)):
                 yield
-            except BaseException:  # do not wait for the workers: finished results are on disk
-                for nanny in local.workers.values():
-                    nanny.auto_restart = False
+        finally:  # do not wait for the workers: finished results are on disk
+            for nanny in local.workers.values():
+                nanny.auto_restart = False
+                if nanny.pid:
                     with suppress(ProcessLookupError):
-                        if nanny.pid:
-                            os.kill(nanny.pid, signal.SIGKILL)
-                raise
+                        os.kill(nanny.pid, signal.SIGKILL)
+            for each in (client, local):
+                with suppress(TimeoutError):  # where a worker is being started
+                    each.close(timeout=_CLOSE_SECONDS)
 
 
-def _require_workers(client: Any, scheduler: str) -> None:
+def _require_workers(client: Any, scheduler: str, seconds: float) -> None:
+    """Raise ConfigError where there are no workers for some seconds, or no scheduler."""
     try:
-        client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+        client.wait_for_workers(1, timeout=seconds)
     except TimeoutError:
-        raise _without_workers(scheduler) from None
-
-
-def _without_workers(scheduler: str) -> ConfigError:
-    return ConfigError(
-        f"runner.scheduler: found no workers at '{scheduler}', expected at least one, started with: dask worker "
-        f"{scheduler}"
-    )
+        raise ConfigError(
+            f"runner.scheduler: found no workers at '{scheduler}', expected at least one, started with: dask worker "
+            f"{scheduler}"
+        ) from None
+    except Exception:
+        raise _lost(scheduler) from None
 
 
 def _lost(scheduler: str) -> ConfigError:

@@ -73,7 +73,7 @@ class FanOut:
         self._queue.appendleft(Call(function, *arguments))
 
     def answers(self) -> Iterator[Any]:
-        """Yield an `Answer` for each repetition, and what each call returns, as they come; what one raises is raised."""
+        """Yield an `Answer` for each repetition, and what each call returns, as they come; raise what one raises."""
         if not self._queue:
             return
         here = one_thread() if self._is_here else nullcontext()

@@ -61,6 +61,7 @@ def set_up(command: int) -> None:
     _files.append(os.open(os.devnull, os.O_RDONLY))
     os.environ.setdefault("PYTHONFAULTHANDLER", "")  # read by loky: no lists of frames and modules at a crash
     collect_rarely()
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))  # for libraries still to come
     if os.getppid() == command:  # not on another machine
         threading.Thread(target=_end_with, args=(command,), daemon=True).start()
     if numba := sys.modules.get("numba"):
@@ -153,9 +154,11 @@ def time_limit(seconds: float | None, record: Callable[[TimeOverError], Any] = i
     has_alarm = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
     may_end = _in_worker.is_set() or is_command.is_set()
     try:
-        with _end(seconds + GRACE_SECONDS * has_alarm, over, record) if may_end else nullcontext():
-            with _alarm(over) if has_alarm else nullcontext():
-                yield
+        with (
+            _end(seconds + GRACE_SECONDS * has_alarm, over, record) if may_end else nullcontext(),
+            _alarm(over) if has_alarm else nullcontext(),
+        ):
+            yield
     except BaseException as error:
         if time.monotonic() < end or isinstance(error, KeyboardInterrupt):
             raise

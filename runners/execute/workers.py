@@ -98,6 +98,7 @@ def _parallel(runner: Runner, jobs: int) -> Iterator[None]:
         options |= {"initializer": set_up, "initargs": (os.getpid(),), "max_nbytes": None, "inner_max_num_threads": 1}
     try:
         config = joblib.parallel_config(runner.backend, **options)
+        joblib.Parallel(return_as="generator_unordered")  # which not every back end can
     except (ValueError, TypeError) as error:
         raise ConfigError(
             f"runner.backend: found '{runner.backend}', expected loky or dask ({one_line(error)})"
