@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bench.report.limits import is_limit
-from bench.report.provenance import commands, key_of
+from bench.report.provenance import key_of, overrides_of
 from bench.report.reading import READING
 from bench.report.tasks import METHOD
 
@@ -20,11 +20,11 @@ def compare_commands(manifest: Mapping[str, Any]) -> list[str]:
     Where they have different numbers of repetitions it asks for the largest.
     """
     panels: dict[str, dict[str, list[str]]] = {}
-    for run, line in zip(manifest.get("runs") or [], commands(manifest), strict=True):
+    for run, words in zip(manifest.get("runs") or [], overrides_of(manifest), strict=True):
         labels = dict(run.get("labels") or {})
         if METHOD in labels and READING not in labels and not is_limit(labels):
             method = labels.pop(METHOD)
-            panels.setdefault(str(labels), {})[method] = shlex.split(line)[3:]
+            panels.setdefault(str(labels), {})[method] = words
     lines = []
     for methods in panels.values():
         tuners, others, most = [], [], 0

@@ -1,8 +1,8 @@
 """A figure as a command asks for it."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,8 @@ class AskedFigure:
     repetitions where they are run until the claims are decided; None: as many as the scale says, which also holds for
     timings and for figures without claims. ``formats`` and ``size``: what is written beside the usual files, and the
     width of a PDF; see `bench.report.formats`. ``readings``: whether all readings are run, or only the first.
-    ``runs``: its experiments, where they are not those that its figure spells.
+    ``runs``: its experiments, where they are not those that its figure spells. ``part``: the labels by axis that it
+    has, where it is a part of a figure.
     """
 
     figure: Figure
@@ -43,6 +44,7 @@ class AskedFigure:
     size: Size = ""
     renew: bool = False
     runs: list[LabelledRun] | None = None
+    part: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

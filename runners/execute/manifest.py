@@ -51,6 +51,7 @@ def _about(asked: AskedFigure, runs: Sequence[LabelledRun], provenance: Provenan
         "title": figure.heading,
         "scale": asked.scale,
         "command": asked.command,
+        **({"part": asked.part} if asked.part else {}),
         "settings": settings_table(
             figure, [labelled for labelled in runs if READING not in labelled.labels], asked.scale
         ),

@@ -19,7 +19,7 @@ from bench.report.reading import READING
 from bench.report.render import notes
 from bench.report.results import Results
 from bench.report.saving import content
-from bench.report.tables import from_csv, to_csv, to_markdown
+from bench.report.tables import to_csv, to_markdown
 from runners.config.figures import LabelledRun, by_reading, other_than_published, without_reading
 from runners.execute.figure_run import AskedFigure, FigureRun, all_failed, timed_part
 from runners.execute.manifest import in_lines, manifest_of, own_manifest
@@ -31,6 +31,9 @@ from runners.results.capture import environment, kind_of_machine
 from runners.results.committed import FILE, SECONDS, write_repetitions
 from runners.results.derive import Derived, derive, derive_committed, is_backed, long_tables, thinning
 from runners.results.store import write_text, write_together
+
+_JUDGED = ["claim", "verdict", "holm"]
+"""Columns of claims that tallies follow from."""
 
 
 def write(run: FigureRun) -> WrittenFigure:
@@ -49,7 +52,8 @@ def write(run: FigureRun) -> WrittenFigure:
         return WrittenFigure(asked, folder, failures=failures, error=_words(error))
     claims = derived.claims
     if not run.failed:
-        made_of.note(folder, run.made_of, names, {"repetitions": repetitions})
+        judged = claims.reindex(columns=_JUDGED).to_dict("list")
+        made_of.note(folder, run.made_of, names, {"repetitions": repetitions, "claims": judged})
     line = _line(asked, claims, repetitions, new=run.new, failed=len(run.failed))
     return WrittenFigure(asked, folder, claims, line, failures, notes=run.notes)
 
@@ -61,8 +65,7 @@ def unchanged(run: FigureRun) -> WrittenFigure | None:
     is_kept = asked.is_reference and asked.figure.source == "runs"  # the repetitions, in one of its files
     if noted is None or not (is_kept or asked.figure.source == "timing" or not run.missing()):
         return None
-    table = folder / "claims.csv"
-    claims = from_csv(table, dtype={"claim": str}) if table.is_file() else pd.DataFrame({"verdict": [], "holm": []})
+    claims = pd.DataFrame(noted["claims"])
     return WrittenFigure(asked, folder, claims, _line(asked, claims, noted["repetitions"]))
 
 
