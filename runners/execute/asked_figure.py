@@ -12,8 +12,8 @@ from bench.report.formats import Size
 from bench.report.reading import READING
 from runners.config.figures import LabelledRun, expand, figure_names
 from runners.config.tree import suite_choices
-from runners.results.derive import is_backed
-from runners.results.store import read_json, results_folder
+from runners.results.folder import ResultFolder
+from runners.results.store import results_folder
 from runners.results.until_decided import STEP, applies_to
 
 
@@ -87,12 +87,13 @@ class AskedFigure:
 
         A run whose data is not here is one of them if its key with the data that the manifest names is committed.
         """
-        folders = [results_folder() / f"{self.where}{kind}" for kind in ("", f"-{DataKind.SURROGATE}")]
-        folders = [path for path in folders if self.figure.source == "runs" and is_backed(self.figure, path)]
+        paths = [results_folder() / f"{self.where}{kind}" for kind in ("", f"-{DataKind.SURROGATE}")]
+        folders = [ResultFolder(path) for path in paths if self.figure.source == "runs"]
+        folders = [folder for folder in folders if folder.is_backed(self.figure)]
         runs = self.experiments() if folders else []
         for folder in folders:
-            if has_all(read_json(folder / "manifest.json"), runs, numbers=self.most is None):
-                return folder
+            if has_all(folder.own_manifest(), runs, numbers=self.most is None):
+                return folder.path
         return None
 
 
