@@ -181,6 +181,7 @@ def _asked(plan: ReproductionPlan, name: str) -> "AskedFigure":
         readings=readings,
         size=plan.size,
         renew=plan.renew,
+        part=plan.only,
     )
 
 

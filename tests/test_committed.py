@@ -18,7 +18,8 @@ from runners.execute.figure_run import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results.aggregate import Kept
 from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
-from runners.results.derive import committed_long_tables, derive_committed, is_backed, thinning
+from runners.results.derive import committed_long_tables, derive_committed, thinning
+from runners.results.folder import ResultFolder
 from runners.results.judged import judged_tables
 
 FIGURE: dict[str, Any] = {
@@ -185,7 +186,7 @@ def test_what_measured_seconds_say_is_derived_again(make, tmp_path):
     make("first", **SECONDS)
     folder = clone(tmp_path, "first", "second")
     figure = read_figure({**copy.deepcopy(FIGURE), **SECONDS})
-    assert is_backed(figure, folder)
+    assert ResultFolder(folder).is_backed(figure)
     tables = all_tables(figure, folder)
     assert set(tables) == {"table.csv", "claims.csv", "readings.csv"}
     assert {name: (folder / name).read_bytes() for name in tables} == tables

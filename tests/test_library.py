@@ -193,15 +193,15 @@ def test_the_largest_scale_is_loaded_and_parts_of_a_figure_last(results, monkeyp
     committed = results.with_name("committed")
     monkeypatch.setattr("runners.config.folders.CHECKOUT", committed)
 
-    def put(root, folder, more=""):
+    def put(root, folder, **more):
         path = root / "cdt" / "figure2" / folder / "manifest.json"
         path.parent.mkdir(parents=True)
         scale = folder.partition("-")[0]
-        command = f"python -m runners.reproduce figure=cdt/figure2 scale={scale}{more}"
-        path.write_text(json.dumps({"command": command, "scale": scale}))
+        command = f"python -m runners.reproduce figure=cdt/figure2 scale={scale}"
+        path.write_text(json.dumps({"command": command, "scale": scale, **more}))
         return path.parent
 
-    part = put(results, "paper-custom", " 'only=panel=LinUCB, simulation'")
+    part = put(results, "paper-custom", part={"panel": ["LinUCB, simulation"]})
     assert bb.load("cdt/figure2").folder == part
     assert bb.load("cdt/figure2", scale="paper-custom").scale == "paper"
     for root, folder in ((results, "smoke"), (results, "quick-custom"), (committed / "results", "paper-surrogate"),

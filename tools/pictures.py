@@ -6,7 +6,6 @@ them. Run it when the drawing changes.
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from bench.report.figure import Figure
 from bench.report.page import draw
@@ -14,25 +13,26 @@ from bench.report.plot import Plot
 from bench.report.saving import content
 from runners.config.figures import figure_names, load_figure
 from runners.results.checksums import note
-from runners.results.derive import derive_committed, is_backed
-from runners.results.store import results_folder, write_together
+from runners.results.derive import derive_committed
+from runners.results.folder import ResultFolder
+from runners.results.store import results_folder
 
 
 def main(names: Sequence[str]) -> int:
     """Draw the figures named, or all that have committed results; return the exit code."""
     for name in names or figure_names():
         figure = load_figure(name)
-        for folder in sorted((results_folder() / name).glob("paper*")):
-            if (folder / "manifest.json").is_file() and (plot := plot_of(figure, folder)):
-                write_together(folder, {f"{figure.name}.svg": content(draw(plot), "svg")})
-                note(results_folder(), [folder])
-                print(folder, flush=True)
+        for folder in ResultFolder.of(name):
+            if plot := plot_of(figure, folder):
+                folder.write({f"{figure.name}.svg": content(draw(plot), "svg")})
+                note(results_folder(), [folder.path])
+                print(folder.path, flush=True)
     return 0
 
 
-def plot_of(figure: Figure, folder: Path) -> Plot | None:
+def plot_of(figure: Figure, folder: ResultFolder) -> Plot | None:
     """Return the picture of a committed result as data; None if its tables cannot be drawn."""
-    return derive_committed(figure, folder).plot if is_backed(figure, folder) else None
+    return derive_committed(figure, folder.path).plot if folder.is_backed(figure) else None
 
 
 if __name__ == "__main__":

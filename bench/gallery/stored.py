@@ -1,6 +1,5 @@
 """What is on disk of one figure at one scale: pages, notebooks and overviews read it here."""
 
-import re
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +23,7 @@ from bench.report.provenance import (
     folder_of_runs,
     number_of_repetitions,
     number_of_rounds,
+    overrides_of,
     read_manifest,
 )
 from bench.report.reading import READING
@@ -89,8 +89,7 @@ class Stored:
         """What to sort by: whole figures first, the largest scale, real and synthetic data before stand-ins."""
         size = self.scale.split("-")[0]
         place = SCALES.index(size) if size in SCALES else len(SCALES)
-        is_part = re.search(r"(^|\s)'?only=", self.manifest.command) is not None
-        return is_part, place, bool(self.caveat), self.scale
+        return bool(self.manifest.part), place, bool(self.caveat), self.scale
 
     @property
     def is_reference(self) -> bool:
@@ -164,8 +163,9 @@ class Stored:
 
     @cached_property
     def choices(self) -> dict[str, list[str]]:
-        """The environments, algorithms and tuners of its runs, as their commands name them."""
-        pairs = {tuple(word.split("=", 1)) for command in self.commands for word in command.split() if "=" in word}
+        """The environments, algorithms and tuners of its runs, as their overrides name them."""
+        overrides = overrides_of(self.manifest.model_dump())
+        pairs = {tuple(word.split("=", 1)) for words in overrides for word in words if "=" in word}
         return {part: sorted(value for key, value in pairs if key == part) for part in PARTS}
 
     @cached_property

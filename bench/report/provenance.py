@@ -19,7 +19,7 @@ _SIZE = ("horizon", "repetitions")
 def factored(
     labels: Sequence[Mapping[str, str]], overrides: Sequence[Sequence[str]]
 ) -> tuple[dict[str, Any], list[list[str]]]:
-    """Return what a manifest stores of the experiments' overrides; `commands` is its inverse.
+    """Return what a manifest stores of the experiments' overrides; `overrides_of` is its inverse.
 
     First what they share: `all`, overrides that all experiments have, and `labels`: axis -> label -> overrides that all
     with the label have; then what is left of each. Of several overrides of one key the last counts.
@@ -40,6 +40,12 @@ def factored(
 
 
 def commands(manifest: Mapping[str, Any]) -> list[str]:
+    """Return the command of each run."""
+    return [shlex.join(["python", "-m", "runners.run", *words]) for words in overrides_of(manifest)]
+
+
+def overrides_of(manifest: Mapping[str, Any]) -> list[list[str]]:
+    """Return the overrides of each run, the inverse of `factored`, and its size."""
     shared = manifest.get("overrides") or {}
     lines = []
     for run in manifest.get("runs") or []:
@@ -47,8 +53,7 @@ def commands(manifest: Mapping[str, Any]) -> list[str]:
         for axis, label in (run.get("labels") or {}).items():
             words += shared.get("labels", {}).get(axis, {}).get(label, ())
         words += run.get("overrides") or ()
-        size = [f"{key}={run[key]}" for key in _SIZE if run.get(key)]
-        lines.append(shlex.join(["python", "-m", "runners.run", *dict.fromkeys(words), *size]))
+        lines.append([*dict.fromkeys(words), *(f"{key}={run[key]}" for key in _SIZE if run.get(key))])
     return lines
 
 
@@ -112,7 +117,7 @@ class Provenance(BaseModel):
         runs = manifest.get("runs") or []
         kinds = [DataKind.of(run.get("data")) for run in runs]
         generated = [kind.is_replaced for kind in kinds]
-        words = [word for line in itertools.compress(commands(manifest), generated) for word in line.split()]
+        words = [word for line in itertools.compress(overrides_of(manifest), generated) for word in line]
         named = {word.removeprefix("env=") for word in words if word.startswith("env=")}
         return cls(
             scale=str(manifest.get("scale", "")),
@@ -186,6 +191,7 @@ class Manifest(BaseModel):
 
     command: str = ""
     scale: str = ""
+    part: dict[str, list[str]] = {}
     provenance: Provenance | None = None
     settings: list[Setting] = []
     published: list[Any] = []

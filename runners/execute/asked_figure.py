@@ -1,8 +1,8 @@
 """A figure as a command asks for it."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,8 @@ from bench.report.formats import Size
 from bench.report.reading import READING
 from runners.config.figures import LabelledRun, expand, figure_names
 from runners.config.tree import suite_choices
-from runners.results.derive import is_backed
-from runners.results.store import read_json, results_folder
+from runners.results.folder import ResultFolder
+from runners.results.store import results_folder
 from runners.results.until_decided import STEP, applies_to
 
 
@@ -28,7 +28,8 @@ class AskedFigure:
     repetitions where they are run until the claims are decided; None: as many as the scale says, which also holds for
     timings and for figures without claims. ``formats`` and ``size``: what is written beside the usual files, and the
     width of a PDF; see `bench.report.formats`. ``readings``: whether all readings are run, or only the first.
-    ``runs``: its experiments, where they are not those that its figure spells.
+    ``runs``: its experiments, where they are not those that its figure spells. ``part``: the labels by axis that it
+    has, where it is a part of a figure.
     """
 
     figure: Figure
@@ -43,6 +44,7 @@ class AskedFigure:
     size: Size = ""
     renew: bool = False
     runs: list[LabelledRun] | None = None
+    part: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -85,12 +87,13 @@ class AskedFigure:
 
         A run whose data is not here is one of them if its key with the data that the manifest names is committed.
         """
-        folders = [results_folder() / f"{self.where}{kind}" for kind in ("", f"-{DataKind.SURROGATE}")]
-        folders = [path for path in folders if self.figure.source == "runs" and is_backed(self.figure, path)]
+        paths = [results_folder() / f"{self.where}{kind}" for kind in ("", f"-{DataKind.SURROGATE}")]
+        folders = [ResultFolder(path) for path in paths if self.figure.source == "runs"]
+        folders = [folder for folder in folders if folder.is_backed(self.figure)]
         runs = self.experiments() if folders else []
         for folder in folders:
-            if has_all(read_json(folder / "manifest.json"), runs, numbers=self.most is None):
-                return folder
+            if has_all(folder.own_manifest(), runs, numbers=self.most is None):
+                return folder.path
         return None
 
 

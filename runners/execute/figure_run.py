@@ -20,8 +20,9 @@ from runners.execute.twice import not_determined
 from runners.results import made_of
 from runners.results.aggregate import Kept, Repetitions, read_run
 from runners.results.capture import environment, kind_of_machine
-from runners.results.committed import CommittedRepetitions, labels_of
+from runners.results.committed import CommittedRepetitions
 from runners.results.derive import results_of, thinning
+from runners.results.folder import ResultFolder
 from runners.results.replay import compare, follows_last_digits
 from runners.results.store import Store, results_folder
 from runners.results.until_decided import STEP, look, with_repetitions
@@ -80,7 +81,7 @@ class FigureRun:
         folder, figure = self.folder, self.asked.figure
         keys = {labelled.experiment.key for labelled in self.runs}
         others = sorted(folder.parents[1].glob(f"*/{self.asked.scale}*"), key=lambda path: path.parent != folder.parent)
-        folders = [folder, *(path for path in others if path != folder and keys & labels_of(path).keys())]
+        folders = [folder, *(path for path in others if path != folder and keys & ResultFolder(path).keys())]
         committed = CommittedRepetitions(folders, thinning(figure), keys)
         if is_measured(figure.column):  # seconds of another machine are no repetitions
             if committed.machines != [kind_of_machine(environment())]:

@@ -1,22 +1,20 @@
 """What a figure's manifest says: settings with their sources, and which runs it has."""
 
-import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from bench.errors import ConfigError
 from bench.report.figure import Figure
 from bench.report.labels import Selection, matches
-from bench.report.provenance import Provenance, beside, factored, folder_of_runs, key_of, read_manifest
+from bench.report.provenance import Provenance, factored, key_of
 from bench.report.reading import READING
 from runners.config.classes import is_suites
 from runners.config.figures import LabelledRun, expand, load_figure, settings_of
 from runners.config.papers import leaves, load_paper
 from runners.execute.asked_figure import has_all
 from runners.execute.figure_run import AskedFigure, FigureRun
+from runners.results.folder import ResultFolder
 from runners.results.replay import extra_of
-from runners.results.store import read_json
 
 
 def manifest_of(run: FigureRun, provenance: Provenance) -> dict[str, Any]:
@@ -37,7 +35,7 @@ def manifest_of(run: FigureRun, provenance: Provenance) -> dict[str, Any]:
         }
         for labelled, repetitions, overrides in zip(run.runs, run.done(), rest, strict=True)
     ]
-    before = {} if run.new else read_json(run.folder / "manifest.json")
+    before = {} if run.new else ResultFolder(run.folder).own_manifest()
     notes = list(run.notes) or before.get("not_determined")
     about = _about(asked, run.runs, provenance) | ({"not_determined": notes} if notes else {})
     return {**about, "overrides": shared, "runs": runs}
@@ -50,6 +48,7 @@ def _about(asked: AskedFigure, runs: Sequence[LabelledRun], provenance: Provenan
         "title": figure.heading,
         "scale": asked.scale,
         "command": asked.command,
+        **({"part": asked.part} if asked.part else {}),
         "settings": settings_table(
             figure, [labelled for labelled in runs if READING not in labelled.labels], asked.scale
         ),
@@ -59,12 +58,12 @@ def _about(asked: AskedFigure, runs: Sequence[LabelledRun], provenance: Provenan
     }
 
 
-def own_manifest(asked: AskedFigure, folder: Path) -> dict[str, Any]:
+def own_manifest(asked: AskedFigure, folder: ResultFolder) -> dict[str, Any]:
     """Return what a figure's manifest says otherwise than that of the figure whose repetitions it is drawn from.
 
     ``only``: which of its runs it has, see `shared_runs`.
     """
-    others = read_json(beside(folder, asked.figure.repetitions_of) / "manifest.json")
+    others = folder.beside(asked.figure.repetitions_of).own_manifest()
     runs, only = shared_runs(asked.figure, asked.scale, asked.extra, others)
     about = _about(asked, runs, Provenance.of_manifest(others))
     own = {key: value for key, value in about.items() if value != others.get(key)}
@@ -93,20 +92,11 @@ def shared_runs(
     return runs, only
 
 
-def check_shared_runs(name: str, folder: Path) -> None:
+def check_shared_runs(folder: ResultFolder) -> None:
     """Refuse (ConfigError) a result that is drawn from other repetitions than its figure asks for today."""
-    if (with_runs := folder_of_runs(folder)) != folder:
-        manifest = read_manifest(folder)
-        shared_runs(load_figure(name), manifest["scale"], extra_of(manifest), read_manifest(with_runs))
-
-
-def in_lines(manifest: Mapping[str, Any]) -> str:
-    """Return a manifest as it is written: a line for each of its entries, and for each item of a list."""
-    entries = []
-    for key, value in manifest.items():
-        items = ",\n  ".join(map(json.dumps, value)) if isinstance(value, list) else ""
-        entries.append(f" {json.dumps(key)}: " + (f"[\n  {items}\n ]" if items else json.dumps(value)))
-    return "{\n" + ",\n".join(entries) + "\n}\n"
+    if (with_runs := folder.with_runs) != folder:
+        manifest = folder.manifest()
+        shared_runs(load_figure(folder.name), manifest["scale"], extra_of(manifest), with_runs.manifest())
 
 
 def settings_table(figure: Figure, runs: list[LabelledRun], scale: str = "paper") -> list[dict[str, Any]]:

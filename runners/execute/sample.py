@@ -12,10 +12,10 @@ from bench.report.typeset import duration
 from runners.config.runner import Runner
 from runners.execute.fanout import run_each
 from runners.execute.workers import spread
-from runners.results.committed import FILE, CommittedRepetitions
 from runners.results.derive import thinning
+from runners.results.folder import REPETITIONS, ResultFolder
 from runners.results.replay import TOLERANCE, CommittedRun, Compared, compare
-from runners.results.store import Store, read_json, results_folder
+from runners.results.store import Store, results_folder
 
 Size = int | Literal["all"] | None
 """How many repetitions are drawn; None: the usual number."""
@@ -55,8 +55,8 @@ def population(runs: Sequence[CommittedRun], sample: Size, *, is_named: bool) ->
         raise ConfigError("found no data for any of the committed runs, expected those that `bench.data status` lists")
     if not every:
         raise ConfigError(
-            f"found no committed repetitions ({FILE}) to play again below {results_folder()}, expected those of a run "
-            "at scale paper; figures of kind timing keep none"
+            f"found no committed repetitions ({REPETITIONS}) to play again below {results_folder()}, expected those of "
+            "a run at scale paper; figures of kind timing keep none"
         )
     if sample is not None:
         return Population(every, "", left_out)
@@ -88,7 +88,7 @@ def expected(drawn: Sequence[Repetition], jobs: int) -> str:
 
 def outdated(folder: Path, runs: Sequence[CommittedRun]) -> str:
     """Return why a result must be made again, and the command for it; "" if it need not be."""
-    manifest = read_json(folder / "manifest.json")
+    manifest = ResultFolder(folder).own_manifest()
     gone = len(manifest["runs"]) - len(runs)
     changed = sum(not run.is_asked for run in runs)
     if gone:
@@ -130,7 +130,7 @@ def play(drawn: Sequence[Repetition], jobs: int) -> Played:
 def _compare(store: Store, items: Sequence[Repetition], errors: dict[tuple[str, int], str]) -> list[Compared]:
     """Compare repetitions of one result."""
     figure, keys = items[0][0].figure, {run.key for run, _ in items}
-    committed = CommittedRepetitions([items[0][0].folder], thinning(figure), keys).runs
+    committed = ResultFolder(items[0][0].folder).repetitions(thinning(figure), keys)
     found = []
     for run, number in items:
         run_id = run.experiment.run_id

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from bench.errors import BenchError, ConfigError, one_line
-from bench.report.provenance import folder_of_runs
 from runners.config.folders import look_again
 from runners.config.runner import Runner
 from runners.config.tree import choices
@@ -15,7 +14,7 @@ from runners.execute.manifest import check_shared_runs
 from runners.execute.sample import Size, draw, expected, outdated, play, population, tolerance_words
 from runners.execute.workers import spread, workers
 from runners.results import checksums
-from runners.results.committed import FILE, SECONDS
+from runners.results.folder import REPETITIONS, SECONDS, ResultFolder
 from runners.results.golden import Rederived, compare_committed, compare_overviews
 from runners.results.replay import CommittedRun, committed_runs
 from runners.results.store import results_folder
@@ -45,7 +44,7 @@ def verify(
         results, unreadable = _read(names, jobs)
         problems += unreadable
         old = [_tried(outdated, folder, runs) for folder, runs in results.items()]
-        old += [_tried(check_shared_runs, name, folder) for name in names for folder in _folders(name)]
+        old += [_tried(check_shared_runs, ResultFolder(folder)) for name in names for folder in _folders(name)]
         for words, sentences in (("damaged", problems), ("outdated", sorted(filter(None, old)))):
             for sentence in sentences:
                 print(f"{words}: {sentence}", flush=True)
@@ -92,16 +91,16 @@ def _read(names: Sequence[str], jobs: int) -> tuple[Runs, list[str]]:
 
     Figures with the same repetitions have the same runs, once.
     """
-    sources = dict.fromkeys(folder_of_runs(folder) for name in names for folder in _folders(name))
-    wanted = [("/".join(source.parts[-3:-1]), source) for source in sources if (source / FILE).is_file()]
+    sources = dict.fromkeys(ResultFolder(folder).with_runs for name in names for folder in _folders(name))
+    wanted = [(source,) for source in sources if source.has(REPETITIONS)]
     found = dict(spread(Runner(progress=False), jobs)(_runs_of, wanted))
-    of_folders = {source: found[source] for _, source in wanted}  # in the same order for any number of jobs
+    of_folders = {source.path: found[source.path] for (source,) in wanted}  # in one order for any number of jobs
     problems = [runs for runs in of_folders.values() if isinstance(runs, str)]
     return {source: runs for source, runs in of_folders.items() if not isinstance(runs, str)}, problems
 
 
-def _runs_of(name: str, folder: Path) -> tuple[Path, list[CommittedRun] | str]:
-    return folder, _tried(committed_runs, name, folder)
+def _runs_of(folder: ResultFolder) -> tuple[Path, list[CommittedRun] | str]:
+    return folder.path, _tried(committed_runs, folder.name, folder.path)
 
 
 def _derive(names: Sequence[str], jobs: int, *, overviews: bool) -> tuple[list[str], bool]:

@@ -1,6 +1,5 @@
 """Everything that is written of a figure: tables, claims, pictures, manifest, and its repetitions."""
 
-import json
 import traceback
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -14,23 +13,25 @@ from bench.data_kind import DataKind
 from bench.errors import BenchError, one_line
 from bench.report.claims.tallies import spell_by_origin, tallies
 from bench.report.page import draw
-from bench.report.provenance import Provenance, read_manifest
+from bench.report.provenance import Provenance
 from bench.report.reading import READING
 from bench.report.render import notes
 from bench.report.results import Results
 from bench.report.saving import content
-from bench.report.tables import from_csv, to_csv, to_markdown
+from bench.report.tables import to_csv, to_markdown
 from runners.config.figures import LabelledRun, by_reading, other_than_published, without_reading
 from runners.execute.figure_run import AskedFigure, FigureRun, all_failed, timed_part
-from runners.execute.manifest import in_lines, manifest_of, own_manifest
+from runners.execute.manifest import manifest_of, own_manifest
 from runners.execute.timing import finals_of, measurements
 from runners.execute.written_figure import WrittenFigure
 from runners.results import made_of
 from runners.results.aggregate import Repetitions
 from runners.results.capture import environment, kind_of_machine
-from runners.results.committed import FILE, SECONDS, write_repetitions
-from runners.results.derive import Derived, derive, derive_committed, is_backed, long_tables, thinning
-from runners.results.store import write_text, write_together
+from runners.results.derive import Derived, derive, derive_committed, long_tables, thinning
+from runners.results.folder import ENVIRONMENT, MANIFEST, REPETITIONS, SECONDS, ResultFolder
+
+_JUDGED = ["claim", "verdict", "holm"]
+"""Columns of claims that tallies follow from."""
 
 
 def write(run: FigureRun) -> WrittenFigure:
@@ -49,7 +50,8 @@ def write(run: FigureRun) -> WrittenFigure:
         return WrittenFigure(asked, folder, failures=failures, error=_words(error))
     claims = derived.claims
     if not run.failed:
-        made_of.note(folder, run.made_of, names, {"repetitions": repetitions})
+        judged = claims.reindex(columns=_JUDGED).to_dict("list")
+        made_of.note(folder, run.made_of, names, {"repetitions": repetitions, "claims": judged})
     line = _line(asked, claims, repetitions, new=run.new, failed=len(run.failed))
     return WrittenFigure(asked, folder, claims, line, failures, notes=run.notes)
 
@@ -61,21 +63,21 @@ def unchanged(run: FigureRun) -> WrittenFigure | None:
     is_kept = asked.is_reference and asked.figure.source == "runs"  # the repetitions, in one of its files
     if noted is None or not (is_kept or asked.figure.source == "timing" or not run.missing()):
         return None
-    table = folder / "claims.csv"
-    claims = from_csv(table, dtype={"claim": str}) if table.is_file() else pd.DataFrame({"verdict": [], "holm": []})
+    claims = pd.DataFrame(noted["claims"])
     return WrittenFigure(asked, folder, claims, _line(asked, claims, noted["repetitions"]))
 
 
 def redraw(asked: AskedFigure, folder: Path) -> WrittenFigure:
     """Write tables and pictures of a figure from what is committed of its runs, in whichever folder; nothing is run."""
     try:
+        result = ResultFolder(folder)
         if asked.repetitions_of:
-            write_text(folder / "manifest.json", in_lines(own_manifest(asked, folder)))
-        repetitions = sum(entry["repetitions"] for entry in read_manifest(folder)["runs"])
+            result.write({}, own_manifest(asked, result))
+        repetitions = sum(entry["repetitions"] for entry in result.manifest()["runs"])
         derived = derive_committed(asked.figure, folder)
-        files = _files(asked, derived, has_repetitions=is_backed(asked.figure, folder))
-        of_runs = (FILE, SECONDS, "environment.json") if asked.repetitions_of else ()
-        write_together(folder, files | dict.fromkeys(of_runs))
+        files = _files(asked, derived, has_repetitions=result.is_backed(asked.figure))
+        of_runs = (REPETITIONS, SECONDS, ENVIRONMENT) if asked.repetitions_of else ()
+        result.write(files | dict.fromkeys(of_runs))
     except Exception as error:
         return WrittenFigure(asked, folder, error=_words(error))
     claims = derived.claims
@@ -107,21 +109,20 @@ def _words(error: Exception) -> str:
 
 def _write(run: FigureRun) -> tuple[Derived, list[str]]:
     """Write the files of a figure; return what they say, and their names."""
-    asked, folder = run.asked, run.folder
+    asked, result = run.asked, ResultFolder(run.folder)
     kept = run.read() if asked.figure.source == "runs" else []
     derived = _derived(run, kept)
     keeps = asked.is_reference and bool(kept)
-    files = _files(asked, derived, has_repetitions=keeps or (folder / FILE).exists())
+    files = _files(asked, derived, has_repetitions=keeps or result.has(REPETITIONS))
     manifest = manifest_of(run, derived.results.provenance)
     made = _environment(run, kept)
     if keeps:
         by_key: dict[str, dict[int, Any]] = {}
         for labelled, repetitions in zip(run.runs, kept, strict=True):
             by_key.setdefault(labelled.experiment.key, {}).update(repetitions.kept)
-        write_repetitions(folder, thinning(asked.figure), by_key)
-    about = {"manifest.json": in_lines(manifest), "environment.json": json.dumps(made, indent=1)}
-    write_together(folder, {name: text.encode() for name, text in about.items()} | files)
-    return derived, [*about, *files, SECONDS, *([FILE] if keeps else [])]
+        result.write_repetitions(thinning(asked.figure), by_key)
+    result.write(files, manifest, made)
+    return derived, [MANIFEST, ENVIRONMENT, *files, SECONDS, *([REPETITIONS] if keeps else [])]
 
 
 def _derived(run: FigureRun, kept: Sequence[Repetitions]) -> Derived:

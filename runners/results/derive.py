@@ -13,14 +13,14 @@ import numpy as np
 from bench.columns import is_measured
 from bench.errors import StoreError
 from bench.report.figure import Figure
-from bench.report.provenance import Provenance, folder_of_runs, read_manifest
+from bench.report.provenance import Provenance
 from bench.report.reading import READING
 from bench.report.render import Rendering
 from bench.report.results import Results
-from bench.report.tables import from_csv, to_csv
+from bench.report.tables import to_csv
 from runners.config.figures import by_reading, unfold
 from runners.results.aggregate import Repetitions, curve_table, final_table
-from runners.results.committed import FILE, SECONDS, CommittedRepetitions, read_seconds
+from runners.results.folder import REPETITIONS, SECONDS, ResultFolder
 from runners.results.until_decided import STEP
 
 CURVE_DIGITS = 8
@@ -78,35 +78,30 @@ def thinning(figure: Figure) -> dict[str, Any]:
 
 def derive_committed(figure: Figure, folder: Path) -> Derived:
     """Return what a figure's committed repetitions say; StoreError unless they are those that the manifest lists."""
-    manifest = read_manifest(folder)
+    result = ResultFolder(folder)
+    manifest = result.manifest()
     if figure.source == "timing":
-        finals = read_seconds(folder).assign(rounds=from_csv(folder / "finals.csv")["rounds"])
-        return Derived({"": Results(figure, finals=finals, provenance=Provenance.of_manifest(manifest))})
-    runs = list(_runs(figure, folder, manifest["runs"])) if figure.source == "runs" else []
+        return Derived({"": Results(figure, finals=result.timings(), provenance=Provenance.of_manifest(manifest))})
+    runs = list(_runs(figure, result, manifest["runs"])) if figure.source == "runs" else []
     return derive(figure, runs, _provenances(figure, manifest))
-
-
-def is_backed(figure: Figure, folder: Path) -> bool:
-    """Whether what the tables follow from is there: repetitions, measured seconds, or a formula."""
-    path = folder / SECONDS if figure.source == "timing" else folder_of_runs(folder) / FILE
-    return figure.source == "formula" or path.is_file()
 
 
 def committed_long_tables(figure: Figure, folder: Path) -> dict[str, bytes]:
     """Return `long_tables` of a figure's committed repetitions under the first reading; StoreError as above."""
-    entries = read_manifest(folder)["runs"]
-    runs = list(_runs(figure, folder, [entry for entry in entries if READING not in entry["labels"]]))
+    result = ResultFolder(folder)
+    entries = result.manifest()["runs"]
+    runs = list(_runs(figure, result, [entry for entry in entries if READING not in entry["labels"]]))
     return long_tables(results_of(figure, runs, Provenance()))
 
 
-def _runs(figure: Figure, folder: Path, entries: Sequence[Mapping[str, Any]]) -> Iterator[Repetitions]:
-    folder = folder_of_runs(folder)
-    committed = CommittedRepetitions([folder], thinning(figure), {entry["key"] for entry in entries})
+def _runs(figure: Figure, result: ResultFolder, entries: Sequence[Mapping[str, Any]]) -> Iterator[Repetitions]:
+    folder = result.with_runs.path
+    committed = result.repetitions(thinning(figure), {entry["key"] for entry in entries})
     for entry in entries:
-        kept = dict(sorted(committed.runs.get(entry["key"], {}).items())[: entry["repetitions"]])
+        kept = dict(sorted(committed.get(entry["key"], {}).items())[: entry["repetitions"]])
         if len(kept) < entry["repetitions"]:
             raise StoreError(
-                f"{folder / FILE}: found {len(kept)} repetitions of {', '.join(entry['labels'].values())}, "
+                f"{folder / REPETITIONS}: found {len(kept)} repetitions of {', '.join(entry['labels'].values())}, "
                 f"expected {entry['repetitions']} as manifest.json says; make the figure again"
             )
         if is_measured(figure.column) and not all(repetition.seconds for repetition in kept.values()):

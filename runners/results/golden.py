@@ -10,11 +10,9 @@ from typing import Any, NamedTuple
 
 from bench.errors import BenchError, one_line
 from bench.report.figure import Figure
-from bench.report.provenance import folder_of_runs
 from runners.config.figures import load_figure
-from runners.results.capture import environment, kind_of_machine
-from runners.results.committed import machines
-from runners.results.derive import derive_committed, is_backed
+from runners.results.derive import derive_committed
+from runners.results.folder import ResultFolder
 from runners.results.judged import judged_tables
 from runners.results.pages import overviews
 
@@ -50,9 +48,8 @@ class Rederived(NamedTuple):
 
 def compare_committed(root: Path, names: Sequence[str], each: Callable[..., Any] = starmap) -> list[Rederived]:
     """Derive all tables of some figures' committed results again, and compare them; ``each`` as in `write_gallery`."""
-    folders = [(name, folder) for name in names for folder in sorted((root / name).glob("paper*"))]
-    made = [(name, folder) for name, folder in folders if (folder / "manifest.json").is_file()]
-    return list(each(_compare, [(root, load_figure(name), folder) for name, folder in made]))
+    folders = [(name, folder.path) for name in names for folder in ResultFolder.of(name, root=root)]
+    return list(each(_compare, [(root, load_figure(name), folder) for name, folder in folders]))
 
 
 def compare_overviews(root: Path) -> Rederived:
@@ -72,12 +69,12 @@ def _compare(root: Path, figure: Figure, folder: Path) -> Rederived:
 def _compare_result(root: Path, figure: Figure, folder: Path) -> Rederived:
     where = folder.relative_to(root).as_posix()
     names = [f"{where}/{path.name}" for path in sorted(folder.glob("*.csv"))]
-    if not is_backed(figure, folder):
+    if not ResultFolder(folder).is_backed(figure):
         return Rederived(unbacked=names)
     derived = derive_committed(figure, folder)
     tables = derived.files() | judged_tables(derived)
     files = {f"{where}/{file}": content for file, content in tables.items()}
-    compared = _compare_files(root, files, exact=machines(folder_of_runs(folder)) == [kind_of_machine(environment())])
+    compared = _compare_files(root, files, exact=ResultFolder(folder).is_of_this_machine)
     return compared._replace(unbacked=[name for name in names if name not in files])
 
 

@@ -1,6 +1,7 @@
 """What results were made of, noted below ``raw``, so that what has not changed is not made again."""
 
 import json
+import os
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
@@ -53,6 +54,17 @@ def noted(folder: Path, made_of: str) -> dict[str, Any] | None:
     if found.get("made_of") != made_of or not isinstance(files, dict) or _digests(folder, files) != files:
         return None
     return found
+
+
+def folder_as_it_is(folder: Path) -> str:
+    """Return the digest of names, sizes and times of all files of a folder of results, its pages among them."""
+    found = []
+    for root, names, files in os.walk(folder):
+        names[:] = [name for name in names if name[0] != "." and (root != str(folder) or name != "raw")]
+        for path in (os.path.join(root, name) for name in files if name[0] != "."):
+            status = os.lstat(path)
+            found.append([os.path.relpath(path, folder), status.st_size, status.st_mtime_ns])
+    return digest(sorted(found), 20)
 
 
 def _place(folder: Path) -> Path:

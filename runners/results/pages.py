@@ -1,5 +1,6 @@
 """The pages of all results, and the overviews of claims and published numbers."""
 
+import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.audit.published import PublishedOverview, published_overview, published_text
+from bench.digest import digest
 from bench.errors import BenchError, one_line
 from bench.gallery.build import build
 from bench.gallery.folders import read_paper, read_papers, with_results
@@ -17,15 +19,19 @@ from bench.gallery.render import build_own
 from bench.report.figure import Figure
 from bench.report.tables import to_csv
 from runners.config.figures import figure_names, load_figure
-from runners.config.folders import CHECKOUT, remembered, user_folder
+from runners.config.folders import CHECKOUT, CONFIGS, remembered, user_folder
 from runners.config.headlines import load_headlines
 from runners.config.papers import compared, load_paper
 from runners.config.reference import page as choices_page
 from runners.config.tree import choices
+from runners.results import made_of
 from runners.results.checksums import note
 from runners.results.comparison_pages import is_suites, write_pages
 from runners.results.derive import committed_long_tables
-from runners.results.store import write_text
+from runners.results.store import read_json, write_text
+
+_MADE = "raw/made_of/pages.json"
+_DAMAGED = "manifest.json cannot be read"
 
 
 def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Path, int]:
@@ -33,28 +39,50 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
 
     The checkout's own has pages of all papers and of the documentation, and overviews of reference results; any other
     those of the figures and comparisons in it alone. ``each`` calls a function for each figure that has changed, such
-    as `runners.execute.workers.spread`.
+    as `runners.execute.workers.spread`. Where nothing has changed since they were written, they stay as they are.
     """
-    if is_suites(folder):
-        papers = read_papers(folder, *_configured(user_folder()), figure_names(), committed_long_tables)
-        numbers = _published(folder, figure_names())
-        names = list(_configured(user_folder())[0])
-        shown = _published(folder, names) if len(names) > len(figure_names()) else numbers  # of a user's own as well
-        pages = build(papers, shown, _texts(folder), each)
-        overviews = _overviews(papers, numbers)
-        for name, text in overviews.items():
-            write_text(folder / name, text)
-        note(folder, [folder / name for name in overviews])
-    else:
-        names = sorted(with_results(folder) & set(choices("figure")))
-        papers = read_papers(folder, *_read(names), derive=committed_long_tables)
-        pages = build_own(papers, each)
+    made = _made_of()
+    if read_json(folder / _MADE) == {"made_of": made, "folder": made_of.folder_as_it_is(folder)}:
+        return folder / "index.html", 0
+    papers, pages = _of_suite(folder, each) if is_suites(folder) else _of_user(folder, each)
     write_pages(folder, pages)
-    for result in (result for page in papers for figure in page.figures for result in figure.results):
-        for problem in result.problems:
-            if problem.startswith("manifest.json cannot be read"):
-                print(f"error: {result.folder}/{problem}", file=sys.stderr)
+    results = [result for page in papers for figure in page.figures for result in figure.results]
+    damaged = [f"{one.folder}/{problem}" for one in results for problem in one.problems if problem.startswith(_DAMAGED)]
+    for problem in damaged:
+        print(f"error: {problem}", file=sys.stderr)
+    if not damaged and len(_configured(user_folder())[0]) == len(choices("figure")):
+        noted = {"made_of": made, "folder": made_of.folder_as_it_is(folder)}
+        write_text(folder / _MADE, json.dumps(noted) + "\n")
     return folder / "index.html", len(pages)
+
+
+def _of_suite(folder: Path, each: Callable[..., Any]) -> tuple[list[PaperPage], dict[str, str]]:
+    """Return all papers and the pages that are to be written; write the overviews."""
+    papers = read_papers(folder, *_configured(user_folder()), figure_names(), committed_long_tables)
+    numbers = _published(folder, figure_names())
+    names = list(_configured(user_folder())[0])
+    shown = _published(folder, names) if len(names) > len(figure_names()) else numbers  # of a user's own as well
+    pages = build(papers, shown, _texts(folder), each)
+    overviews = _overviews(papers, numbers)
+    for name, text in overviews.items():
+        write_text(folder / name, text)
+    note(folder, [folder / name for name in overviews])
+    return papers, pages
+
+
+def _of_user(folder: Path, each: Callable[..., Any]) -> tuple[list[PaperPage], dict[str, str]]:
+    """Return the papers with figures in a user's folder, and the pages that are to be written."""
+    names = sorted(with_results(folder) & set(choices("figure")))
+    papers = read_papers(folder, *_read(names), derive=committed_long_tables)
+    return papers, build_own(papers, each)
+
+
+def _made_of() -> str:
+    """Return the digest of all that pages follow from beside the results: code, configuration, documentation."""
+    docs = CHECKOUT / "docs" if CHECKOUT else None
+    folders = [(CONFIGS, "*.yaml"), (user_folder(), "*.yaml"), (docs, "*.md")]
+    paths = [path for folder, pattern in folders if folder for path in sorted(folder.rglob(pattern))]
+    return digest([made_of.code(), {str(path): digest(path.read_bytes(), 20) for path in paths}], 20)
 
 
 def _texts(folder: Path) -> dict[str, str]:

@@ -14,9 +14,8 @@ from bench.report.figure import Figure
 from runners.config.experiment import Experiment
 from runners.config.figures import expand, load_figure
 from runners.results.aggregate import Kept, thin
-from runners.results.capture import environment, kind_of_machine
-from runners.results.committed import committed_numbers, machines
 from runners.results.derive import thinning
+from runners.results.folder import ResultFolder
 from runners.results.store import Store
 
 TOLERANCE = 1e-6
@@ -80,13 +79,12 @@ def committed_runs(name: str, folder: Path) -> list[CommittedRun]:
 
     Damaged files raise errors of any kind.
     """
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    made = json.loads((folder / "environment.json").read_text(encoding="utf-8"))
+    result = ResultFolder(folder)
+    manifest, seconds = result.manifest(), result.made()["seconds_per_repetition"]
     figure = load_figure(name)
     runs = expand(figure, manifest["scale"], extra_of(manifest))
     today = {json.dumps(labelled.labels, sort_keys=True): labelled for labelled in runs}
-    numbers = committed_numbers(folder, thinning(figure))
-    same_machine = machines(folder) == [kind_of_machine(environment())]
+    numbers, same_machine = result.numbers(thinning(figure)), result.is_of_this_machine
     found = []
     for entry in manifest["runs"]:
         labelled = today.get(json.dumps(entry["labels"], sort_keys=True))
@@ -103,7 +101,7 @@ def committed_runs(name: str, folder: Path) -> list[CommittedRun]:
             experiment=experiment.on_data(entry["data"]) if lacks_data else experiment,
             lacks_data=lacks_data,
             numbers=numbers.get(entry["key"], ()),
-            seconds=made["seconds_per_repetition"].get(entry["key"], 1.0),
+            seconds=seconds.get(entry["key"], 1.0),
             same_machine=same_machine,
         )
         found.append(run)

@@ -1,0 +1,120 @@
+"""A result's folder: whatever runs, draws, derives or compares it reads and writes its files here."""
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from bench.report.figure import Figure
+from bench.report.provenance import beside, folder_of_runs, read_manifest
+from bench.report.tables import from_csv
+from runners.results import committed
+from runners.results.aggregate import Kept
+from runners.results.capture import environment, kind_of_machine
+from runners.results.store import read_json, results_folder, write_together
+
+MANIFEST, ENVIRONMENT, REPETITIONS, SECONDS = "manifest.json", "environment.json", committed.FILE, committed.SECONDS
+
+
+@dataclass(frozen=True)
+class ResultFolder:
+    """The files of a figure at one scale, below the folder of results; pages read them by `bench.gallery.stored`."""
+
+    path: Path
+
+    @classmethod
+    def of(cls, name: str, scale: str = "paper*", *, root: Path | None = None) -> "list[ResultFolder]":
+        """Return the results of a figure, such as ``cdt/figure2``, that have a manifest."""
+        return [cls(path.parent) for path in sorted(((root or results_folder()) / name).glob(f"{scale}/{MANIFEST}"))]
+
+    @property
+    def name(self) -> str:
+        """The figure that it is of."""
+        return "/".join(self.path.parts[-3:-1])
+
+    @property
+    def with_runs(self) -> "ResultFolder":
+        """The one that has its repetitions: itself, unless its manifest names a figure beside it."""
+        return ResultFolder(folder_of_runs(self.path))
+
+    def beside(self, figure: str) -> "ResultFolder":
+        """Return that of another figure of the paper, at the same scale."""
+        return ResultFolder(beside(self.path, figure))
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a file."""
+        return (self.path / name).is_file()
+
+    def is_backed(self, figure: Figure) -> bool:
+        """Whether what the tables follow from is there: repetitions, measured seconds, or a formula."""
+        if figure.source == "timing":
+            return self.has(SECONDS)
+        return figure.source == "formula" or self.with_runs.has(REPETITIONS)
+
+    def manifest(self) -> dict[str, Any]:
+        """Return its manifest, with what it leaves to the figure that has its runs; raises OSError or ValueError."""
+        whole: dict[str, Any] = read_manifest(self.path)
+        return whole
+
+    def own_manifest(self) -> dict[str, Any]:
+        """Return what its own manifest says; empty without one."""
+        return read_json(self.path / MANIFEST)
+
+    def made(self) -> dict[str, Any]:
+        """Return with what and when its runs were made; empty where that is not known."""
+        return read_json(self.with_runs.path / ENVIRONMENT)
+
+    def machines(self) -> list[dict[str, Any]]:
+        """Return the kinds of machines that made its repetitions, that of the latest first; empty if not known."""
+        return committed.machines(self.with_runs.path)
+
+    @property
+    def is_of_this_machine(self) -> bool:
+        """Whether this kind of machine made all its repetitions."""
+        return self.machines() == [kind_of_machine(environment())]
+
+    def keys(self) -> set[str]:
+        """Return the keys of its runs."""
+        return {entry["key"] for entry in self.own_manifest().get("runs", [])}
+
+    def numbers(self, thinning: Mapping[str, Any]) -> dict[str, list[int]]:
+        """Return the numbers of the repetitions of each run, by key, without their values."""
+        return committed.committed_numbers(self.with_runs.path, thinning)
+
+    def repetitions(self, thinning: Mapping[str, Any], keys: Collection[str]) -> dict[str, dict[int, Kept]]:
+        """Return repetitions by key of the run and number; StoreError if they are damaged."""
+        return committed.CommittedRepetitions([self.with_runs.path], thinning, keys).runs
+
+    def timings(self) -> pd.DataFrame:
+        """Return the final values of a figure of timings: measured seconds, and rounds."""
+        return committed.read_seconds(self.path).assign(rounds=from_csv(self.path / "finals.csv")["rounds"])
+
+    def write(
+        self,
+        files: Mapping[str, bytes | None],
+        manifest: Mapping[str, Any] | None = None,
+        made: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write files by name, each whole, or none if one fails (StoreError); remove those that are None.
+
+        ``manifest`` and ``made``, with what its runs were made, as they are to be from now on.
+        """
+        about = {MANIFEST: in_lines(manifest).encode()} if manifest else {}
+        about |= {ENVIRONMENT: json.dumps(made, indent=1).encode()} if made else {}
+        write_together(self.path, about | dict(files))
+
+    def write_repetitions(self, thinning: Mapping[str, Any], runs: Mapping[str, Mapping[int, Kept]]) -> None:
+        """Write what is kept of repetitions, by key of the run and number; see `write_repetitions` of `committed`."""
+        committed.write_repetitions(self.path, thinning, runs)
+
+
+def in_lines(manifest: Mapping[str, Any]) -> str:
+    """Return a manifest as it is written: a line for each of its entries, and for each item of a list."""
+    entries = []
+    for key, value in manifest.items():
+        items = ",\n  ".join(map(json.dumps, value)) if isinstance(value, list) else ""
+        entries.append(f" {json.dumps(key)}: " + (f"[\n  {items}\n ]" if items else json.dumps(value)))
+    return "{\n" + ",\n".join(entries) + "\n}\n"
