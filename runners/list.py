@@ -13,7 +13,7 @@ from runners.results.store import results_folder
 
 def main() -> int:
     """Print what there is to choose; return the exit code."""
-    return plain_command(__doc__, show, keeps=False)
+    return plain_command(__doc__, show)
 
 
 def show(words: list[str]) -> bool:
