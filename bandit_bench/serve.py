@@ -45,7 +45,7 @@ CREATE TABLE IF NOT EXISTS asks (id INTEGER PRIMARY KEY, ticket INTEGER UNIQUE N
 """
 
 
-class Store:
+class Desk:
     """A tuner that was started, its state and its asks in a file that no other process opens meanwhile.
 
     Raises BenchError if another process has the file open, or it is not of such a tuner.
@@ -66,7 +66,7 @@ class Store:
             raise BenchError(f"{path}: {error}; expected a state that this server has written, or no file") from None
         self.together([])
 
-    def together(self, calls: list[Callable[["Store"], Any]]) -> list[Any]:
+    def together(self, calls: list[Callable[["Desk"], Any]]) -> list[Any]:
         """Make calls, and write what they changed, all at once; return answers, or the BenchError of a refused one."""
         answers: list[Any] = []
         self._file.execute("BEGIN")
@@ -156,8 +156,8 @@ def _now() -> str:
 
 def app(tuner: Tuner, path: str | Path, hosts: Collection[str] = ()) -> Starlette:
     """Return the service as an ASGI application; it opens the file at once. ``hosts``: names besides this machine's."""
-    store = Store(tuner, path)
-    waiting: asyncio.Queue[tuple[Callable[[Store], Any], asyncio.Future[Any]]] = asyncio.Queue()
+    store = Desk(tuner, path)
+    waiting: asyncio.Queue[tuple[Callable[[Desk], Any], asyncio.Future[Any]]] = asyncio.Queue()
 
     async def write() -> None:
         while True:
@@ -173,7 +173,7 @@ def app(tuner: Tuner, path: str | Path, hosts: Collection[str] = ()) -> Starlett
                 if not future.done():
                     future.set_result(answer)
 
-    async def call(made: Callable[[Store], Any]) -> Any:
+    async def call(made: Callable[[Desk], Any]) -> Any:
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         waiting.put_nowait((made, future))
         answer = await future
@@ -183,17 +183,17 @@ def app(tuner: Tuner, path: str | Path, hosts: Collection[str] = ()) -> Starlett
 
     async def ask(request: Request) -> Response:
         await _message(request, [])
-        return JSONResponse(await call(Store.ask))
+        return JSONResponse(await call(Desk.ask))
 
     async def tell(request: Request) -> Response:
         message = await _message(request, ["reward", "ticket"])
         return JSONResponse(await call(lambda store: store.tell(**message)))
 
     async def played(request: Request) -> Response:
-        return JSONResponse(await call(Store.played))
+        return JSONResponse(await call(Desk.played))
 
     async def log(request: Request) -> Response:
-        return PlainTextResponse(await call(Store.log), media_type="text/csv")
+        return PlainTextResponse(await call(Desk.log), media_type="text/csv")
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
