@@ -224,7 +224,8 @@ def reference_part(folder: Path) -> str:
     spent: dict[str, dict[str, float]] = {}
     for name in figure_names():
         of_paper = spent.setdefault(name.partition("/")[0], {})
-        results = [Stored(path.parent, None) for path in sorted((folder / name).glob("paper*/manifest.json"))]
+        figure, paths = load_figure(name), sorted((folder / name).glob("paper*/manifest.json"))
+        results = [Stored(path.parent, figure) for path in paths]
         if not results:
             rows.append(f"| `{name}` | none yet | | | |")
         for result in results:
