@@ -16,7 +16,7 @@ FORMAT ?=
 SIZE ?=
 PEERS  ?=
 SERVE  ?=
-PORT   ?=
+PORT   ?= 8765
 FETCH  ?=
 
 # Where bytecode is kept nowhere, each of hundreds of processes compiles our modules anew.
@@ -64,7 +64,7 @@ $(STAMP): pyproject.toml constraints.txt
 # First fetches the real data that needs no account; where there is no network, and with FETCH=no, stand-ins are used.
 reproduce-paper: setup
 	$(if $(filter no,$(FETCH)),,$(PY) -m bench.data fetch all)
-	$(PY) -m runners.reproduce $(paper) $(figure) scale=$(SCALE) jobs=$(JOBS) $(if $(FORMAT),format=$(FORMAT)) $(if $(SIZE),size=$(SIZE))
+	$(PY) -m runners.reproduce $(paper) $(figure) scale=$(SCALE) jobs=$(JOBS) $(if $(FORMAT),'format=[$(FORMAT)]') $(if $(SIZE),size=$(SIZE))
 
 run: setup
 	$(PY) -m runners.run $(args)
@@ -101,7 +101,8 @@ benchmark: setup
 	$(PY) -m tools.$(if $(PEERS),peers,benchmark)
 
 gallery: setup
-	$(PY) -m runners.gallery $(if $(SERVE),serve=true) $(if $(PORT),port=$(PORT))
+	$(PY) -m runners.gallery
+	$(if $(SERVE),$(PY) -m http.server $(PORT) --bind 127.0.0.1 --directory "$${BENCH_RESULTS_DIR:-results}")
 
 docs: setup
 	$(PY) -m tools.docs

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from bandit_bench._parts import Part, is_direct, words_of
+from yaml import YAMLError
+
+from bandit_bench._parts import Part, Piece, is_direct, part_of
 from bench.errors import BenchError, ConfigError
-from runners.config.by_value import held_as, packed, unpack
-from runners.config.classes import construct, describe, import_class, not_settings
-from runners.config.compose import from_overrides
+from runners.config.classes import construct, describe, import_class, is_named, not_settings
+from runners.config.yaml_text import load
 
 
 class Checked(NamedTuple):
@@ -34,8 +35,7 @@ def check(part: Part, *, rounds: int = 20_000) -> CheckedClass:
     from runners.execute.workers import apart
 
     group, cls, settings = _found(part)
-    classes = packed({group: {"_target_": settings["_target_"]}}) if held_as(cls) else b""
-    asked = (classes, group, settings)
+    asked = (None if is_named(cls) else cls, group, settings)
     checks = CHECKS[group]
     *errors, here, can = apart(*((_run, *asked, each, rounds) for each in checks), (_digest, *asked), (_can, *asked))
     (there,) = apart((_digest, *asked))
@@ -59,10 +59,11 @@ def _found(part: Part) -> tuple[str, type, dict[str, Any]]:
     errors = []
     for group in ("tuner", "algorithm", "env"):
         try:
-            words = words_of(group, _split(part))
-            words += ["algorithm=none"] * (group == "env" and is_direct(part))
-            settings = from_overrides(words).experiment.settings[group]
-            cls = import_class(group, settings)
+            piece = part_of(group, _split(part))
+            if group == "env" and is_direct(part):
+                piece += Piece({"algorithm": "none"})
+            experiment = piece.composed().experiment
+            settings, cls = experiment.settings[group], experiment.classes[group]
         except BenchError as error:
             errors.append(str(error))
             continue
@@ -77,31 +78,30 @@ def _found(part: Part) -> tuple[str, type, dict[str, Any]]:
 
 def _split(part: Part) -> Part:
     """Return a part of which settings follow the name in parentheses as a pair."""
-    from hydra.core.override_parser.overrides_parser import OverridesParser
-
     if not isinstance(part, str) or not part.endswith(")"):
         return part
     name, _, inside = part[:-1].partition("(")
-    parsed = OverridesParser.create().parse_override(f"x={{{inside.replace('=', ':')}}}")
-    return name, parsed.value()
+    try:
+        return name, load(f"{{{inside.replace('=', ': ')}}}")
+    except (YAMLError, ValueError):
+        raise ConfigError(f"check: found '{part}', expected settings as in {name}(key=value, key=value)") from None
 
 
-def _built(classes: bytes, group: str, settings: dict[str, Any]) -> Callable[[], Any]:
-    unpack(classes)
-    cls = import_class(group, settings)
+def _built(handed: type | None, group: str, settings: dict[str, Any]) -> Callable[[], Any]:
+    cls = handed or import_class(group, settings)
     return lambda: construct(group, cls, settings)
 
 
-def _run(classes: bytes, group: str, settings: dict[str, Any], function: Callable[..., None], rounds: int) -> str:
+def _run(handed: type | None, group: str, settings: dict[str, Any], function: Callable[..., None], rounds: int) -> str:
     """Return what a check found that is wrong; "" if nothing."""
     try:
-        function(_built(classes, group, settings), rounds)
+        function(_built(handed, group, settings), rounds)
     except Exception as error:  # whatever the class does
         return describe(error)
     return ""
 
 
-def _digest(classes: bytes, group: str, settings: dict[str, Any]) -> str:
+def _digest(handed: type | None, group: str, settings: dict[str, Any]) -> str:
     from bench.conformance.drive import digest_of, drive_algorithm, drive_environment, drive_tuner
 
     drive: dict[str, Callable[..., Any]] = {
@@ -110,15 +110,15 @@ def _digest(classes: bytes, group: str, settings: dict[str, Any]) -> str:
         "env": drive_environment,
     }
     try:
-        return digest_of(drive[group](_built(classes, group, settings)(), 3, 50))
+        return digest_of(drive[group](_built(handed, group, settings)(), 3, 50))
     except Exception as error:  # which a check has found
         return describe(error)
 
 
-def _can(classes: bytes, group: str, settings: dict[str, Any]) -> list[str]:
+def _can(handed: type | None, group: str, settings: dict[str, Any]) -> list[str]:
     from bench.conformance.capabilities import WORDS, capabilities
 
     if group != "tuner":
         return []
-    can = capabilities(_built(classes, group, settings)())
+    can = capabilities(_built(handed, group, settings)())
     return [f"{'can   ' if getattr(can, name) else 'cannot'}  {words}" for name, words in WORDS.items()]

@@ -8,6 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from bench.columns import names_of
 from bench.errors import ConfigError
 
 if TYPE_CHECKING:  # slow to import
@@ -17,9 +18,6 @@ if TYPE_CHECKING:  # slow to import
     from bench.gallery.stored import Stored
     from bench.report.figure import Figure
     from bench.report.formats import Size
-
-_VERDICTS = ["claim", "text", "case", "estimate", "ci_low", "ci_high", "n", "verdict", "holm", "repetitions_needed",
-             "note"]  # fmt: skip
 
 
 class ComparisonResult:
@@ -68,9 +66,9 @@ class ComparisonResult:
     @cached_property
     def verdicts(self) -> "pd.DataFrame":
         """A row for each case of each claim: estimate, 95 % interval, verdict, and ``holm``: whether it remains."""
-        words = ("claim", "case", "holm", "note")
+        words = names_of("claims", "word")
         table = self._stored.csv("claims.csv", *words)
-        return table.reindex(columns=_VERDICTS).fillna(dict.fromkeys(words, ""))
+        return table.reindex(columns=names_of("claims")).fillna(dict.fromkeys(words, ""))
 
     @cached_property
     def settings(self) -> "pd.DataFrame":
@@ -106,7 +104,7 @@ class ComparisonResult:
         """
         from bench.report.figure import read_figure  # slow to import
         from bench.report.page import draw
-        from bench.report.restyle import keep, recolour, rename
+        from bench.report.restyle import check_names, keep, rename
 
         changes = {"y_scale": y_scale, "x_scale": x_scale, "title": title}
         given = {key: value for key, value in changes.items() if value is not None}
@@ -114,12 +112,12 @@ class ComparisonResult:
             raise ConfigError(
                 f"{unknown[0]}: found it for a figure of kind '{self._figure.kind}', which has no such key"
             )
-        figure = read_figure({**self._figure.given(), **given}) if given else self._figure
+        figure = read_figure({**self._figure.given(), **given}, is_own=True) if given else self._figure
+        figure = figure.model_copy(update={"colors": figure.colors | dict(colors or {})})
         plot = self._stored.plot_as(figure)
         if plot is None:
             raise ConfigError(f"{self.title}: found no picture, which tables of this kind do not have")
-        if colors is not None:
-            recolour(plot, colors)
+        check_names(plot, colors or (), "colors")
         if order is not None:
             keep(plot, order)
         if labels is not None:

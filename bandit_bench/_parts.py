@@ -1,4 +1,4 @@
-"""Parts of an experiment as Python has them, written as words of the configuration.
+"""Parts of an experiment as Python has them: what they choose and set.
 
 A part is a name (``"cdt"``), a class, an object made of one, or one of these with settings: ``("cdt", {"k": 2})``.
 """
@@ -6,18 +6,17 @@ A part is a name (``"cdt"``), a class, an object made of one, or one of these wi
 import re
 import reprlib
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from bench.envs.direct import DirectEnvironment
 from bench.errors import ConfigError
-from runners.config.by_value import hold
 from runners.config.classes import BASES, import_class, is_suites
+from runners.config.compose import Run, Value, compose
 from runners.config.nearest import file_of_data
-from runners.config.tree import class_of, suite_choices
+from runners.config.papers import leaves
+from runners.config.tree import GROUPS, class_of, plain, suite_choices
 
 Part: TypeAlias = Any
 """A name, a class, an object made of one, or a pair of one of these and a dict of settings."""
@@ -25,8 +24,38 @@ Part: TypeAlias = Any
 Parts: TypeAlias = Any
 """One part, or a list of them, or a dict by label."""
 
-Axis = dict[str, list[str]]
-"""Labels, each with its words."""
+
+@dataclass(frozen=True)
+class Piece:
+    """Something of a run: choices by group, values by key, and by part classes that were handed over as objects."""
+
+    choices: Mapping[str, str] = field(default_factory=dict)
+    values: tuple[Value, ...] = ()
+    classes: Mapping[str, type] = field(default_factory=dict)
+
+    def __add__(self, other: "Piece") -> "Piece":
+        """Return both; what the other says comes before what this one says."""
+        classes = {part: cls for part, cls in self.classes.items() if part not in other.choices}
+        return Piece({**self.choices, **other.choices}, (*self.values, *other.values), classes | dict(other.classes))
+
+    @property
+    def words(self) -> list[str]:
+        """What it says, as a command line has it."""
+        return [*(f"{group}={name}" for group, name in self.choices.items()),
+                *(f"{'+' * added}{key}={literal(value)}" for key, value, added in self.values)]  # fmt: skip
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys that it chooses or sets, as deep as values go."""
+        return (*self.choices, *(leaf for key, value, _ in self.values for leaf in leaves(value, key)))
+
+    def composed(self) -> Run:
+        """Return the run. Raises ConfigError where a choice or key does not exist, or a value does not fit."""
+        return compose(self.choices, self.values, classes=self.classes)
+
+
+Axis = dict[str, Piece]
+"""What labels stand for."""
 
 _BARE = re.compile(r"[A-Za-z_][\w./*?@%-]*", re.ASCII)
 _QUOTED = re.compile(r"""(['"])((?:(?!\1)[^\\]|\\.)*)\1""")
@@ -38,41 +67,51 @@ _OF_DATA = (
 
 
 def axis_of(group: str, parts: Parts) -> Axis:
-    """Return the labels of some parts, by default made of their names and settings, each with its words.
+    """Return some parts by label, by default one made of their names and settings.
 
-    Raises ConfigError where something is not part of the group, or two have the same label.
+    Raises ConfigError where there is none, something is not part of the group, or two have the same label.
     """
     if isinstance(parts, Mapping):
         pairs = [(str(label), part) for label, part in parts.items()]
     else:
         is_several = isinstance(parts, Sequence) and not isinstance(parts, str) and not _is_pair(parts)
         pairs = [("", part) for part in (parts if is_several else [parts])]
+    if not pairs:
+        raise ConfigError(f"{group}: found none, expected some: a name, a class, an object, or several in a list")
     axis: Axis = {}
     read = [(given, part, *_read(group, part)) for given, part in pairs]
-    for given, part, name, values in read:
-        others = {key for _, _, other, settings in read if other == name for key in settings}
+    for given, part, name, values, cls in read:
+        others = {key for _, _, other, settings, _ in read if other == name for key in settings}
         if isinstance(part, BASES[group]):  # an object's default is a value like those of the others
             values = {key: getattr(part, key) for key in vars(part) if key in others | values.keys()}
-        words = [word.partition("=") for word in setting_words(values)]
-        put(axis, group, name, {key: text for key, _, text in words}, given)
+        values = {key: plain_value(f"{group}.{key}", value) for key, value in values.items()}
+        label = given or label_of(group, name, values)
+        if label in axis:
+            raise ConfigError(
+                f"{group}: found two called '{label}', expected different labels: {group}=label={name},..., "
+                "in Python a dict by label"
+            )
+        of_part = tuple(Value(f"{group}.{key}", value) for key, value in values.items())
+        axis[label] = Piece({group: name}, of_part, {group: cls} if cls else {})
     return axis
 
 
-def put(axis: Axis, group: str, name: str, settings: Mapping[str, str], label: str = "") -> None:
-    """Add a part to an axis, given its name and the words of its settings. Raises ConfigError if its label is taken."""
-    label = label or label_of(group, name, settings)
-    if label in axis:
-        raise ConfigError(
-            f"{group}: found two called '{label}', expected different labels: {group}=label={name},..., "
-            "in Python a dict by label"
-        )
-    axis[label] = [f"{group}={name}", *(f"{group}.{key}={value}" for key, value in settings.items())]
+def part_of(group: str, part: Part) -> Piece:
+    """Return what one part chooses and sets."""
+    (piece,) = axis_of(group, [part]).values()
+    return piece
 
 
-def words_of(group: str, part: Part) -> list[str]:
-    """Return the words of one part."""
-    (words,) = axis_of(group, [part]).values()
-    return words
+def parts_of(
+    tuner: Part, env: Part, algorithm: Part | None = None, task: Part | None = None, *, paper: str = "none"
+) -> Piece:
+    """Return the parts of one run together; an environment that is played directly takes no algorithm."""
+    piece = Piece({"paper": paper}) + part_of("tuner", tuner) + part_of("env", env)
+    if algorithm is not None:
+        piece += part_of("algorithm", algorithm)
+    elif is_direct(env):
+        piece += Piece({"algorithm": "none"})
+    return piece + part_of("task", task) if task is not None else piece
 
 
 def is_direct(part: Part) -> bool:
@@ -82,12 +121,44 @@ def is_direct(part: Part) -> bool:
     return issubclass(cls, DirectEnvironment)
 
 
-def label_of(group: str, name: str, settings: Mapping[str, str]) -> str:
+def label_of(group: str, name: str, settings: Mapping[str, Any]) -> str:
     """Return what a part is called where no label is given."""
     label = _shown_as(group, name)
     if settings:
-        label += f" ({', '.join(f'{key} = {without_quotes(value)}' for key, value in settings.items())})"
+        shown = {
+            key: value if isinstance(value, str) else without_quotes(literal(value)) for key, value in settings.items()
+        }
+        label += f" ({', '.join(f'{key} = {text}' for key, text in shown.items())})"
     return label
+
+
+def settings_of(settings: Mapping[str, Any] | None) -> Piece:
+    """Return what keys choose and set. Raises ConfigError, naming the key, where a value is no plain data."""
+    if not isinstance(settings, Mapping | None):
+        raise ConfigError(f"settings: found {settings!r}, expected values by key, such as {{'env.dim': 5}}")
+    piece = Piece()
+    for key, given in (settings or {}).items():
+        name = key.lstrip("+")
+        value = plain_value(name, given)
+        piece += Piece({name: str(value)}) if name in GROUPS else Piece(values=(Value(name, value, key != name),))
+    return piece
+
+
+def runner_of(runner: str | Mapping[str, Any] | None) -> Piece:
+    """Return where repetitions run: a name, or keys of `runner` such as ``{"time_limit": 60}``."""
+    if runner is None or isinstance(runner, str):
+        return Piece({"runner": runner}) if runner else Piece()
+    return settings_of({f"runner.{key}": value for key, value in runner.items()})
+
+
+def plain_value(key: str, value: Any) -> Any:
+    """Return a setting as plain data. Raises ConfigError, naming the key, if it is none."""
+    if hasattr(value, "to_csv"):  # of pandas, or the like
+        raise ConfigError(
+            f"{key}: found a {type(value).__name__}, expected plain data (numbers, strings, lists, dicts), such as the "
+            "name of a file: data.to_csv('data.csv', index=False)"
+        )
+    return plain(value, key)
 
 
 def without_quotes(word: str) -> str:
@@ -96,49 +167,22 @@ def without_quotes(word: str) -> str:
 
 
 def literal(value: Any) -> str:
-    """Return a value as a word of the command line. Raises ConfigError if it is not plain data."""
-    if isinstance(value, np.generic):
-        value = value.item()
+    """Return plain data as a command line has it."""
     if value is None or isinstance(value, bool):
         return "null" if value is None else str(value).lower()
-    if isinstance(value, int | float):
-        return repr(value)
     if isinstance(value, str):
         if _BARE.fullmatch(value) and value.lower() not in _RESERVED:
             return value
         text = re.sub(r"(\\*)(?='|$)", r"\1\1", value).replace("'", r"\'")
         return f"'{text}'"
-    if isinstance(value, list | tuple):
+    if isinstance(value, list):
         return f"[{','.join(map(literal, value))}]"
     if isinstance(value, Mapping):
         return f"{{{','.join(f'{key}:{literal(item)}' for key, item in value.items())}}}"
-    found, cure = reprlib.repr(value), ""
-    if hasattr(value, "to_csv"):  # of pandas, or the like
-        found, cure = f"a {type(value).__name__}", ", such as the name of a file: data.to_csv('data.csv', index=False)"
-    raise ConfigError(f"found {found}, expected plain data (numbers, strings, lists, dicts){cure}")
+    return repr(value)
 
 
-def setting_words(settings: Mapping[str, Any] | None) -> list[str]:
-    """Return the words of keys and their values. Raises ConfigError, naming the key, where one is no plain data."""
-    if not isinstance(settings, Mapping | None):
-        raise ConfigError(f"settings: found {settings!r}, expected values by key, such as {{'env.dim': 5}}")
-    words = []
-    for key, value in (settings or {}).items():
-        try:
-            words.append(f"{key}={literal(value)}")
-        except ConfigError as error:
-            raise ConfigError(f"{key}: {error}") from None
-    return words
-
-
-def runner_words(runner: str | Mapping[str, Any] | None) -> list[str]:
-    """Return the words of where repetitions run: a name, or keys of `runner` such as ``{"time_limit": 60}``."""
-    if runner is None or isinstance(runner, str):
-        return [f"runner={runner}"] * bool(runner)
-    return [f"runner.{key}={literal(value)}" for key, value in runner.items()]
-
-
-def settings_of(component: Any) -> dict[str, Any]:
+def _own_settings(component: Any) -> dict[str, Any]:
     """Return the settings of an object that are not the defaults of its class. Raises ConfigError if it hides them."""
     if not is_dataclass(component):
         raise ConfigError(
@@ -161,15 +205,15 @@ def _is_pair(part: Any) -> bool:
     return isinstance(part, tuple) and len(part) == 2 and isinstance(part[1], Mapping)
 
 
-def _read(group: str, part: Part) -> tuple[str, dict[str, Any]]:
-    """Return the name of a part as words, and its settings."""
+def _read(group: str, part: Part) -> tuple[str, dict[str, Any], type | None]:
+    """Return the name of a part, its settings, and the class where it is one of a user's own, handed over."""
     settings: Mapping[str, Any] = {}
     if _is_pair(part):
         part, settings = part
     if isinstance(part, str | Path) and group == "env" and file_of_data(str(part)):
         raise ConfigError(f"env: found the file '{part}', {_OF_DATA.format(file=part)}")
     if isinstance(part, str):
-        return part, dict(settings)
+        return part, dict(settings), None
     if group == "env" and hasattr(part, "to_csv"):  # of pandas, or the like
         cure = "data.to_csv('data.csv', index=False)"
         raise ConfigError(
@@ -177,14 +221,16 @@ def _read(group: str, part: Part) -> tuple[str, dict[str, Any]]:
         )
     base = BASES[group]
     if isinstance(part, base):
-        settings = settings_of(part) | dict(settings)
+        settings = _own_settings(part) | dict(settings)
         part = type(part)
     if not (isinstance(part, type) and issubclass(part, base)):
         raise ConfigError(
             f"{group}: found {reprlib.repr(part)}, expected a name, a class that derives from {base.__name__}, an "
             "object of one, or one of these with settings: ('cdt', {'radius_scale': 0.5})"
         )
-    return _choice_of(group, part) or hold(part), dict(settings)
+    if choice := _choice_of(group, part):
+        return choice, dict(settings), None
+    return f"{part.__module__}.{part.__qualname__}".replace("<locals>.", ""), dict(settings), part
 
 
 def _choice_of(group: str, cls: type) -> str:

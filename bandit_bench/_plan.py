@@ -6,13 +6,16 @@ import reprlib
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from bandit_bench._parts import Axis, label_of, without_quotes
+from bandit_bench._parts import Axis, Piece, label_of, without_quotes
 from bench.columns import column_of
 from bench.digest import digest
 from bench.errors import ConfigError
-from runners.config.by_value import held
+from bench.report.labels import canonical
+from runners.config.classes import is_named
+from runners.config.figures import LabelledRun
 from runners.config.tree import PARTS
 
 if TYPE_CHECKING:
@@ -29,24 +32,26 @@ _LONGEST_LABEL = 200
 
 @dataclass(frozen=True)
 class ComparisonPlan:
-    """What is compared, in words of the configuration.
+    """What is compared.
 
     ``axes``: what takes several values, such as ``tuner`` or ``env.dim``; of these ``lines`` make the lines, all others
-    the panels. ``common`` are words for all runs, ``sizes`` those of horizon, repetitions, seed, ``machine`` those of
-    where they run. ``until_decided``: the largest number of repetitions where they are added until verdicts are clear.
-    ``look``: keys of a figure of kind `curves` that say how it is drawn. ``command``: what makes it again.
+    the panels. ``common`` is of all runs, ``sizes`` says their horizon, repetitions and seed, ``machine`` where they
+    run. ``until_decided``: the largest number of repetitions where they are added until verdicts are clear. ``tie``:
+    the share of the other's mean within which a difference is a tie. ``look``: keys of a figure of kind `curves` that
+    say how it is drawn. ``command``: what makes it again.
     """
 
     axes: Mapping[str, Axis]
     lines: Sequence[str] = ("tuner",)
-    common: Sequence[str] = ()
-    sizes: Sequence[str] = ()
-    machine: Sequence[str] = ()
+    common: Piece = field(default_factory=Piece)
+    sizes: Piece = field(default_factory=Piece)
+    machine: Piece = field(default_factory=Piece)
     paper: str = "none"
     scale: str = "paper"
     column: str = ""
     name: str = ""
     until_decided: int | None = None
+    tie: float | None = None
     strict: bool = False
     formats: tuple[str, ...] = ()
     size: "Size" = ""
@@ -78,15 +83,17 @@ class ComparisonPlan:
                 f"{self.lines[0]}: found only '{found}', expected at least two, or others as lines: lines={other}"
             )
 
-    @property
+    @cached_property
     def methods(self) -> Axis:
         """The lines: all combinations of the values of their axes."""
         axes = [self.axes[axis] for axis in self.lines if len(self.axes[axis]) > 1] or [self.axes[self.lines[0]]]
-        fixed = [word for axis in self.lines for word in _only(self.axes[axis])] if len(axes) < len(self.lines) else []
+        fixed = (
+            sum((_only(self.axes[axis]) for axis in self.lines), Piece()) if len(axes) < len(self.lines) else Piece()
+        )
         methods: Axis = {}
         for combination in itertools.product(*(axis.items() for axis in axes)):
-            words = [word for _, of_label in combination for word in of_label]
-            methods[", ".join(label for label, _ in combination)] = list(dict.fromkeys([*words, *fixed]))
+            of_labels = sum((piece for _, piece in combination), Piece())
+            methods[", ".join(label for label, _ in combination)] = of_labels + fixed
         return methods
 
     @property
@@ -95,10 +102,30 @@ class ComparisonPlan:
         return {axis: values for axis, values in self.axes.items() if axis not in self.lines and len(values) > 1}
 
     @property
-    def shared(self) -> list[str]:
-        """Words that all runs have beside those of lines and panels, paper, scale and sizes."""
-        single = [word for axis, values in self.axes.items() if axis not in self.lines for word in _only(values)]
-        return [*single, *self.common]
+    def shared(self) -> Piece:
+        """What all runs have beside lines and panels, paper, scale and sizes."""
+        single = [_only(values) for axis, values in self.axes.items() if axis not in self.lines]
+        return sum(single, Piece()) + self.common
+
+    def runs(self) -> list[LabelledRun]:
+        """Return every experiment. Raises ConfigError where a choice or key does not exist or a value does not fit."""
+        panels, shared, found = self.panels, self.shared + self.sizes, []
+        around = Piece({"scale": self.scale, "paper": self.paper})
+        for method, piece in self.methods.items():
+            for point in itertools.product(*(values.items() for values in panels.values())):
+                own = sum((of_panel for _, of_panel in point), piece) + shared
+                labels = [method, *(label for label, _ in point)]
+                run = (around + own + self.machine).composed()
+                words = [f"paper={self.paper}", *own.words]
+                found.append(
+                    LabelledRun(
+                        **vars(run),
+                        labels=dict(zip((METHOD, *panels), map(canonical, labels), strict=True)),
+                        overrides=words,
+                        keys=own.keys,
+                    )
+                )
+        return found
 
     @property
     def title(self) -> str:
@@ -107,8 +134,17 @@ class ComparisonPlan:
             return self.name
         words = [*self._shared_labels, *self.methods, *(label for values in self.panels.values() for label in values)]
         slug = re.sub(r"[^\w]+", "-", "-".join(words).lower()).strip("-")[:48].strip("-")
-        asked = [dict(self.axes), list(self.lines), sorted(self.common), sorted(self.sizes), self.paper, self.scale]
-        return f"{slug}-{digest([*asked, self.column, self.until_decided, dict(self.look)], 6)}"
+        axes = {axis: _words(values) for axis, values in self.axes.items()}
+        asked: list[Any] = [
+            axes,
+            list(self.lines),
+            sorted(self.common.words),
+            sorted(self.sizes.words),
+            self.paper,
+            self.scale,
+        ]
+        asked += [self.column, self.until_decided, dict(self.look), *[self.tie] * (self.tie is not None)]
+        return f"{slug}-{digest(asked, 6)}"
 
     @property
     def _key(self) -> str:
@@ -129,11 +165,11 @@ class ComparisonPlan:
         methods = methods or self.methods
         _, better, label = column_of(self.column)
         better, word = better or "more", "regret" if self.column == "regret" else label
-        panels, shared = self.panels, self.shared
+        panels, shared, sizes = self.panels, self.shared.words, self.sizes.words
         first, *others = methods
         parts = [word for word in shared if word.partition("=")[0] in PARTS]
         where = f" ({', '.join(parts)})" if parts else ""
-        seed = [word for word in self.sizes if word.startswith("seed=")]  # horizon and repetitions are always said
+        seed = [word for word in sizes if word.startswith("seed=")]  # horizon and repetitions are always said
         settings = ", ".join(without_quotes(word) for word in [*shared, *seed] if word not in parts)
         below = [tuned] * bool(tuned) + [f"With {settings}"] * bool(settings)
         key = f"{self._key} = " if self._key else ""
@@ -146,13 +182,17 @@ class ComparisonPlan:
                 "right": {METHOD: other},
                 "expect": "less" if better == "less" else "greater",
                 "per": list(panels),
+                **({"tie": self.tie} if self.tie is not None else {}),
             }
             for other in others
         ]
-        keys = dict.fromkeys(word.lstrip("+").partition("=")[0] for word in [*shared, *self.sizes])
-        keys |= dict.fromkeys(
-            word.partition("=")[0] for axis in [methods, *panels.values()] for words in axis.values() for word in words
-        )
+        pieces = [
+            self.shared,
+            self.sizes,
+            *methods.values(),
+            *(piece for of in panels.values() for piece in of.values()),
+        ]
+        keys = dict.fromkeys(key for piece in pieces for key in piece.keys)
         return {
             "name": self.title,
             "paper": self.paper,
@@ -164,44 +204,50 @@ class ComparisonPlan:
             "y_label": label,
             "panels": list(panels),
             "common": shared,
-            "runs": [{METHOD: methods, **panels}],
+            "runs": [{METHOD: _words(methods), **{axis: _words(values) for axis, values in panels.items()}}],
             "claims": claims,
             "sources": {key: ["assumed", "the comparison says so"] for key in keys if key not in PARTS},
             **self.look,
         }
-
-    def overrides(self, words: Sequence[str]) -> list[str]:
-        """Return all words of a run, given those of its line and panels."""
-        return [f"scale={self.scale}", f"paper={self.paper}", *words, *self.shared, *self.sizes, *self.machine]
 
     @property
     def in_words(self) -> str:
         """The command that makes it; of classes that no command can name, what it was."""
         if self.command:
             return self.command
-        targets = [word.partition("=")[2] for axis in self.axes.values() for words in axis.values() for word in words]
-        if any(held(target) for target in targets):
+        classes = [cls for axis in self.axes.values() for piece in axis.values() for cls in piece.classes.values()]
+        if not all(map(is_named, classes)):
             return f"bandit_bench.compare([{', '.join(self.methods)}], ...), in your own notebook or script"
         words = [f"{axis}={_values(axis, values)}" for axis, values in self.axes.items()]
-        words += [*self.common, *self.sizes, *self.machine]
+        words += [*self.common.words, *self.sizes.words, *self.machine.words]
         words += [f"{key}={value}" for key, value, default in (
             ("paper", self.paper, "none"), ("scale", self.scale, "paper"), ("lines", ",".join(self.lines), "tuner"),
             ("column", self.column, "regret"), ("name", self.name, ""), ("max_repetitions", self.until_decided, None),
+            ("tie", self.tie, None),
         ) if value != default]  # fmt: skip
         words += ["repetitions=until_decided"] * (self.until_decided is not None)
         return shlex.join(["python", "-m", "runners.compare", *words])
 
 
-def _only(values: Axis) -> list[str]:
-    return next(iter(values.values())) if len(values) == 1 else []
+def _only(values: Axis) -> Piece:
+    return next(iter(values.values())) if len(values) == 1 else Piece()
+
+
+def _words(axis: Axis) -> dict[str, list[str]]:
+    return {label: piece.words for label, piece in axis.items()}
 
 
 def _values(axis: str, values: Axis) -> str:
     """Return the values of an axis as the command line has them, with labels that it would not give by itself."""
     texts = []
-    for label, (first, *rest) in values.items():
+    for label, piece in values.items():
+        (first, *rest) = piece.words
         name = first.partition("=")[2]
         settings = dict(word.removeprefix(f"{axis}.").split("=", 1) for word in rest)
         text = name + (f"({','.join(f'{key}={value}' for key, value in settings.items())})" if settings else "")
-        texts.append(text if label in (label_of(axis, name, settings), name) else f"{label}={text}")
+        is_given = label in (
+            name,
+            label_of(axis, name, {key: without_quotes(value) for key, value in settings.items()}),
+        )
+        texts.append(text if is_given else f"{label}={text}")
     return ",".join(texts)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from bandit_bench._comparison import ComparisonResult
-from bandit_bench._parts import runner_words
+from bandit_bench._parts import literal, runner_of
 from bench.errors import ConfigError
-from runners.config.compose import from_overrides, run_settings
+from runners.config.compose import run_settings
 from runners.config.figures import figure_names, load_figure
 from runners.config.filled import filled
 from runners.config.folders import look_again
@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # slow to import
     from bench.report.formats import Size
     from bench.report.reading import Reading
     from runners.execute.figure_run import AskedFigure
+    from runners.execute.missing import Instead
     from runners.execute.written_figure import WrittenFigure
 
 Scale = Literal["smoke", "quick", "reduced", "paper"]
@@ -30,7 +31,10 @@ Scale = Literal["smoke", "quick", "reduced", "paper"]
 
 @dataclass(frozen=True)
 class ReproductionPlan:
-    """Figures that are asked for, by name, and how; see `reproduce`."""
+    """Figures that are asked for, by name, and how; see `reproduce`.
+
+    ``instead``: what is done in place of making them, such as a share of their repetitions.
+    """
 
     names: Sequence[str]
     scale: str = "quick"
@@ -46,6 +50,7 @@ class ReproductionPlan:
     runner: Runner = field(default_factory=Runner)
     formats: tuple[str, ...] = ()
     size: "Size" = ""
+    instead: "Instead | None" = None
 
 
 class MadeFigures(NamedTuple):
@@ -91,7 +96,7 @@ def reproduce(
     chosen = {axis: [labels] if isinstance(labels, str) else list(labels) for axis, labels in (only or {}).items()}
     plan = ReproductionPlan(
         names, scale, chosen, horizon, repetitions, max_repetitions, seed, readings, surrogate, jobs=jobs,
-        runner=from_overrides(runner_words(runner)).runner,
+        runner=runner_of(runner).composed().runner,
     )  # fmt: skip
     made = reproduce_as_planned(plan)
     for run in made.figures:
@@ -131,6 +136,9 @@ def reproduce_as_planned(plan: ReproductionPlan) -> MadeFigures:
         refuse(missing)
     for line in announcement(missing):
         print(line, flush=True)
+    if plan.instead:
+        plan.instead([asked[name] for name in missing], plan.jobs, plan.runner)
+        return MadeFigures([], 0.0, 0.0, "", 0)
     with workers(plan.runner, plan.jobs):
         made = [one.tell() for one in spread(plan.runner, plan.jobs)(redraw, stored)]
         made += reproduce_figures([asked[name] for name in missing], jobs=plan.jobs, runner=plan.runner)
@@ -193,7 +201,7 @@ def part_of(name: str, only: Mapping[str, Sequence[str]], *, readings: bool = Fa
             if canonical(label) not in known:
                 axes = dict.fromkeys(axis for block in whole.runs for axis in block)
                 expected = (
-                    f"one of these (or several, with | between): {'; '.join(known)}"
+                    f"one of these, or several in a list: {'; '.join(known)}"
                     if known
                     else f"one of its axes: {', '.join(axes)}"
                 )
@@ -217,7 +225,7 @@ def part_of(name: str, only: Mapping[str, Sequence[str]], *, readings: bool = Fa
         figure[key] = [
             entry for entry in figure.get(key, []) if _fits({**figure, "claims": [], "published": []}, key, entry)
         ]
-    return read_figure(figure)
+    return read_figure(figure, is_own=True)
 
 
 def _readings_of(blocks: Sequence[Mapping[str, Any]], readings: Sequence["Reading"]) -> list[dict[str, Any]]:
@@ -252,23 +260,12 @@ def _fits(figure: dict[str, Any], key: str, entry: Any) -> bool:
     from bench.report.figure import read_figure
 
     try:
-        read_figure({**figure, key: [entry]})
+        read_figure({**figure, key: [entry]}, is_own=True)
     except ConfigError:
         return False
     return True
 
 
-def read_only(text: str) -> dict[str, list[str]]:
-    """Return labels by axis from words: ``panel=LinUCB, simulation|LinTS, simulation; method=CDT``."""
-    chosen: dict[str, list[str]] = {}
-    for part in filter(None, (word.strip() for word in text.split(";"))):
-        axis, equals, labels = part.partition("=")
-        if not (axis and equals and labels):
-            raise ConfigError(f"only: found '{part}', expected labels of an axis: only='panel=LinUCB, simulation'")
-        chosen[axis.strip()] = [label.strip() for label in labels.split("|")]
-    return chosen
-
-
 def in_words(only: Mapping[str, Sequence[str]]) -> str:
-    """Return labels by axis as `read_only` reads them."""
-    return "; ".join(f"{axis}={'|'.join(labels)}" for axis, labels in only.items())
+    """Return labels by axis as Hydra reads them."""
+    return literal(dict(only))

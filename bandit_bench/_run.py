@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bandit_bench._parts import Part, is_direct, runner_words, setting_words, words_of
+from bandit_bench._parts import Part, parts_of, runner_of, settings_of
 from bench.columns import column_of
 from bench.errors import BenchError
 from runners.config.folders import look_again
@@ -117,8 +117,8 @@ class RunResult:
             number, error = next(iter(self.failed.items()))
             trace = self._store.path(self.run_id, number, ".failed.json")
             raise BenchError(
-                f"found no finished repetition: all {len(self.failed)} failed, the first with {error}; its traceback "
-                f"is in {trace}"
+                f"found no finished repetition: all {len(self.failed)} failed, the first with {error}; its traceback: "
+                f"{trace}"
             )
 
     def _failures(self) -> str:
@@ -130,8 +130,14 @@ class RunResult:
 
     def __repr__(self) -> str:
         chosen = " ".join(f"{group}={self.composed.choices[group]}" for group in ("env", "algorithm", "tuner"))
-        counts = ", ".join(filter(None, [f"{len(self.done)} repetitions", self._failures()]))
-        return f"<RunResult: {chosen}, {counts}, in {self.folder}>"
+        counts = "; ".join(filter(None, [f"{len(self.new)} new", self.reused("renew=True"), self._failures()]))
+        return f"<RunResult: {chosen}, {len(self.done)} repetitions ({counts}), in {self.folder}>"
+
+    def reused(self, renew: str = "renew=true") -> str:
+        """Return when the repetitions that are not new were made, and the word that runs them again; "" if none."""
+        from runners.results.reuse import reuse_line  # slow to import
+
+        return reuse_line(self._store, {self.run_id: sorted({*self.done} - {*self.new})}, renew)
 
     def _repr_html_(self) -> str:
         table = str(self.finals.to_html(index=False, float_format="{:.5g}".format, border=0)) if self.done else ""
@@ -152,35 +158,32 @@ def run(
     settings: Mapping[str, Any] | None = None,
     jobs: int = 1,
     runner: str | Mapping[str, Any] | None = None,
+    renew: bool = False,
 ) -> RunResult:
     """Run what is missing of one experiment and return its repetitions; arguments are those of `compare`.
 
+    ``renew``: whether finished repetitions are run again.
     Raises BenchError, naming what was found and what is expected, where it cannot be run. A repetition that fails is
     recorded and does not stop the others.
     """
-    from runners.config.compose import from_overrides  # slow to import
-
     look_again()
-    words = [f"paper={paper}", *words_of("tuner", tuner), *words_of("env", env)]
-    if algorithm is not None:
-        words += words_of("algorithm", algorithm)
-    elif is_direct(env):
-        words.append("algorithm=none")
-    words += words_of("task", task) if task is not None else []
-    words += setting_words(settings)
-    sizes = {"horizon": horizon, "repetitions": repetitions, "seed": seed, "jobs": jobs}
-    words += [f"{key}={value}" for key, value in sizes.items() if value is not None]
-    return run_composed(from_overrides([*words, *runner_words(runner)]))
+    sizes = {"horizon": horizon, "repetitions": repetitions, "seed": seed, "jobs": jobs, "renew": renew}
+    asked = parts_of(tuner, env, algorithm, task, paper=paper) + settings_of(settings)
+    asked += settings_of({key: value for key, value in sizes.items() if value is not None}) + runner_of(runner)
+    return run_composed(asked.composed())
 
 
 def run_composed(composed: "Composed") -> RunResult:
     """Run what is missing of a composed experiment."""
     from runners.execute.fanout import check, run_all  # slow to import
     from runners.execute.workers import workers
+    from runners.results.reuse import forget
     from runners.results.store import Store, results_folder
 
     store, n = Store(results_folder()), composed.settings.repetitions
     composed.experiment.check_repetitions(n)
+    if composed.settings.renew:
+        forget(store, composed.experiment.run_id, range(n))
     is_missing = not set(range(n)) <= store.done(composed.experiment.run_id)
     jobs = 1 if n == 1 else composed.settings.jobs
     with workers(composed.runner, jobs) if is_missing else nullcontext():

@@ -1,16 +1,20 @@
 """What environments, algorithms, tuners and tasks have in common: their settings are validated fields."""
 
 import copy
+import copyreg
 import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, field, fields, is_dataclass
 from functools import wraps
-from typing import Any, TypeVar, dataclass_transform
+from pathlib import Path
+from typing import Any, TypeVar, dataclass_transform, get_args
 
 from pydantic import ConfigDict, ValidationError
 from pydantic.dataclasses import dataclass
 
 from bench.errors import ConfigError
+
+copyreg.pickle(type(MISSING), lambda _: "MISSING")  # there is one: a class that goes to a worker as it is keeps it
 
 C = TypeVar("C")
 _CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False, arbitrary_types_allowed=True)
@@ -58,6 +62,13 @@ def neutral_settings(cls: type) -> dict[str, Any]:
     return own | (neutral_settings(cls.common) if hasattr(cls, "common") else {})
 
 
+def path_settings(cls: type) -> set[str]:
+    """Return the settings of a class that are declared as a path, such as ``Path | None``: files that it reads."""
+    items = fields(cls) if is_dataclass(cls) else ()
+    own = {item.name for item in items if Path in (item.type, *get_args(item.type))}
+    return own | (path_settings(cls.common) if hasattr(cls, "common") else set())
+
+
 def _default(item: Any) -> Any:
     return item.default if item.default_factory is MISSING else item.default_factory()
 
@@ -75,13 +86,13 @@ def _one_sentence(init: Callable[..., None], cls: Any) -> Callable[..., None]:
             init(self, *args, **kwargs)
         except ValidationError as error:
             names = [item.name for item in fields(cls) if item.init]
-            setting, text = _describe(error, names)
+            setting, text = _describe(error, names, cls)
             raise ConfigError(text, owner=cls.__name__, setting=setting) from None
 
     return checked_init
 
 
-def _describe(error: ValidationError, names: list[str]) -> tuple[str, str]:
+def _describe(error: ValidationError, names: list[str], cls: type) -> tuple[str, str]:
     """Return the setting that is wrong, "" where it is none, and what was found and is expected."""
     first, *others = error.errors()
     *parts, _ = first["loc"]
@@ -91,6 +102,9 @@ def _describe(error: ValidationError, names: list[str]) -> tuple[str, str]:
         kinds, parts = [first], list(first["loc"])
     where = ".".join(str(part) for part in parts)
     if first["type"] == "unexpected_keyword_argument":
+        if isinstance(value := vars(cls).get(where), bool | int | float | str):
+            kind = type(value).__name__
+            return where, f"found a setting without a type, expected one in the class: {where}: {kind} = {value!r}"
         return "", f"found the unknown key '{where}', expected one of: {', '.join(names) or '(none)'}"
     if first["type"] in ("missing", "missing_argument"):
         return "", f"found no value for '{where}', expected one"

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.space import Configuration, HyperParameter, Space
+from bench.space import Configuration, HyperParameter, Space, plain_value
 
 
 class ConfigurationCheck:
@@ -94,9 +94,4 @@ def _plain(parameter: HyperParameter, value: Any) -> Any:
     for known in (*parameter.candidates, parameter.default):
         if type(known) is type(value) and known == value:
             return known
-    if isinstance(value, np.generic):
-        value = value.item()
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return value
-    # What was checked, whatever a class derived from these makes of itself
-    return int.__int__(value) if isinstance(value, int) else float.__float__(value)
+    return plain_value(value)

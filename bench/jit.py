@@ -9,9 +9,10 @@ import hashlib
 import logging
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache, update_wrapper
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -83,6 +84,28 @@ def _numba() -> Any:
     config.CACHE_DIR = str(Path(folder) / digest.hexdigest()[:16])
     _say_when_new(Path(config.CACHE_DIR))
     return numba
+
+
+def cache_apart(modules: Iterable[ModuleType], state: str) -> None:
+    """Let numba cache functions at the top of a user's modules in a folder named by the ``state`` of their files.
+
+    So the edit of a function compiles anew what calls it from another module.
+    """
+    if "numba" not in sys.modules:
+        return
+    from numba.core.dispatcher import Dispatcher
+
+    config: Any = _numba().config
+    folder = config.CACHE_DIR
+    config.CACHE_DIR = apart = f"{folder}-{state}"
+    try:
+        for function in {id(value): value for module in modules for value in vars(module).values()}.values():
+            if isinstance(function, Dispatcher) and not str(function.stats.cache_path or apart).startswith(apart):
+                function.enable_caching()
+                if function.signatures:  # compiled, or read from elsewhere, when it was imported
+                    function.recompile()
+    finally:
+        config.CACHE_DIR = folder
 
 
 def _say_when_new(folder: Path) -> None:

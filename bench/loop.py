@@ -12,7 +12,7 @@ from bench.errors import BenchError, ConfigError, TaskError, TunerError
 from bench.rewards import short
 from bench.seeding import Seeds
 from bench.space import Configuration
-from bench.tasks.base import Outcome, Task, convert_reward
+from bench.tasks.base import ESTIMATES, Outcome, Task, convert_reward, told
 from bench.tasks.delivery import Delivery, held
 from bench.tasks.feedback import draws, read_history
 from bench.trace import MAX_ROWS, Trace
@@ -30,7 +30,8 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
     A task with ``yoked`` is run twice, first with seeds of its own: see `bench.tasks.feedback.Feedback`.
 
     What passes through is copied and converted once: a task cannot change what was proposed, and rewards and values
-    are float64 for the trace and the tuner alike.
+    are float64 for the trace and the tuner alike. Of the values, which may hold the regret, a tuner is told those that
+    it wishes for or the task reveals.
 
     Raises TunerError, naming the round, if a configuration does not set just what is tuned, or a value is not allowed;
     TaskError, naming round and configuration, if a reward or a sum of the trace is not a finite number; either, naming
@@ -112,6 +113,7 @@ def _play(task: Task, tuner: Tuner, trace: Trace, check: ConfigurationCheck, pat
     hold = task.feedback.hold
     play = task.play if hold == 1 else held(task, trace, hold)
     read, record, rounds = check.read, trace.record, trace.rounds
+    names = (*task.reveals, *(ESTIMATES if task.wish.estimates else ()))
     while trace.round < rounds:
         try:
             proposed = ask()
@@ -154,7 +156,7 @@ def _play(task: Task, tuner: Tuner, trace: Trace, check: ConfigurationCheck, pat
             _leave(error, task, "play", trace.round, configuration)
             raise
         try:
-            tell(reward, outcome)
+            tell(reward, told(outcome, reward, names))
         except BaseException as error:
             _leave(error, tuner, "tell", trace.round, configuration)
             raise

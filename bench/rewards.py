@@ -1,6 +1,7 @@
 """What numbers of user code may be, how they are converted, and how a message shows what they may not be."""
 
 import math
+import re
 import reprlib
 from collections.abc import Mapping
 from numbers import Real
@@ -49,15 +50,25 @@ def plain(value: Any) -> float | str | None:
     raise TypeError
 
 
+def finite(data: Any) -> Any:
+    """Return plain data as JSON has it: None in place of NaN and infinities."""
+    if isinstance(data, Mapping):
+        return {key: finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
 def played(configuration: Mapping[str, Any]) -> str:
     """Return in words what was played; a random pull has no configuration."""
     return f"the configuration {dict(configuration)}" if configuration else "a random pull"
 
 
 def short(value: Any) -> str:
-    """Return a value in at most 60 characters, also if its class fails to say it."""
+    """Return a value in one line of at most 60 characters, also if its class fails to say it."""
     try:
         text = str(value) if isinstance(value, Real) else reprlib.repr(value)
     except Exception:
         text = f"a {type(value).__name__} that cannot be shown"
+    text = re.sub(r"\s*\n\s*", " ", text)
     return text if len(text) <= 60 else f"{text[:57]}..."

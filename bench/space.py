@@ -1,24 +1,56 @@
 import itertools
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from pydantic import PositiveFloat
+from pydantic import BeforeValidator, PositiveFloat, ValidationInfo
 
 from bench.component import component
 from bench.errors import SpaceError
+from bench.rewards import short
 
 Configuration = dict[str, Any]
 
 _NAMED = 10
 """Candidates that a message lists."""
 
+_PLAIN = (float, int, str, bool, type(None))
+
 _UNSET: Any = object()
 """No default was given; None may be one."""
+
+
+def plain_value(value: Any) -> Any:
+    """Return a number or word as one of Python's own, which JSON has; anything else as it is.
+
+    NumPy's would carry their precision into a task. An element of an enumeration is its value.
+    """
+    if value.__class__ in _PLAIN:
+        return value
+    if isinstance(value, np.generic) and value.dtype.kind in "biufU":
+        return float(value) if isinstance(value, np.longdouble) else value.item()
+    # Whatever a class derived from these makes of itself
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, float):
+        return float.__float__(value)
+    return str.__str__(value) if isinstance(value, str) else value
+
+
+def _listed(value: Any, about: ValidationInfo) -> list[Any]:
+    """Return candidates as a list of plain values."""
+    name = str(about.data.get("name", ""))
+    is_table = len(getattr(value, "shape", (0,))) != 1
+    if isinstance(value, str | bytes | bytearray | Mapping | Set) or is_table or not isinstance(value, Iterable):
+        found = f"the candidates {short(value)}"
+        if isinstance(value, Set):
+            raise SpaceError(f"found {found}, expected a list: a set has no order", name)
+        raise SpaceError(f"found {found}, expected a list of values, such as [0.1, 1.0]", name)
+    return [plain_value(item) for item in value]
 
 
 @component
@@ -30,7 +62,8 @@ class HyperParameter:
     Parameters
     ----------
     candidates
-        Values for discrete tuners: numbers, strings or None.
+        Values for discrete tuners: numbers, strings or None, in a list or anything else that has an order, such as an
+        array. They are kept as Python's own.
     low, high
         The interval for continuous tuners, both ends included.
     log
@@ -46,7 +79,7 @@ class HyperParameter:
     """
 
     name: str
-    candidates: tuple[Any, ...] = ()
+    candidates: Annotated[tuple[Any, ...], BeforeValidator(_listed)] = ()
     low: float | None = None
     high: float | None = None
     log: bool = False
@@ -71,6 +104,9 @@ class HyperParameter:
         self._expect(n_distinct == len(self.candidates), candidates, "each value once")
         if self.default is _UNSET:
             self.default = self.candidates[0] if self.candidates else self.from_unit(0.5)
+        self.default = plain_value(self.default)
+        found = f"found the default {short(self.default)}"
+        self._expect(_is_value(self.default), found, "a finite number, a string or None")
 
     def _check_interval(self, low: float, high: float) -> None:
         interval = f"found the interval [{low}, {high}]"
@@ -115,13 +151,13 @@ class HyperParameter:
 
         With ``leaves_space``, one that has numbers may have any finite number.
         """
-        value = _plain(value)
+        value = plain_value(value)
         if _is_number(value) and self.numeric:
             if leaves_space:
                 return abs(value) <= sys.float_info.max
             if self.low is not None and self.high is not None and self.low <= value <= self.high:
                 return not self.integer or value == int(value)
-        values = (_plain(candidate) for candidate in (*self.candidates, self.default))
+        values = (*self.candidates, self.default)
         return any(_alike(value, candidate) and value == candidate for candidate in values)
 
     @property
@@ -131,7 +167,7 @@ class HyperParameter:
         if self.continuous:
             words.append(f"a {'whole ' * self.integer}number from {self.low:g} to {self.high:g}")
         if self.candidates:
-            first = ", ".join(repr(_plain(value)) for value in self.candidates[:_NAMED])
+            first = ", ".join(repr(value) for value in self.candidates[:_NAMED])
             more = f" ... ({len(self.candidates)} in all)" if len(self.candidates) > _NAMED else ""
             words.append(f"one of {first}{more}")
         return " or ".join(words)
@@ -161,7 +197,7 @@ class Space:
         """Build a space in a line: ``Space.of(alpha=[0.1, 1.0], ridge={"low": 0.1, "high": 2.0})``."""
         return cls(
             tuple(
-                HyperParameter(name, **value) if isinstance(value, Mapping) else HyperParameter(name, tuple(value))
+                HyperParameter(name, **value) if isinstance(value, Mapping) else HyperParameter(name, value)  # type: ignore[arg-type]
                 for name, value in parameters.items()
             )
         )
@@ -211,19 +247,15 @@ class Space:
         return {parameter.name: parameter.sample(rng) for parameter in self.parameters}
 
 
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def _is_value(value: Any) -> bool:
     """Tell whether a value may be a candidate: what configurations, traces and tables can hold."""
     if _is_number(value):
-        return bool(abs(_plain(value)) <= sys.float_info.max)
+        return bool(abs(plain_value(value)) <= sys.float_info.max)
     return value is None or isinstance(value, str | bool | np.bool_)
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(_plain(value), int | float) and not isinstance(value, bool | np.bool_)
+    return isinstance(plain_value(value), int | float) and not isinstance(value, bool | np.bool_)
 
 
 def _alike(value: Any, candidate: Any) -> bool:

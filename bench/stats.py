@@ -4,6 +4,7 @@ Intervals of means are Student's: on results of this suite they contain the trut
 docs/verdicts.md. All functions raise BenchError if a value is NaN or infinite.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -63,7 +64,7 @@ def mean_band(values: npt.ArrayLike) -> tuple[Array, Array, Array]:
     mean, deviations = _centred(curves)
     if n < 2:
         return mean, undefined, undefined.copy()
-    reach = fixed(n, (1.0 - LEVEL) / 2.0) * deviations.std(axis=1, ddof=1) / np.sqrt(n)
+    reach = fixed(n, (1.0 - LEVEL) / 2.0) * spread(deviations, axis=1) / np.sqrt(n)
     return mean, mean - reach, mean + reach
 
 
@@ -79,7 +80,16 @@ def _centred(curves: Array) -> tuple[Array, Array]:
 def standard_deviation(values: npt.ArrayLike) -> float:
     """Return the sample standard deviation (divisor n - 1), NaN for n < 2."""
     numbers = _finite(values)
-    return float(np.std(numbers, ddof=1)) if len(numbers) > 1 else float("nan")
+    return float(spread(numbers, axis=0)) if len(numbers) > 1 else float("nan")
+
+
+def spread(values: Array, axis: int) -> Array:
+    """Return sample standard deviations along an axis, whose squares neither overflow nor vanish in any unit."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest == 0.0 or 1e-100 < largest < 1e100:
+        return np.asarray(values.std(axis=axis, ddof=1))
+    exponent = math.frexp(largest)[1]
+    return np.asarray(np.ldexp(np.ldexp(values, -exponent).std(axis=axis, ddof=1), exponent))
 
 
 def resampled(

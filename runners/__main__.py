@@ -1,7 +1,6 @@
 """One command for all others: ``bandit-bench run env=movielens`` is ``python -m runners.run env=movielens``."""
 
 import os
-import runpy
 import sys
 
 from bench.packages import DISTRIBUTION
@@ -13,6 +12,7 @@ COMMANDS = {
     "reproduce": ("runners.reproduce", "make the figures of a paper, or of all papers"),
     "verify": ("runners.verify", "run a sample of the results of scale paper again and compare"),
     "gallery": ("runners.gallery", "write the HTML pages of all results"),
+    "list": ("runners.list", "list what can be chosen, or the settings of a choice: list tuner cdt"),
     "check": ("runners.check", "check that your own class does what every class must"),
     "data": ("bench.data", "list or fetch data sets"),
 }
@@ -25,8 +25,11 @@ from BENCH_CONF_DIR."""
 
 
 def main() -> int:
-    """Hand the rest of the command line to the command that its first word names; return the exit code."""
+    """Become the command that the first word names; return the exit code where there is none."""
     name, *words = sys.argv[1:] or ["--help"]
+    if name in COMMANDS:
+        # -P: whatever a user's files in the current folder are called, ours are imported
+        os.execv(sys.executable, [sys.executable, "-P", "-m", COMMANDS[name][0], *words])
     if name in ("-h", "--help"):
         print(f"usage: {PROGRAM} COMMAND [key=value ...]\n")
         print("\n".join(f"  {name:<10} {about}" for name, (_, about) in COMMANDS.items()))
@@ -37,19 +40,8 @@ def main() -> int:
 
         print(version(DISTRIBUTION))
         return 0
-    if name == "-sc":  # bash asks what can follow in its line, which has the name of the command
-        program, _, line = os.environ.get("COMP_LINE", "").partition(" ")
-        name, blank, line = line.lstrip().partition(" ")
-        if not blank:
-            print(" ".join(COMMANDS))
-            return 0
-        os.environ["COMP_LINE"], words = f"{program} {line}", sys.argv[1:]
-    if name not in COMMANDS:
-        print(f"error: found the command '{name}', expected one of: {', '.join(COMMANDS)}", file=sys.stderr)
-        return 1
-    sys.argv[1:] = words
-    runpy.run_module(COMMANDS[name][0], run_name="__main__", alter_sys=True)
-    return 0
+    print(f"error: found the command '{name}', expected one of: {', '.join(COMMANDS)}", file=sys.stderr)
+    return 1
 
 
 if __name__ == "__main__":

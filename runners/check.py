@@ -12,7 +12,7 @@ from runners.command import plain_command, read_words
 
 def main() -> int:
     """Check the class that the command line names; return the exit code."""
-    return plain_command(__doc__, check, keeps=False)
+    return plain_command(__doc__, check)
 
 
 def check(words: list[str]) -> bool:

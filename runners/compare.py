@@ -13,6 +13,8 @@ regret and seconds less is better, of others more).
 ``repetitions=until_decided`` adds repetitions where a verdict is open, up to ``max_repetitions`` (default: 400). A line
 that cannot be run is left out, with ``strict=true`` it stops the others. ``y_scale=log``, ``x_scale=log`` and
 ``colors=TL:black,CDT:#d55e00`` say how it is drawn, ``rounds=500`` how many rounds of a curve are kept (default: 60).
+``shard=3/40`` runs the third of forty shares of the repetitions and draws nothing: the same command without it collects
+them. ``dry_run=true`` says how many repetitions are missing, and about how long they take.
 ``format=pdf,tex`` also writes the picture as PDF, with ``size=column`` or ``size=text`` as wide as that in a paper, and
 the table as LaTeX. With each verdict stands whether it remains after Holm's correction for the number of verdicts.
 """
@@ -22,14 +24,13 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bandit_bench._compare import compare_as_planned
-from bandit_bench._plan import METHOD
 from runners.command import plain_command
-from runners.comparison import asked
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
 
+METHOD = "method"
+"""The axis whose labels are lines."""
 _HOLM = {"yes": " (also after Holm's correction)", "no": " (not after Holm's correction)"}
 
 
@@ -40,15 +41,21 @@ def main() -> int:
 
 def compare(words: list[str]) -> bool:
     """Run what is missing of every combination, draw a figure, print what differs; return whether nothing failed."""
-    plan = asked(words)
-    comparison = compare_as_planned(plan)
-    finals, axes = comparison.finals, [*plan.panels, METHOD]
-    accepted = finals.groupby(axes)["accepted"].mean().to_dict() if "accepted" in finals else {}
-    print(_text(comparison.table, comparison.verdicts, list(plan.panels), accepted))
+    from bandit_bench._compare import compare as made  # slow to import
+    from runners.comparison import arguments
+
+    given = arguments(words)
+    comparison = made(given.pop("tuners"), **given)
+    if given.get("instead"):
+        return True
+    finals, table = comparison.finals, comparison.table
+    panels = [axis for axis in table.columns[: table.columns.get_loc("n")] if axis != METHOD]
+    accepted = finals.groupby([*panels, METHOD])["accepted"].mean().to_dict() if "accepted" in finals else {}
+    print(_text(table, comparison.verdicts, panels, accepted))
     for line in comparison.notes:
         print(line)
     folder, name = comparison.folder, comparison.folder.name
-    for suffix in ("png", *plan.formats):
+    for suffix in ("png", *given["formats"]):
         print(f"table: {folder / 'table.tex'}" if suffix == "tex" else f"picture: {folder / name}.{suffix}")
     print(f"page: {folder / 'index.html'}")
     return comparison.is_complete
@@ -79,7 +86,8 @@ def _text(
         note = f"; {claim['note']}" if claim["note"] else ""
         if claim["repetitions_needed"] > 0 and claim["n"] >= MIN_REPETITIONS:  # fewer foretell nothing
             note += f"; about {claim['repetitions_needed']:,.0f} repetitions would decide it"
-        difference = f", difference {claim['estimate']:.4g} [{claim['ci_low']:.4g}, {claim['ci_high']:.4g}]"
+        ends = "" if math.isnan(claim["ci_low"]) else f" [{claim['ci_low']:.4g}, {claim['ci_high']:.4g}]"
+        difference = f", difference {claim['estimate']:.4g}{ends}"
         difference *= not math.isnan(claim["estimate"])
         verdict = claim["verdict"] + _HOLM.get(claim["holm"], "")
         lines.append(f"  {claim['text']}{case}: {verdict}{difference}{note}")

@@ -1,149 +1,148 @@
-"""A comparison, from the words of a command line."""
+"""The arguments of a comparison, from the words of a command line."""
 
-import itertools
 import re
 import shlex
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
-from hydra.core.override_parser.types import Override, ValueType
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
 
-from bandit_bench._parts import Axis, put
-from bandit_bench._plan import LOOK, ComparisonPlan
+from bandit_bench._parts import label_of
+from bandit_bench._plan import LOOK
 from bench.errors import ConfigError
 from bench.report.formats import extra_formats, print_size
-from runners.cli import check_commas
-from runners.config.compose import KEYS, parse, text_of
-from runners.config.repetitions import most_repetitions
-from runners.config.tree import GROUPS, PARTS
-from runners.config.words import check_words
+from runners.config.tree import PARTS, read_choice
+from runners.reproduce import instead_of_figures
 
-_OPTIONS = {"name": "", "column": "", "lines": "tuner", "format": "", "size": "", "strict": "false"}
-_SIZES = ("horizon", "repetitions", "seed")
-_MACHINE = ("jobs", "runner")
-_LABEL = r"(?:([^\W\d][^=,()'\"\[\]{}]*)=)?"
-_PART = re.compile(_LABEL + r"([\w.]*)(?:\((.*)\))?")
-_PANEL = re.compile(_LABEL + r"(.*)")
-_COMMA = re.compile(r",(?![^\[{]*[\]}])")  # outside of brackets
-_BETWEEN_PARTS = re.compile(r",(?![^()]*\))")  # outside of parentheses
+_ARGUMENTS = ("horizon", "repetitions", "max_repetitions", "seed", "jobs", "strict", "renew", "tie")
+_TEXTS = ("paper", "scale", "name", "column")
+_LISTS = ("lines", "format", "colors")
+_OWN = ("runner", "size", "shard", "dry_run")
+_TOKEN = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|.""", re.DOTALL)
+_PART = re.compile(r"([\w.]+)(?:\((.*)\))?", re.DOTALL)
+_LABEL = re.compile(r"([^\W\d][^=,()'\"\[\]{}]*)=(.*)", re.DOTALL)
 
 
-def asked(words: list[str]) -> ComparisonPlan:
-    """Read a command line. Raises ConfigError where a word is not an override, or names no choice of its group."""
-    check_commas(words)
-    look, words_left = _look(words)
-    axes: dict[str, Axis] = {}
-    overrides: dict[str, Override] = {}
-    for word in words_left:
-        key, _, text = word.partition("=")
+def arguments(words: Sequence[str]) -> dict[str, Any]:
+    """Return what `bandit_bench._compare.compare_with` is called with. Raises ConfigError naming a wrong word.
+
+    Values are read by Hydra's parser. Commas of parts and of settings stand between lines or panels, each of which a
+    label may precede; parts take settings in parentheses.
+    """
+    given: dict[str, Any] = {
+        "settings": {},
+        "sweep": {},
+        "command": shlex.join(["python", "-m", "runners.compare", *words]),
+    }
+    seen: set[str] = set()
+    own: dict[str, Any] = {}
+    runner: dict[str, Any] = {}
+    for word, following in pairwise([*words, ""]):
+        key, equals, text = word.partition("=")
+        key = key.removeprefix("++").removeprefix("+")
+        if not equals or not key or key.startswith("~"):
+            raise ConfigError(f"{word}: found no key with a value, expected key=value")
+        if text.endswith(","):
+            raise ConfigError(f"{key}: found a space after the comma in '{word}', expected none: {word}{following}")
+        if key in seen:
+            raise ConfigError(f"{key}: given twice, expected once, with commas between several: {key}=a,b")
+        seen.add(key)
         if key in PARTS:
-            if key in axes:
-                raise ConfigError(f"{key}: given twice, expected once, with commas between several: {key}=a,b")
-            axes[key] = _parts(key, text)
-            continue
-        plain, labels = _without_labels(word)
-        parsed = _parse(plain)
-        overrides[parsed.key_or_group] = parsed
-        if parsed.is_sweep_override():
-            axes[parsed.key_or_group] = _values(parsed, labels)
-    if "tuner" not in axes:
+            given["tuners" if key == "tuner" else key] = _labelled([_part(key, piece) for piece in split(text)], key)
+        elif key in _LISTS:
+            own[key] = split(text.strip("[]{}"))
+        elif key.startswith("runner."):
+            runner[key.removeprefix("runner.")] = _value(key, text)
+        elif len(values := _values(key, text)) > 1:
+            given["sweep"][key] = _labelled(values, key)
+        elif key in (*_OWN, *_ARGUMENTS, *LOOK):
+            own[key] = values[0][1]
+        elif key in _TEXTS:
+            given[key] = str(values[0][1])
+        else:
+            given["settings"][key] = values[0][1]
+    if "tuners" not in given:
         raise ConfigError("tuner: found '', expected at least two with commas between them, such as tuner=cdt,tl")
-    options = _OPTIONS | {key: text_of(overrides.pop(key)) for key in _OPTIONS if key in overrides}
-    axes = {key: axis for key, axis in axes.items() if key not in _OPTIONS}
-    lines = tuple(options["lines"].strip("[]").replace(" ", "").split(","))
-    if options["strict"] not in ("true", "false"):
-        raise ConfigError(f"strict: found '{options['strict']}', expected true or false")
-    formats = extra_formats(options["format"])
-    numbers = {key: word.value() for key, word in overrides.items() if not word.is_sweep_override()}
-    until = most_repetitions(numbers.get("repetitions"), numbers.get("max_repetitions"))
-    if until is not None:
-        overrides = {key: word for key, word in overrides.items() if key not in ("repetitions", "max_repetitions")}
-    plain_words = {key: str(word.input_line) for key, word in overrides.items() if not word.is_sweep_override()}
-    chosen = [word for values in axes.values() for of_label in values.values() for word in of_label]
-    check_words([*plain_words.values(), *chosen], KEYS)
-
-    def of(*groups: str) -> list[str]:
-        return [word for key, word in plain_words.items() if key.partition(".")[0] in groups]
-
-    return ComparisonPlan(
-        axes=axes,
-        lines=lines,
-        common=[word for word in plain_words.values() if word not in of(*_SIZES, *_MACHINE, "scale", "paper")],
-        sizes=of(*_SIZES),
-        machine=of(*_MACHINE),
-        paper=str(numbers.get("paper", "none")),
-        scale=str(numbers.get("scale", "paper")),
-        column=options["column"],
-        name=options["name"],
-        until_decided=until,
-        strict=options["strict"] == "true",
-        formats=formats,
-        size=print_size(options["size"], formats),
-        look=look,
-        command=shlex.join(["python", "-m", "runners.compare", *words]),
-    )
+    if "runner" in own or runner:
+        chosen = read_choice("runner", str(own.pop("runner", "loky"))) or {}
+        given["runner"] = {key: value for key, value in (chosen | runner).items() if value is not None}
+    given["formats"] = extra_formats(own.pop("format", None))
+    given["size"] = print_size(own.pop("size", None), given["formats"])
+    given["instead"] = instead_of_figures(own.pop("shard", None), dry_run=own.pop("dry_run", False))
+    if "colors" in own:
+        own["colors"] = dict(_color(pair) for pair in own["colors"])
+    return given | own
 
 
-def _look(words: list[str]) -> tuple[dict[str, Any], list[str]]:
-    """Return how a comparison is to be drawn, and the other words."""
-    look: dict[str, Any] = {}
-    for word in words:
-        key, _, text = word.partition("=")
-        if key == "colors":
-            pairs = [pair.partition(":") for pair in text.strip("{}").split(",")]
-            if not all(name.strip() and color.strip() for name, _, color in pairs):
-                raise ConfigError(f"colors: found '{text}', expected a colour by label: colors=TL:black,CDT:#d55e00")
-            look[key] = {name.strip(): color.strip() for name, _, color in pairs}
-        elif key in LOOK:
-            look[key] = text
-    return look, [word for word in words if word.partition("=")[0] not in LOOK]
+def split(text: str) -> list[str]:
+    """Return what stands between the commas that are outside of quotes, parentheses, brackets and braces."""
+    pieces, depth = [""], 0
+    for token in _TOKEN.findall(text):
+        depth += (token in "([{") - (token in ")]}") if len(token) == 1 else 0
+        if token == "," and not depth:
+            pieces.append("")
+        else:
+            pieces[-1] += token
+    return pieces
 
 
-def _parse(word: str) -> Override:
-    key, _, text = word.partition("=")
-    if key in GROUPS and "(" in text:
-        raise ConfigError(f"{key}: found '{text}', expected a name alone: settings in parentheses follow parts only")
-    parsed = parse(word)
-    if parsed.value_type not in (ValueType.ELEMENT, ValueType.CHOICE_SWEEP, ValueType.SIMPLE_CHOICE_SWEEP):
-        raise ConfigError(f"{parsed.key_or_group}: found '{word}', expected values with commas between them")
+def _parse(key: str, text: str) -> Override:
+    (parsed,) = OverridesParser.create().parse_overrides([f"{key}={text}"])
     return parsed
 
 
-def _parts(group: str, text: str) -> Axis:
-    """Return the parts that are named, by the labels they are shown by, each with its words."""
-    axis: Axis = {}
-    for part in _BETWEEN_PARTS.split(text):
-        match = _PART.fullmatch(part)
-        if not match or not match[2]:
-            more = "; a label before it begins with a letter, as in A=cdt, and has no '=' in it" if "=" in part else ""
-            more += "; run from the folder of a class's file, and name it as my_module.MyTuner" if "/" in part else ""
-            raise ConfigError(
-                f"{group}: found '{part}', expected a name, or one with settings: cdt(radius_scale=0.5){more}"
-            )
-        label, name, inside = match.groups()
-        settings = [word.strip().partition("=") for word in (_COMMA.split(inside) if inside else [])]
-        if not all(re.fullmatch(r"\w[\w.]*", key) and equals and value for key, equals, value in settings):
-            raise ConfigError(f"{group}: found '{part}', expected settings as in {name}(key=value, key=value)")
-        put(axis, group, name, {key: value for key, _, value in settings}, label or "")
-    return axis
+def _value(key: str, text: str) -> Any:
+    return _parse(key, text).value()
 
 
-def _without_labels(word: str) -> tuple[str, list[str | None]]:
-    """Return a word without the labels before its values, and these, None of a value without; [] if there are none."""
-    key, equals, text = word.partition("=")
-    pairs = [match.groups() for part in _COMMA.split(text) if (match := _PANEL.fullmatch(part))]
-    if len(pairs) < 2 or not any(label for label, _ in pairs):
-        return word, []
-    return f"{key}{equals}{','.join(value for _, value in pairs)}", [label for label, _ in pairs]
+def _part(group: str, piece: str) -> tuple[str, Any]:
+    """Return the label ("": none) and the part of words such as ``Mine=my_module.MyTuner(threshold=0.9)``."""
+    label, rest = _with_label(piece)
+    match = _PART.fullmatch(rest)
+    if not match:
+        raise ConfigError(f"{group}: found '{piece}', expected a name, or one with settings: cdt(radius_scale=0.5)")
+    name, inside = match.groups()
+    settings = [word.strip().partition("=") for word in split(inside or "") if word.strip()]
+    if not all(key and value for key, _, value in settings):
+        raise ConfigError(f"{group}: found '{piece}', expected settings as in {name}(key=value, key=value)")
+    return label, (name, {key: _value(key, value) for key, _, value in settings}) if settings else name
 
 
-def _values(override: Override, labels: list[str | None]) -> Axis:
-    """Return the labels of an axis, by default the values themselves, each with its override."""
-    key = override.key_or_group
-    prefix = str(override.input_line).partition("=")[0]
-    axis: Axis = {}
-    for text, given in itertools.zip_longest(override.sweep_string_iterator(), labels):
-        label = given or text
-        if label in axis:
+def _values(key: str, text: str) -> list[tuple[str, Any]]:
+    """Return the values of a key, each with its label: by default the value as it was written."""
+    pieces = split(text)
+    if len(pieces) == 1 and re.match(r"(choice|range|glob|sort|shuffle|tag|interval)\(", text):
+        override = _parse(key, text)
+        return list(zip(override.sweep_string_iterator(), override.sweep_iterator(), strict=True))
+    if len(pieces) == 1:
+        return [(text, _value(key, text))]
+    return [(label or value, _value(key, value)) for label, value in map(_with_label, pieces)]
+
+
+def _with_label(piece: str) -> tuple[str, str]:
+    """Return the label before a value, "" if there is none, and the value."""
+    match = _LABEL.fullmatch(piece)
+    return (match[1], match[2]) if match else ("", piece)
+
+
+def _labelled(pairs: Sequence[tuple[str, Any]], key: str) -> Any:
+    """Return parts or values by label; a list where no part has one."""
+    if not any(label for label, _ in pairs):
+        return [part for _, part in pairs]
+    by_label: dict[str, Any] = {}
+    for given, part in pairs:
+        name, settings = part if isinstance(part, tuple) else (part, {})
+        label = given or label_of(key, name, settings)
+        if label in by_label:
             raise ConfigError(f"{key}: found two called '{label}', expected different labels")
-        axis[label] = [f"{prefix}={text}"]
-    return axis
+        by_label[label] = part
+    return by_label
+
+
+def _color(pair: str) -> tuple[str, str]:
+    name, _, color = (word.strip(" '\"") for word in pair.partition(":"))
+    if not (name and color):
+        raise ConfigError(f"colors: found '{pair}', expected a colour by label: colors=TL:black,CDT:#d55e00")
+    return name, color

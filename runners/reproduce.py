@@ -1,13 +1,13 @@
 """The figures of the papers: python -m runners.reproduce paper=syndicated scale=quick jobs=2."""
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
-from bench.errors import ConfigError
-from runners.cli import main
+from bench.errors import BenchError, ConfigError
+from runners import cli
 from runners.config.compose import runner_settings
 from runners.config.figures import figure_names
 from runners.config.folders import CHECKOUT
@@ -16,15 +16,24 @@ if TYPE_CHECKING:  # slow to import
     from bandit_bench._reproduce import ReproductionPlan
 
 _COMMITTED = CHECKOUT / "results" / "claims.md" if CHECKOUT else None
+_BOOLS: dict[str, tuple[Any, ...]] = {"readings": (True, False, None), "renew": (True, False), "dry_run": (True, False)}
+_BOOLS |= {"surrogate": ("yes", "no", True, False)}
 
 
-def reproduce(cfg: DictConfig) -> bool:
-    """Make the chosen figures; return whether no repetition failed and all figures were written."""
+def main() -> int:
+    """Make the figures that the command line asks for; return the exit code."""
+    return cli.main("reproduce", reproduce)
+
+
+def reproduce(cfg: DictConfig) -> None:
+    """Make the chosen figures. Raises BenchError where a repetition failed, or a figure could not be written."""
     from bandit_bench._reproduce import reproduce_as_planned  # slow to import
     from bench.report.claims.tallies import added_up, spell_by_origin
 
     plan = _plan(cfg)
     made, of_figures, of_pages, gallery, pages = reproduce_as_planned(plan)
+    if plan.instead:
+        return
     claims = spell_by_origin(added_up(figure.tallies for figure in made)) or "none"
     total = f"their claims, each counted once: {claims}; " if len(made) > 1 else ""  # of one its line says it
     count = f"{len(made)} figure{'s' if len(made) > 1 else ''}"
@@ -35,42 +44,64 @@ def reproduce(cfg: DictConfig) -> bool:
     for figure in made:
         if figure.error:
             print(f"error: {'/'.join(figure.folder.parts[-3:])} could not be written: {figure.error}", file=sys.stderr)
-    return all(figure.complete for figure in made)
+    if bad := [figure.name for figure in made if not figure.complete]:
+        raise BenchError(f"{len(bad)} of {count} not complete: {', '.join(bad)}")
 
 
 def _plan(cfg: DictConfig) -> "ReproductionPlan":
     """Return what the command line asks for. Raises ConfigError naming the key that is wrong."""
-    from bandit_bench._reproduce import ReproductionPlan, read_only  # slow to import
+    from bandit_bench._reproduce import ReproductionPlan  # slow to import
     from bench.report.formats import extra_formats, print_size
 
     choices = HydraConfig.get().runtime.choices
     names = [choices["figure"]] if choices["figure"] else figure_names(choices["paper"])
     if not names:
         raise ConfigError(f"paper: found '{choices['paper']}', which has no figures, expected another")
-    if not isinstance(cfg.readings, bool | None):
-        raise ConfigError(f"readings: found '{cfg.readings}', expected true, false or null")
-    if not isinstance(cfg.renew, bool):
-        raise ConfigError(f"renew: found '{cfg.renew}', expected true or false")
-    if cfg.surrogate not in ("yes", "no", True, False):
-        raise ConfigError(f"surrogate: found '{cfg.surrogate}', expected yes or no")
+    for key, valid in _BOOLS.items():
+        if type(cfg[key]) is int or cfg[key] not in valid:
+            raise ConfigError(f"{key}: found '{cfg[key]}', expected one of: {', '.join(map(str, valid))}")
     formats = extra_formats(cfg.format)
     return ReproductionPlan(
-        names,
-        choices["scale"],
-        read_only(cfg.only or ""),
-        cfg.horizon,
-        cfg.repetitions,
-        cfg.max_repetitions,
-        cfg.seed,
-        cfg.readings,
-        cfg.surrogate in ("yes", True),
-        cfg.renew,
-        cfg.jobs,
-        runner_settings(cfg.runner),
-        formats,
-        print_size(cfg.size, formats),
+        names=names,
+        scale=choices["scale"],
+        only=_only(cfg.only),
+        horizon=cfg.horizon,
+        repetitions=cfg.repetitions,
+        max_repetitions=cfg.max_repetitions,
+        seed=cfg.seed,
+        readings=cfg.readings,
+        surrogate=cfg.surrogate in ("yes", True),
+        renew=cfg.renew,
+        jobs=cfg.jobs,
+        runner=runner_settings(cfg.runner),
+        formats=formats,
+        size=print_size(cfg.size, formats),
+        instead=instead_of_figures(cfg.shard, dry_run=cfg.dry_run),
     )
 
 
+def instead_of_figures(shard: str | None, *, dry_run: bool) -> Any:
+    """Return what is done in place of making figures: a share of their repetitions, or counting them; None if neither.
+
+    ``shard``: words such as ``3/40``.
+    """
+    if not shard and not dry_run:
+        return None
+    from runners.execute.missing import Shard, tell  # slow to import
+
+    if shard and dry_run:
+        raise ConfigError("dry_run: found true beside a shard, expected one of them")
+    return Shard.read(str(shard)).run if shard else tell
+
+
+def _only(given: Any) -> dict[str, list[str]]:
+    """Return labels by axis."""
+    labels: Any = OmegaConf.to_container(given) if isinstance(given, DictConfig) else given or {}
+    if not isinstance(labels, dict):
+        example = """'only={panel: "LinUCB, simulation"}'"""
+        raise ConfigError(f"only: found '{labels}', expected labels by axis: {example}")
+    return {axis: list(map(str, of if isinstance(of, list) else [of])) for axis, of in labels.items()}
+
+
 if __name__ == "__main__":
-    sys.exit(main("reproduce", reproduce))
+    sys.exit(main())

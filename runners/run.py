@@ -11,24 +11,34 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
 from bench.data_kind import DataKind
-from runners.cli import main
+from bench.errors import BenchError
+from bench.rewards import finite
+from runners import cli
+from runners.command import cut
 
 if TYPE_CHECKING:  # slow to import
     from runners.config.compose import Run as Composed
 
 
-def run(config: DictConfig) -> bool:
-    """Run what Hydra has composed."""
+def main() -> int:
+    """Run what the command line asks for; return the exit code."""
+    return cli.main("config", run)
+
+
+def run(config: DictConfig) -> None:
+    """Run what Hydra has composed. Raises BenchError where a repetition fails."""
     from runners.config.compose import run_of  # slow to import
 
     composed = HydraConfig.get()
-    words: Any = OmegaConf.to_container(composed.overrides.task)  # with references as they were written
-    settings: Any = OmegaConf.to_container(config)
-    return run_and_report(run_of(settings, composed.runtime.choices, words), words)
+    words: Any = OmegaConf.to_container(composed.overrides.task)
+    settings: Any = OmegaConf.to_container(config, resolve=True)
+    added = {word.removeprefix("+").partition("=")[0] for word in words if word.startswith("+")}
+    settings = {key: value for key, value in settings.items() if key not in added}  # which others may refer to
+    run_and_report(run_of(settings, composed.runtime.choices, words), words)
 
 
-def run_and_report(composed: "Composed", changes: Sequence[str] = ()) -> bool:
-    """Run what is missing of one experiment, report it, and return whether no repetition failed."""
+def run_and_report(composed: "Composed", changes: Sequence[str] = ()) -> None:
+    """Run what is missing of one experiment and report it. Raises BenchError where a repetition fails."""
     from bandit_bench._run import run_composed  # slow to import
     from bench.report.claims.judgement import MIN_REPETITIONS
     from runners.execute.stand_ins import replaced
@@ -53,6 +63,7 @@ def run_and_report(composed: "Composed", changes: Sequence[str] = ()) -> bool:
         "repetitions": len(result.done),
         "new": len(result.new),
         "failed": len(result.failed),
+        "reused": result.reused(),
         "seconds": round(result.seconds, 3),
         "surrogate": experiment.data_kind is DataKind.SURROGATE,
         "altered": experiment.data_kind is DataKind.ALTERED,
@@ -60,12 +71,12 @@ def run_and_report(composed: "Composed", changes: Sequence[str] = ()) -> bool:
         "metrics": result.metrics if is_json or len(result.done) >= MIN_REPETITIONS else result.means,
     }
     for repetition, error in result.failed.items():
-        print(f"error: repetition {repetition} failed: {error}", file=sys.stderr)
+        print(f"error: repetition {repetition} failed: {cut(error)}", file=sys.stderr)
+    print(json.dumps(finite(report), allow_nan=False) if is_json else _text(report), flush=True)
     if result.failed:
         record = result.folder / f"rep-{min(result.failed):05d}.failed.json"
-        print(f"error: the traceback of repetition {min(result.failed)} is in {record}", file=sys.stderr)
-    print(json.dumps(report) if is_json else _text(report), flush=True)
-    return not result.failed
+        count = len(result.failed) + len(result.done)
+        raise BenchError(f"{len(result.failed)} of {count} repetitions failed; the first's traceback is in {record}")
 
 
 def _text(report: dict[str, Any]) -> str:
@@ -74,9 +85,9 @@ def _text(report: dict[str, Any]) -> str:
 
     kinds = {"surrogate": "surrogate data", "altered": "altered data", "packaged": PACKAGED_WORDS}
     data = "".join(f", {words}" for kind, words in kinds.items() if report[kind])
-    count = report["repetitions"]
+    count, again = report["repetitions"], f"; {report['reused']}" if report["reused"] else ""
     lines = [
-        f"{count} repetition{'s' * (count != 1)} ({report['new']} new, {report['failed']} failed) "
+        f"{count} repetition{'s' * (count != 1)} ({report['new']} new, {report['failed']} failed{again}) "
         f"in {report['seconds']:.1f} s{data}: {Path(report['folder'])}",
         "  " + " ".join(f"{group}={choice}" for group, choice in report["choices"].items()),
     ]
@@ -95,4 +106,4 @@ def _text(report: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main("config", run))
+    sys.exit(main())

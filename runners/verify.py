@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from bench.errors import ConfigError
-from runners.cli import full_name
 from runners.command import plain_command, read_words
 from runners.config.tree import choices, unknown_choice
 
@@ -50,10 +49,8 @@ def _parse(words: Sequence[str]) -> dict[str, Any]:
         given[key] = given[key] if text else None
     if given["paper"] and given["paper"] not in choices("paper"):
         raise unknown_choice("paper", given["paper"])
-    if given["figure"]:
-        given["figure"] = full_name(given["figure"], given["paper"])
-        if given["figure"] not in choices("figure"):
-            raise unknown_choice("figure", given["figure"])
+    if given["figure"] and given["figure"] not in choices("figure"):
+        raise unknown_choice("figure", given["figure"])
     return given
 
 

@@ -18,22 +18,22 @@ import matplotlib
 import psutil
 import pytest
 
-from runners import check, cli, compare, gallery, verify
+from runners import check, compare, gallery, reproduce, run, verify
 from runners.config.experiment import Experiment
-from runners.reproduce import reproduce
-from runners.run import run
+from runners.list import main as list_choices
 
 PATIENCE = 1800
 """Seconds after which a command is considered to hang, however busy the machine is."""
 ROOT = Path(__file__).resolve().parents[1]
 OWN_MODULES = ("harmful.py", "my_module.py", "trouble_tuner.py")
 MAINS: dict[str, Callable[[], int]] = {
-    "run": lambda: cli.main("config", run),
-    "reproduce": lambda: cli.main("reproduce", reproduce),
+    "run": run.main,
+    "reproduce": reproduce.main,
     "compare": compare.main,
     "check": check.main,
     "verify": verify.main,
     "gallery": gallery.main,
+    "list": list_choices,
 }
 """What stands at the end of each module."""
 _EACH = """
@@ -220,7 +220,7 @@ class Commands:
             patch.setattr(sys, "path", list(sys.path))
             sys.modules.pop("my_module", None)  # of another folder
             patch.delenv("BENCH_DATA_DIR", raising=False)
-            for name in ("HYDRA_FULL_ERROR", "BENCH_SCRATCH"):  # set by the command, and so put back
+            for name in ("HYDRA_FULL_ERROR", "BENCH_CONF_DIR"):  # set by the command, and so put back
                 patch.setenv(name, "")
             for name, value in self.environ.items():
                 patch.setenv(name, value)
@@ -234,8 +234,8 @@ class Commands:
 
 
 def assert_one_sentence(answer: Answer, *fragments: str) -> None:
-    """One line that names what is wrong, exit code 1, and nothing kept."""
-    lines = answer.err.splitlines()
+    """One line that names what is wrong, beside Hydra's own about the job, exit code 1, and nothing kept."""
+    lines = [line for line in answer.err.splitlines() if not line.startswith("Error executing job with overrides")]
     assert answer.code == 1, f"exit code {answer.code}: {answer.out}{answer.err}"
     assert not answer.out, f"on stdout: {answer.out}"
     assert len(lines) == 1, f"not one line: {answer.err}"

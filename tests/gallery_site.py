@@ -12,7 +12,7 @@ from rendered import render
 
 from bench.audit.published import PublishedOverview
 from bench.gallery.build import build
-from bench.gallery.papers import read_papers
+from bench.gallery.folders import read_papers
 from bench.report.figure import read_figure
 from bench.report.page import draw
 from bench.report.provenance import Provenance
@@ -91,7 +91,7 @@ FIGURES_MADE = {
     "habo/spread": _figure("spread", "dots", quantiles=True, reference_line=60, reference_label="a line"),
     "habo/limits": _figure(
         "limits",
-        "bench.papers.cases.Cases",
+        "bench.papers.syndicated.Cases",
         reference_line=1,
         claims=[{"id": "b", "text": "Under the bound", "kind": "bound", "column": "regret", "per": ["panel"],
                  "measured": {"method": "TL"}, "formula": _EXP3}],
@@ -103,7 +103,7 @@ FIGURES_MADE = {
         reference={"method": "TL"},
         published=[{"panel": PANELS[0], "method": "TL", "what": "mean", "value": 2.0}],
     ),
-    "habo/smooth": _figure("smooth", "bench.papers.lipschitz.Lipschitz", blocks=2, x_label="rate"),
+    "habo/smooth": _figure("smooth", "bench.papers.cdt.lipschitz.Lipschitz", blocks=2, x_label="rate"),
     "habo/ranks": _figure(
         "ranks",
         "ranking",
@@ -111,7 +111,7 @@ FIGURES_MADE = {
         reference={"method": "TL"},
     ),
     "habo/examples": {
-        "name": "examples", "title": "Examples", "kind": "bench.papers.computed.Computed",
+        "name": "examples", "title": "Examples", "kind": "bench.papers.habo.computed.Computed",
         "compute": "worked_examples", "caption": "Words.",
     },
 }  # fmt: skip
@@ -120,7 +120,7 @@ FIGURES_MADE = {
 
 def made_up(figure: dict[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return mean curves and final values."""
-    if figure["kind"] == "bench.papers.computed.Computed":
+    if figure["kind"] == "bench.papers.habo.computed.Computed":
         return pd.DataFrame(), pd.DataFrame()
     rng = np.random.default_rng(0)
     data = Results(read_figure(figure))
@@ -133,7 +133,7 @@ def made_up(figure: dict[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
         finals.append(pd.DataFrame({**labels, "repetition": range(REPETITIONS), "rounds": rounds, **columns}))
         if figure["kind"] == "curves":
             parts = {"regret": ends.mean(), "random_regret": 150.0}
-        elif figure["kind"] == "bench.papers.lipschitz.Lipschitz":
+        elif figure["kind"] == "bench.papers.cdt.lipschitz.Lipschitz":
             parts = {f"probe_{value}": 10 * value + place for value in (1, 2, 3)}
         else:
             parts = {}

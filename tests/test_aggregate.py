@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bench.stats import mean_band
-from runners.results.aggregate import curve_table, final_table, read_run
+from runners.results.aggregate import Kept, Repetitions, curve_table, final_table, read_run
 from runners.results.store import Store
 
 RUN = "a" * 20
@@ -44,3 +44,12 @@ def test_curves_are_means_over_the_rounds_that_all_repetitions_have(tmp_path, en
     without = [read_run({"method": "TL"}, RUN, [0, 1, 2], store)]
     assert not len(curve_table(without))
     assert final_table(without).equals(finals)
+
+
+def test_the_curve_of_each_repetition_is_kept_where_a_figure_wants_it() -> None:
+    rounds = np.array([1, 5, 10])
+    kept = {number: Kept(rounds, {"regret": rounds * (number + 1.0)}, {}, {}) for number in (0, 2)}
+    table = curve_table([Repetitions({"method": "TL"}, kept)], ["regret"]).set_index("column")
+    assert table.loc["regret@2", "mean"].tolist() == [3.0, 15.0, 30.0]
+    assert table.loc["regret", "mean"].tolist() == [2.0, 10.0, 20.0]
+    assert set(curve_table([Repetitions({"method": "TL"}, kept)])["column"]) == {"regret"}

@@ -9,7 +9,6 @@ from contextlib import suppress
 from numbers import Real
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +18,6 @@ from bench.space import Space
 from bench.tasks.base import Outcome, Task
 from bench.tasks.feedback import Feedback
 from bench.tuners.base import Problem, Tuner
-from runners.execute import limits, repetition
 
 EXAMPLES = int(os.environ.get("BENCH_EXAMPLES", "50"))
 ROUNDS = 12
@@ -276,78 +274,3 @@ class SwallowsInAsk(Asks):
 
 
 CALLS = st.sampled_from(["play", "ask", "tell"])
-
-
-class Kept:
-    """What is kept of repetitions."""
-
-    def __init__(self):
-        self.written, self.failures = [], []
-
-    def has(self, run_id, number):
-        return False
-
-    def failure(self, run_id, number):
-        return {}
-
-    def write(self, run_id, number, columns, record):
-        self.written.append(columns)
-
-    def fail(self, run_id, number, record):
-        self.failures.append(record["error"])
-
-
-class Asked:
-    """A run of no name."""
-
-    run_id, settings = "0" * 8, {}
-
-
-@settings(max_examples=EXAMPLES, deadline=None)
-@given(
-    at=st.integers(1, ROUNDS),
-    call=CALLS,
-    how=st.sampled_from(["stopped", "stopped and raises", "interrupts", "nothing"]),
-    in_worker=st.booleans(),
-)
-def test_a_repetition_that_was_running_when_a_stop_was_asked_is_not_kept_whatever_is_caught(at, call, how, in_worker):
-    """A worker is not asked to stop, but killed: a KeyboardInterrupt there is of a user's code, and a failure."""
-    kept = Kept()
-
-    def until():
-        if how.startswith("stopped"):
-            limits.stopping.set()  # as Ctrl-C does
-        if how == "stopped and raises":
-            raise_outside.append(True)
-        if how == "interrupts":
-            raise_outside.append(KeyboardInterrupt)
-        return True
-
-    raise_outside = []
-
-    def play(experiment, number):
-        task = Swallows(at, until) if call == "play" else Plays(0, "")
-        trace = run(task, SwallowsInAsk(at, until, call), rounds=ROUNDS)
-        if raise_outside:
-            throw(KeyboardInterrupt() if how == "interrupts" else ValueError("too late"))
-        return trace
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(repetition, "_check_identity", lambda experiment: None)
-        patch.setattr(repetition, "run_repetition", play)
-        if in_worker:
-            limits._in_worker.set()
-        try:
-            answer = repetition.repeat(Asked(), 0, kept, None, "")
-        except KeyboardInterrupt:
-            answer = None
-        finally:
-            limits.stopping.clear()
-            limits._in_worker.clear()
-    if how == "nothing":
-        assert (answer.status, len(kept.written), kept.failures) == ("new", 1, [])
-    elif not in_worker:
-        assert (answer, kept.written, kept.failures) == (None, [], [])
-    elif how == "interrupts":
-        assert (answer.status, kept.written) == ("failed", [])
-        assert "KeyboardInterrupt" in answer.error

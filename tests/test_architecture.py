@@ -3,7 +3,10 @@
 import ast
 import re
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "architecture.md").read_text()
@@ -57,6 +60,45 @@ def test_the_drawing_has_the_rooms_of_the_table_and_no_circle():
 
 def test_every_arrow_is_an_import():
     assert imports().keys() >= ARROWS
+
+
+def package(path: str) -> str:
+    """Return the package of a file or module; the commands are one, and what they and the library stand on others."""
+    first, *rest = path.split("/")
+    return f"{first}/{rest[0]}" if first == "runners" and rest[0] and (ROOT / first / rest[0]).is_dir() else first
+
+
+def test_there_is_no_circle_between_packages():
+    """Of config, execute and results none imports the library, nor this the commands."""
+    arrows: dict[str, set[str]] = {}
+    for here, nodes in modules().items():
+        names = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+        names |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+        there = {package(f"{name.replace('.', '/')}/") for name in names if name.partition(".")[0] in PACKAGES}
+        arrows.setdefault(package(here), set()).update(there - {package(here)})
+    while free := [name for name, others in arrows.items() if not others & arrows.keys()]:
+        for name in free:
+            del arrows[name]
+    assert arrows == {}
+
+
+def test_no_two_modules_import_each_other_by_any_number_of_steps():
+    """Also within functions, and for types alone."""
+    names = {file.removesuffix(".py").removesuffix("/__init__").replace("/", "."): file for file in modules()}
+    graph: dict[str, set[str]] = {}
+    for name, file in names.items():
+        found = graph.setdefault(name, set())
+        for node in modules()[file]:
+            if isinstance(node, ast.ImportFrom) and node.module:
+                parts = {f"{node.module}.{alias.name}" for alias in node.names}
+                found |= (parts & names.keys()) or {node.module} & names.keys()
+            elif isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names} & names.keys()
+        found.discard(name)  # a package whose __init__ fills itself
+    try:
+        list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        pytest.fail(" imports ".join(reversed(error.args[1])))
 
 
 def test_neither_a_comparison_nor_a_report_knows_of_the_judging_of_papers():

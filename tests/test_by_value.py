@@ -1,19 +1,23 @@
-"""Classes that no file can be imported for: of a notebook's cell, of the main script, of inside a function."""
+"""Classes that no path names: of a notebook's cell, the main script, inside a function, of a module before a reload."""
 
-import ast
+import importlib
 import json
 import os
+import pickle
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING
+from pathlib import Path
+from typing import Any
 
+import cloudpickle
 import pytest
 from commands import PATIENCE, ROOT, Commands
 from IPython.core.interactiveshell import InteractiveShell
 
-from bench.errors import ConfigError
-from bench.tuners.base import Tuner
-from runners.config import by_value
-from runners.config.experiment import Experiment
+import bandit_bench as bb
+from runners.config.experiment import Experiment, run_repetition
 
 CELL = """
 import bandit_bench as bb
@@ -22,17 +26,18 @@ STEP = {step}
 def choose(names):
     return dict.fromkeys(names, STEP)
 
+CHOICES = {{"of the dict": choose}}
+
 @bb.component
 class Mine(bb.Tuner):
-    {doc}
     leaves_space = True
     again: bool = True
     def _start(self, problem, seeds): self.names = problem.space.names
-    def _ask(self): return choose(self.names)
+    def _ask(self): return CHOICES["of the dict"](self.names)
     def _tell(self, reward, outcome): pass
 """
 SCRIPT = (
-    CELL.format(step=1.0, doc='"""Play one value."""')
+    CELL.format(step=1.0)
     + """
 if __name__ == "__main__":
     import json, os
@@ -48,6 +53,7 @@ if __name__ == "__main__":
     print(json.dumps(bb.run(Mine, **words | {"horizon": 5, "repetitions": 1}).finals["x"].tolist()))
 """
 )
+SINE: dict[str, Any] = {"env": "switching_sine", "algorithm": "none", "horizon": 10, "repetitions": 1}
 
 
 def test_a_class_of_the_main_script_runs_in_workers_of_both_kinds(tmp_path):
@@ -58,7 +64,7 @@ def test_a_class_of_the_main_script_runs_in_workers_of_both_kinds(tmp_path):
         [sys.executable, "script.py"], cwd=calls.cwd, env=environ, capture_output=True, text=True, timeout=PATIENCE
     )
     assert answer.returncode == 0, answer.stderr
-    assert "seems to open files" not in answer.stdout  # as the worker's own program does
+    assert answer.stdout.count("tuner Mine: defined in this session") == 1
     compared, other, played = (json.loads(line) for line in answer.stdout.splitlines() if line.startswith("["))
     regret, again, command = compared
     assert len(regret) == 4
@@ -69,111 +75,138 @@ def test_a_class_of_the_main_script_runs_in_workers_of_both_kinds(tmp_path):
         assert len(list((calls.cwd / runner).glob("raw/*/*.parquet"))) >= least
 
 
-def stamp(step, doc='"One."', more=""):
-    """Run a cell in a shell as notebooks have it, and return the stamp of a run with its class, or one made of it."""
-    shell = InteractiveShell.instance()
-    shell.run_cell(CELL.format(step=step, doc=doc)).raise_error()
-    shell.run_cell(more).raise_error()
+def of(cls: type) -> Experiment:
     settings = {
         "env": {"_target_": "bench.envs.moving_peak.SwitchingSine"},
-        "tuner": {"_target_": by_value.hold(shell.user_ns["Other" if more else "Mine"])},
+        "tuner": {"_target_": f"{cls.__module__}.{cls.__qualname__}".replace("<locals>.", "")},
         "task": {"_target_": "bench.tasks.direct.Direct"},
         "horizon": 3,
         "seed": 1,
     }
-    experiment = Experiment(settings)
-    return experiment.key, experiment.stamp
+    return Experiment(settings, {"tuner": cls})
+
+
+Shell = Callable[..., type]
 
 
 @pytest.fixture
-def shell(monkeypatch):
+def shell(tmp_path, monkeypatch) -> Iterator[Shell]:
+    """Run cells in a shell as notebooks have it, and return the class ``Mine`` that is there then."""
+    for name, value in Commands(tmp_path).environ.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
     shell = InteractiveShell.instance()
     shell.reset(new_session=True)
     monkeypatch.setitem(sys.modules, "__main__", shell.user_module)
-    return shell
+
+    def run(*cells: str) -> type:
+        for cell in cells:
+            shell.run_cell(cell).raise_error()
+        return shell.user_ns["Mine"]
+
+    yield run
+    shell.run_line_magic("reset", "-f")
+    for name in [name for name in sys.modules if name.startswith("of_cells") or name.endswith("extensions.autoreload")]:
+        del sys.modules[name]
 
 
-@pytest.mark.usefixtures("shell")
-def test_the_stamp_of_a_cells_class_changes_with_all_that_it_uses_and_with_nothing_else():
-    first = stamp(0.25)
-    assert stamp(0.25) == first
-    assert stamp(0.25, doc='"Another sentence."') == first
-    key, other = stamp(0.5)  # a value that a function uses which the class uses
-    assert key == first[0]
-    assert other != first[1]
+def played(tuner: Any) -> tuple[float, int]:
+    """Return what a tuner plays in a run, and how many repetitions are new."""
+    result = bb.run(tuner, **SINE)
+    assert not result.failed
+    return result.finals["x"].tolist()[0], len(result.new)
 
 
-@pytest.mark.usefixtures("shell")
-def test_a_cells_class_may_have_other_values_and_no_methods():
-    component = "@bb.component\nclass Other(Mine):\n    again: bool = False"
-    plain = "class Other(Mine):\n    leaves_space = {}"
-    first = stamp(0.25, more=component)
-    assert stamp(0.25, more=component) == first
-    assert stamp(0.5, more=component)[1] != first[1]  # what its base uses
-    other = stamp(0.25, more=plain.format(True))
-    assert stamp(0.25, more=plain.format(False))[1] != other[1] != first[1]
+def test_the_same_object_is_reused_and_another_never(shell):
+    first = shell(CELL.format(step=0.25))
+    assert [played(first), played(first), played(first())] == [(0.25, 1), (0.25, 0), (0.25, 0)]
+    again = shell(CELL.format(step=0.25))  # of the same source
+    assert played(again) == (0.25, 1)
+    assert of(first).key != of(again).key
 
 
-@pytest.mark.usefixtures("shell")
 @pytest.mark.parametrize(
-    ("decorator", "value", "other"),
-    [
-        ("dataclass", "1.0", "2.0"),
-        ("dataclass(order=True, frozen=True)", "1.0", "2.0"),
-        ("dataclass", "field(default_factory=list)", "field(default_factory=tuple)"),
-        ("bb.component", "Field(default_factory=list)", "Field(default_factory=tuple)"),
-    ],
+    "cell", ["STEP = 0.5", "CHOICES['of the dict'] = lambda names: dict.fromkeys(names, 0.5)"], ids=["name", "dict"]
 )
-def test_a_cells_class_may_use_a_dataclass_without_methods(decorator, value, other):
-    """To which Python adds some, which have no source."""
-    more = (
-        f"from dataclasses import dataclass, field\nfrom pydantic import Field\n@{decorator}\nclass Pair:\n"
-        "    first: object = {}\n"
-        "class Other(Mine):\n    def _start(self, problem, seeds): self.pair = Pair()\n"
-    )
-    first = stamp(0.25, more=more.format(value))
-    assert stamp(0.25, more=more.format(value)) == first
-    assert stamp(0.25, more=more.format(other))[1] != first[1]
+def test_what_a_cells_class_uses_of_other_cells_counts(shell, cell):
+    mine = shell(CELL.format(step=0.25))
+    assert played(mine) == (0.25, 1)
+    assert played(shell(cell)) == (0.5, 1)
 
 
-@pytest.mark.usefixtures("shell")
-@pytest.mark.parametrize("value", ["field(default_factory=lambda: [1])", "Field(default_factory=lambda: [1])"])
-def test_a_factory_without_a_name_is_refused(value):
-    decorator = "bb.component" if value.startswith("F") else "dataclass"
-    more = f"from dataclasses import dataclass, field\nfrom pydantic import Field\n@{decorator}\nclass Pair:\n"
-    more += f"    first: object = {value}\nclass Other(Mine):\n    def _start(self, *_): self.pair = Pair()\n"
-    with pytest.raises(ConfigError, match=r"found Pair\.<lambda>, expected a function with a name: write it with def"):
-        stamp(0.25, more=more)
+def test_a_cell_may_have_magic(shell):
+    assert played(shell("%%time\n" + CELL.format(step=0.25))) == (0.25, 1)
 
 
-def test_a_class_of_inside_a_function_is_held_with_what_it_closes_over():
-    digests = []
-    for width in (1, 2, 1):
-
-        class Local(Tuner):
-            def _start(self, problem, seeds): ...
-            def _ask(self):
-                return {"x": width}  # noqa: B023, seen at once
-
-            def _tell(self, reward, outcome): ...
-
-        path = by_value.hold(Local)
-        digests.append(by_value.held(path).digest)
-        assert by_value.held_as(Local).cls is Local
-    assert digests[0] == digests[2] != digests[1]
-    assert "bench.tuners.base" in by_value.held(path).modules
+def write(folder: Path, step: float) -> None:
+    path = folder / "of_cells.py"
+    own = f"dict.fromkeys(self.names, {step})"  # a reload gives an old class the module's new names
+    path.write_text(CELL.format(step=step).replace('CHOICES["of the dict"](self.names)', own))
+    time = path.stat().st_mtime + step * 1000  # within one second, Python takes an old compiled file for a new one
+    os.utime(path, (time, time))
 
 
-def test_a_class_without_source_says_what_to_do():
-    namespace = {"Tuner": Tuner, "__name__": "__main__"}
-    exec(compile("class Typed(Tuner):\n    def _ask(self): return {}\n", "<typed>", "exec"), namespace)
-    with pytest.raises(
-        ConfigError, match=r"^found the class Typed whose source cannot be read, .*: save it in a file, such as"
-    ):
-        by_value.hold(namespace["Typed"])
+def test_an_edit_that_autoreload_has_seen_is_run(shell, tmp_path):
+    write(tmp_path, 0.25)
+    mine = shell("%load_ext autoreload\n%autoreload 2\nfrom of_cells import Mine")
+    assert played(mine) == (0.25, 1)
+    write(tmp_path, 0.5)
+    assert played(shell("'a cell'")) == (0.5, 1)
 
 
-def test_a_class_of_a_module_is_not_held():
-    assert by_value.hold(ast.NodeVisitor) == "ast.NodeVisitor"
-    assert by_value.held("ast.NodeVisitor") is None
+def test_a_class_of_a_reloaded_module_is_the_object_that_is_handed_over(shell, tmp_path):
+    write(tmp_path, 0.25)
+    old = shell("from of_cells import Mine")
+    module = sys.modules["of_cells"]
+    assert played(old) == (0.25, 1)
+    write(tmp_path, 0.5)
+    importlib.reload(module)
+    assert [played(module.Mine), played(old), played(module.Mine)] == [(0.5, 1), (0.25, 1), (0.5, 0)]
+    assert (of(module.Mine).data_notes(), len(of(old).data_notes())) == ([], 1)
+    write(tmp_path, 0.75)
+    importlib.reload(module)
+    assert [played(module.Mine), played("of_cells.Mine")] == [(0.75, 1), (0.75, 0)]
+
+
+def test_two_versions_of_a_class_are_two_lines(shell, capsys):
+    old = shell(CELL.format(step=0.25))
+    new = shell(CELL.format(step=0.75).replace("STEP", "OTHER").replace("CHOICES", "OTHERS"))
+    found = bb.compare({"old": old, "new": new()}, **SINE | {"repetitions": 2}, name="versions")
+    assert found.finals.groupby("method")["x"].mean().to_dict() == {"old": 0.25, "new": 0.75}
+    assert capsys.readouterr().out.count("tuner Mine: defined in this session; its repetitions are kept for") == 1
+
+
+class Outer(bb.Tuner):
+    share = 0.25
+
+    def _start(self, problem, seeds):
+        self.space = problem.space
+
+    def _ask(self):
+        return self.space.from_unit([self.share] * self.space.dim)
+
+    def _tell(self, reward, outcome): ...
+
+
+def test_a_class_inside_a_function_runs_whatever_it_inherits_and_closes_over(shell):
+    half = 0.5
+
+    class Inner(Outer):
+        share = half
+
+    @bb.component
+    class Innermost(Inner):
+        size: float
+
+        def _ask(self):
+            return self.space.from_unit([half / 2 * self.size] * self.space.dim)
+
+    assert [played(Inner), played(Innermost(size=3.0))] == [(0.5, 1), (0.75, 1)]
+    with pytest.raises(bb.BenchError, match=r"^tuner: found no value for 'size'"):
+        run_repetition(of(Innermost), 0)
+
+
+def test_a_setting_without_a_default_has_none_in_another_process():
+    assert pickle.loads(cloudpickle.dumps(MISSING)) is MISSING

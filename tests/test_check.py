@@ -72,6 +72,20 @@ class SharesItsState(Good):
         self.shared.append(self._last)
 
 
+class LeavesOutItsTurn(Good):
+    unsaved: ClassVar[tuple[str, ...]] = ("turn",)
+
+    def _start(self, problem: bb.Problem, seeds: bb.Seeds) -> None:
+        super()._start(problem, seeds)
+        self.turn = 0
+
+    def _ask(self) -> bb.Configuration:
+        return dict(self._candidates[self.turn % len(self._candidates)])
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        self.turn += 1
+
+
 class ClearsItsAnswer(Good):
     def _ask(self) -> bb.Configuration:
         self._answer = super()._ask()
@@ -212,6 +226,7 @@ FAULTY = {
     Unclear: ("says_which_space_does_not_fit", "it fails with TypeError"),
     TakesAName: ("keeps_names_of_its_own", "it sets _asked, which Tuner itself uses"),
     CallsARateLearn: ("keeps_names_of_its_own", "it sets learn, which Tuner itself uses"),
+    LeavesOutItsTurn: ("goes_on_from_its_state", "it proposes something different in round 1"),
     UnseededLinUCB: ("repeats_itself", "started again with the same seed, it pulls different arms"),
     OneArm: ("repeats_itself", "it pulls arm 2 in all rounds"),
     WrongTheory: (

@@ -103,3 +103,15 @@ def test_a_bound_that_a_tuner_satisfies_which_does_not_learn_is_no_evidence(shar
     row = row_of({**EXP3, "against": {"method": "B"}}, methods(A=10 + NOISE, B=idle).assign(rounds=900))
     assert row["verdict"] == verdict
     assert (row["note"] == "B stays below the bound, too") == (verdict == "no evidence")
+
+
+def test_repetitions_that_are_all_the_same_are_no_evidence() -> None:
+    """Unless one column differs: a score may be the best there is in every world."""
+    same = methods(A=np.full(20, 5.0), B=np.full(20, 8.0))
+    row = row_of(compare("less"), same)
+    assert (row["verdict"], row["note"][:55]) == (
+        "no evidence",
+        "all 20 repetitions have the same numbers, so they are o",
+    )
+    assert verdict_of(compare("less"), same.assign(reward=same["repetition"] * 1.0)) == "holds"
+    assert verdict_of(compare("less"), same.assign(seconds=same["repetition"] * 1.0)) == "no evidence"

@@ -14,19 +14,25 @@ from markupsafe import escape
 import bandit_bench
 from bandit_bench._parts import label_of
 from bench.gallery.build import build
-from bench.gallery.comparisons import compare_commands
-from bench.gallery.papers import read_papers
-from bench.report.figure import read_figure
+from bench.gallery.folders import read_papers
+from bench.gallery.render import build_own
 from bench.report.provenance import commands as commands_of
 from runners import compare
-from runners.comparison import asked
-from runners.config.figures import expand
+from runners.comparison import arguments
 from runners.config.tree import read
 from runners.execute.figure_run import all_failed
 from runners.results.store import Store
 
 COMMAND = "compare"
 SMALL = ("env.dim=2", "env.n_arms=3", "horizon=60", "repetitions=5")
+
+
+def planned(words):
+    """The figure that a command line asks for, before it is made."""
+    figures = []
+    given = {**arguments(words), "instead": lambda asked, jobs, runner: figures.extend(asked)}
+    bandit_bench.compare(given.pop("tuners"), **given)
+    return figures[0]
 
 
 @pytest.mark.usefixtures("one_worker")
@@ -175,7 +181,7 @@ def test_a_tuner_has_settings_of_its_own(here):
     assert (tuner[0]["radius_scale"], tuner[1]["radius_scale"], tuner[1]["ts_scale"]) == (1.0, 0.5, 2)
     assert (tuner[2]["threshold"], tuner[2]["pair"]) == (0.9, [1, 2])
     assert {settings["settings"]["env"]["dim"] for settings in own} == {2}
-    assert json.loads((folder / "comparison.json").read_text())["common"] == list(SMALL[:2])
+    assert json.loads((folder / "comparison.json").read_text())["common"] == ["env=synthetic_linear", *SMALL[:2]]
     page = (folder / "index.html").read_text()
     assert str(escape(shlex.join(["python", "-m", "runners.compare", *words]))) in page
     front = (answer.results / "compare" / "index.html").read_text()
@@ -184,7 +190,7 @@ def test_a_tuner_has_settings_of_its_own(here):
     assert {path.name for path in answer.results.iterdir()} == {"compare", "raw"}  # the gallery is made by its command
     pages = build(read_papers(answer.results, {}))
     assert "compare/settings/index.html#claim-" in pages["claims.html"]
-    assert "<h1>Your results</h1>" in pages["index.html"]
+    assert "compare/settings/index.html" in build_own(read_papers(answer.results, {}))["index.html"]
     assert "5 repetitions" in page, (
         "no origin, no sources of settings and no totals over comparisons: all are one's own"
     )
@@ -210,7 +216,7 @@ def test_one_comparison_does_not_replace_another(here):
     """Without a name it is named by what is compared; the same again has the same name."""
     sizes = ["env.dim=2", "horizon=20", "repetitions=1", "column=regret"]
     compared = (["tuner=tl,random"], ["tuner=random,tl"], ["tuner=tl,random", "env.n_arms=4"], ["tuner=tl,random"])
-    first, swapped, larger, again = (asked([*words, *sizes]).title for words in compared)
+    first, swapped, larger, again = (planned([*words, *sizes]).figure.name for words in compared)
     assert len({first, swapped, larger}) == 3
     assert all("tl" in title and "random" in title for title in (first, swapped, larger))
     assert again == first
@@ -271,7 +277,7 @@ def test_values_of_a_key_are_lines_too(here):
         assert re.search(rf"^  {label} +{rows.loc[label, 'mean']:.5g}   95 % interval ", answer.out, re.MULTILINE)
     assert "\n  radius_scale = 0.5 ends with less regret than 2: " in answer.out
     content = json.loads((folder / "comparison.json").read_text())
-    assert content["title"] == "Cumulative regret by tuner.radius_scale (tuner=cdt)"
+    assert content["title"] == "Cumulative regret by tuner.radius_scale (tuner=cdt, env=synthetic_linear)"
     assert content["note"] == "Tuned: exploration_rate of LinUCB. With env.dim=2, env.n_arms=3, seed=3"
 
 
@@ -342,22 +348,3 @@ def test_tuners_are_called_as_in_the_tournament_and_so_have_the_same_colours():
     methods = read("figure/tournament/ranks")["runs"][0]["method"]
     alone = {words[0].partition("=")[2]: label for label, words in methods.items() if len(words) == 1}
     assert {name: label_of("tuner", name, {}) for name in alone} == alone
-
-
-def test_a_figures_page_shows_the_comparison_of_a_panel(reference_results):
-    """The command composes the very runs of the panel."""
-    manifest = json.loads((reference_results / "syndicated" / "figure2" / "paper" / "manifest.json").read_text())
-    lines = compare_commands(manifest)
-    assert len(lines) == 6
-    plan = asked(shlex.split(lines[0])[3:])
-    runs = expand(read_figure(plan.figure()), plan.scale, list(plan.sizes))
-    known = {run["key"]: run["labels"]["method"] for run in manifest["runs"]}
-    assert [known[run.experiment.on_data(first_data(manifest, run)).key] for run in runs] == list(plan.methods)
-
-
-def first_data(manifest, run):
-    """Return the fingerprint of the data that the manifest's runs of an environment had."""
-    return next(
-        entry["data"] for entry, line in zip(manifest["runs"], commands_of(manifest), strict=True)
-        if f"env={run.choices['env']}" in line
-    )  # fmt: skip

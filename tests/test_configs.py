@@ -6,7 +6,6 @@ import os
 import random
 import re
 import shlex
-import shutil
 import zlib
 from contextlib import suppress
 from pathlib import Path
@@ -21,29 +20,28 @@ from omegaconf import OmegaConf
 
 from bench.errors import BenchError, ConfigError
 from bench.gallery.result import ResultView
-from bench.papers.selection import Selection
+from bench.papers.cdt.selection import Selection
 from bench.report.claims.check import verdicts_on
 from bench.report.results import Results
 from bench.space import HyperParameter
-from runners.config import compose as compose_module
-from runners.config import filled, papers
+from runners.config import papers
 from runners.config.compose import from_overrides, run_of
 from runners.config.experiment import build
 from runners.config.figures import expand, figure_names, load_figure
 from runners.config.folders import CONF
 from runners.config.groups import register
 from runners.config.papers import leaves, load_paper, published
+from runners.config.reference import explanations
 from runners.config.runner import Runner
 from runners.config.tree import GROUPS, PARTS, choices, path_of, suite_choices
 from runners.execute import manifest
 from runners.execute.figure_run import AskedFigure
 from runners.execute.manifest import check_shared_runs, settings_table
 from runners.execute.reproduce_figure import reproduce_figure
-from runners.results import pages, replay
+from runners.results import replay
 from runners.results.folder import ResultFolder
 from runners.results.pages import write_gallery
 from runners.results.store import results_folder
-from tools.docs import explanations
 
 PAPERS = registry.names("paper")
 
@@ -87,7 +85,7 @@ def test_a_mapping_on_the_command_line_changes_the_keys_it_names():
 @pytest.mark.parametrize("env", registry.names("env"))
 def test_an_environment_chooses_what_fits_it(env):
     """The task is refused where its environment or algorithm is none for it."""
-    build(from_overrides([f"env={env}"]).experiment.settings)
+    build(from_overrides([f"env={env}"]).experiment)
 
 
 @pytest.mark.parametrize("env", ["titanic", "switching_sine"])
@@ -127,6 +125,14 @@ def is_shown(shown, run):
     return True
 
 
+def is_run_as_shown(words):
+    shown, made = hydras(words, without=HYDRAS_OWN)  # a quarter cheaper
+    plain = from_overrides(words)
+    assert is_shown(shown, made), words
+    assert (settings_of(plain), plain.choices) == (settings_of(made), made.choices), words
+    return True
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -149,10 +155,21 @@ def test_what_is_shown_is_what_is_run(words):
     assert from_overrides(words).choices == made.choices
 
 
+def test_every_choice_is_run_as_it_is_shown():
+    """In combinations drawn at random, as many as cover all choices of all groups."""
+    names = {group: [name for name in suite_choices(group) if name != "custom"] for group in GROUPS}
+    draw = random.Random(0)
+    for _ in range(2):
+        for of_group in names.values():
+            draw.shuffle(of_group)
+    for place in range(max(map(len, names.values()))):
+        assert is_run_as_shown([f"{group}={of_group[place % len(of_group)]}" for group, of_group in names.items()])
+
+
 def plays(paper, env, algorithm):
     """Whether an algorithm plays in an environment, by building both with a tuner of any space."""
     with suppress(BenchError):
-        build(from_overrides([f"paper={paper}", f"env={env}", f"algorithm={algorithm}"]).experiment.settings)
+        build(from_overrides([f"paper={paper}", f"env={env}", f"algorithm={algorithm}"]).experiment)
         return True
     return False
 
@@ -176,9 +193,7 @@ def test_every_combination_of_which_a_paper_says_something_is_run_as_it_is_shown
         every = [[f"paper={paper}", *(f"{part}={choice}" for part, choice in parts.items())] for parts in said]
         chosen = [words for words in every if is_in_part(words)]
         for words in chosen if chosen and plays(paper, env, algorithm) else []:
-            shown, run = hydras(words, without=HYDRAS_OWN)  # a quarter cheaper
-            assert is_shown(shown, run), words
-            assert settings_of(from_overrides(words)) == settings_of(run), words
+            assert is_run_as_shown(words)
 
 
 @pytest.mark.parametrize("group", GROUPS)
@@ -191,11 +206,6 @@ def test_the_first_comment_of_every_choice_is_a_command_that_makes_the_choice(gr
         words = shlex.split(command[2])
         made = {"scale": words[-1].partition("=")[2]} if command[1] == "reproduce" else from_overrides(words).choices
         assert made[group] == name
-
-
-def test_a_choice_of_hydras_own_is_refused_and_not_left_out():
-    with pytest.raises(ConfigError, match="hydra: found 'help/mine', expected one of: "):
-        from_overrides(["hydra/help=mine"])
 
 
 def test_a_reference_has_the_value_that_is_run():
@@ -270,13 +280,12 @@ def test_a_setting_without_a_source_or_with_two_is_refused(monkeypatch, settings
     assert re.match(rf"conf/papers/cdt/settings\.yaml(:\d+)?: {re.escape(sentence)}", str(error.value))
 
 
-def test_a_setting_for_a_key_that_is_not_there_is_refused(monkeypatch):
-    monkeypatch.setattr(papers, "load_paper", lambda name: {"settings": {"env": {"movielens": {"dimm": 3}}}})
-    for cached in (compose_module._composed, compose_module._own):
-        cached.cache_clear()
-    sentence = r"conf/papers/none/settings.yaml: env.dimm: found an unknown key of Movielens, did you mean 'dim'\?"
+def test_a_setting_for_a_key_that_is_not_there_is_refused(private):
+    path = private / "papers" / "mine" / "settings.yaml"
+    path.write_text(path.read_text().replace("horizon: 70", "horizon: 70, env.movielens.dimm: 3"))
+    sentence = r"papers/mine/settings\.yaml:\d+: env\.dimm: found an unknown key of Movielens, did you mean 'dim'\?"
     with pytest.raises(ConfigError, match=sentence):
-        from_overrides(["env=movielens", "paper=none"])
+        from_overrides(["env=movielens", "paper=mine"])
 
 
 def test_published_numbers_are_chosen_and_renamed():
@@ -330,8 +339,8 @@ def test_figure_composes_and_its_committed_runs_are_those_it_asks_for(name, requ
     smoke = figure.scales.get("smoke")
     for drawn in (runs, expand(figure, "smoke", []) if smoke and (smoke.overrides or smoke.leave_out) else ()):
         assert len({tuple(sorted(one.labels.items())) for one in drawn}) == len(drawn)
-        for settings in {json.dumps(one.experiment.settings): one.experiment.settings for one in drawn}.values():
-            build(settings)
+        for experiment in {json.dumps(one.experiment.settings): one.experiment for one in drawn}.values():
+            build(experiment)
     rows = settings_table(figure, runs)
     assert {row["source"] for row in rows} <= {"stated", "code", "assumed", "scale"}
     for key in figure.sources:
@@ -402,25 +411,6 @@ def test_readings_come_from_the_paper():
     assert drawn["LinTS, simulation", "CDT, T1 = 0", "first upload"]["tuner"]["warm_up_rounds"] == 0
 
 
-@pytest.mark.parametrize(
-    ("wrong", "sentence"),
-    [
-        (
-            {"runs": [{"panel": ["LinUCB, simulatoin"]}]},
-            "panel 'LinUCB, simulatoin', did you mean 'LinUCB, simulation'",
-        ),
-        (
-            {"runs": [{"method": ["CDT"]}], "readings": ["restord text"]},
-            "reading 'restord text', did you mean 'restored text'",
-        ),
-    ],
-)
-def test_a_label_or_reading_that_the_paper_does_not_have(monkeypatch, wrong, sentence):
-    monkeypatch.setattr(filled, "read", lambda name: {"name": "figure2", "paper": "cdt"} | wrong)
-    with pytest.raises(ConfigError, match=rf"figure2\.yaml: found the {sentence}\?"):
-        load_figure("cdt/figure2")
-
-
 MINE = {
     "tuner/mine": "_target_: bench.tuners.cdt.CDT\nradius_scale: 0.5\n",
     "papers/mine/settings": "name: mine\nsettings: [{source: [assumed, here], horizon: 70, repetitions: 3}]\n",
@@ -441,11 +431,26 @@ def private(request, monkeypatch, tmp_path):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.yaml").write_text(text)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(pages, "DOCS", None)  # the pages of the documentation take longer than all else
     if request.param != "conf":
         monkeypatch.setenv("BENCH_CONF_DIR", str(folder))
     yield folder
     load_paper.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ("{runs: [{method: [Mien]}]}", "method 'Mien', did you mean 'Mine'"),
+        ("{runs: [{method: [Mine]}], readings: [restord]}", "reading 'restord', did you mean 'restored'"),
+    ],
+)
+def test_a_label_or_reading_that_the_paper_does_not_have(private, wrong, sentence):
+    folder = private / "papers" / "mine"
+    more = "labels: {method: {Mine: [tuner=mine]}}\nreadings: {restored: {text: so}}\n"
+    (folder / "settings.yaml").write_text((folder / "settings.yaml").read_text() + more)
+    (folder / "figures" / "wrong.yaml").write_text(wrong)
+    with pytest.raises(ConfigError, match=rf"wrong\.yaml(:\d+)?: found the {sentence}\?"):
+        load_figure("mine/wrong")
 
 
 def test_a_folder_of_ones_own_is_searched_and_counts_nowhere(private):
@@ -463,10 +468,9 @@ def test_a_folder_of_ones_own_is_searched_and_counts_nowhere(private):
     pd.DataFrame(claims).to_csv(results / "claims.csv")
     page, _ = write_gallery(results_folder())
     assert page == Path.cwd() / "results" / "index.html"
-    assert "mine/first/index.html" in page.with_name("figures.html").read_text()
-    own, totals = page.read_text().split('<section id="claims">')
-    assert "1 hold" in own
-    assert "1 hold" not in totals
+    assert "mine/first/index.html" in page.read_text()
+    pages = {str(path.relative_to(page.parent)) for path in page.parent.rglob("*.html")}
+    assert pages == {"index.html", "mine/index.html", "mine/first/index.html"}
     assert not page.with_name("claims.csv").exists()
 
 
@@ -548,30 +552,22 @@ def test_a_class_that_cannot_be_imported_is_named_before_the_papers_settings_of_
 
 
 def test_a_configuration_that_is_played_directly_takes_no_algorithm():
-    settings = from_overrides(["env=switching_sine", "algorithm=linucb", "task=contextual_bandit"]).experiment.settings
+    experiment = from_overrides(["env=switching_sine", "algorithm=linucb", "task=contextual_bandit"]).experiment
     with pytest.raises(ConfigError, match=r"task: found SwitchingSine with LinUCB, .*: add algorithm=none$"):
-        build(settings)
+        build(experiment)
 
 
 @pytest.mark.parametrize("private", ["conf"], indirect=True)
-def test_published_numbers_of_ones_own_stand_on_their_page_and_in_no_overview(private, monkeypatch):
+def test_published_numbers_of_ones_own_stand_on_the_figures_page_and_in_no_overview(private, monkeypatch):
     monkeypatch.setattr(ResultView, "picture", lambda _: None)
-    suites = set(figure_names())
-    monkeypatch.setattr(pages, "load_figure", lambda name: (registry.figure if name in suites else load_figure)(name))
     run = AskedFigure(load_figure("mine/first"), "mine/first/paper", "paper", [], "", is_reference=True)
     reproduce_figure(run, jobs=1, runner=Runner(progress=False))
-    quick = AskedFigure(load_figure("mine/first"), "mine/first/quick", "quick", [], "")
-    reproduce_figure(quick, jobs=1, runner=Runner(progress=False))
     page, _ = write_gallery(results_folder())
-    assert 'section id="mine"' in page.with_name("numbers.html").read_text()
     figure = (page.parent / "mine" / "first" / "index.html").read_text()
-    assert figure.count("numbers.html#mine") == 1  # there stand reference results alone
+    assert "Published numbers" in figure
+    assert "12.5" in figure
+    assert "numbers.html" not in figure
     assert not page.with_name("numbers.csv").exists()
-    shutil.copytree(registry.CONF.parent / "results" / "syndicated" / "table1", page.parent / "syndicated" / "table1")
-    write_gallery(results_folder())
-    assert set(pd.read_csv(page.with_name("numbers.csv"))["paper"]) >= {"syndicated"}
-    assert "mine" not in page.with_name("numbers.md").read_text()
-    assert 'section id="mine"' in page.with_name("numbers.html").read_text()
 
 
 def test_a_name_that_the_suite_has_is_refused(private):

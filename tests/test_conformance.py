@@ -236,7 +236,7 @@ OUT_OF_RANGE = {
     "after": ((0.0, 1.1), "env/new_peak"),
     "probability": ((1.1,), "env/wandering_triangle"),
     "variation": ((0.0,), "algorithm/d_linucb algorithm/sw_linucb tuner/sliding_window_gp_ucb"),
-    "means": (([], ["a"]), "env/gaussian_arms env/bernoulli_arms"),
+    "means": (([], [0.5], ["a"]), "env/gaussian_arms env/bernoulli_arms"),
     "means.1": (([0.5, 1.5],), "env/bernoulli_arms"),
     "variance": ((-1.0,), "env/gaussian_arms"),
     "noise_std": ((-0.1,), "env/synthetic_linear env/switching_sine env/movielens env/noisy_peak"),

@@ -24,7 +24,6 @@ import bench.packages
 from bench.envs.classification import Classification
 from bench.packages import DISTRIBUTION, how_to_install
 from runners.config.classes import OPTIONAL
-from runners.config.identity import code_of
 from runners.config.tree import PARTS
 
 MODULES = {"obp": "obp", "optuna": "optuna", "sklearn": "scikit-learn", "skopt": "scikit-optimize", "torch": "torch"}
@@ -99,24 +98,35 @@ def test_every_optional_package_is_an_extra_and_all_of_them_are_papers():
 
 
 @cache
-def optional_packages_of(module: str) -> set[str]:
-    """Return which optional packages a module of the suite imports."""
+def imports_of(module: str) -> frozenset[str]:
+    """Return what a module of the suite may import anywhere in its text; some of the names may be no modules."""
+    names: set[str] = set()
     spec = importlib.util.find_spec(module)
-    assert spec is not None
-    imported: set[str] = set()
-    for node in ast.walk(ast.parse(Path(str(spec.origin)).read_text())):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-        imported |= {MODULES[top] for name in names if (top := name.partition(".")[0]) in MODULES}
-    return imported
+    for node in ast.walk(ast.parse(Path(str(spec and spec.origin)).read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return frozenset(names)
+
+
+def optional_packages_of(cls: type) -> set[str]:
+    """Return the optional packages that the modules of a class import."""
+    found: set[str] = set()
+    todo = {base.__module__ for base in cls.__mro__}
+    while todo:
+        name = todo.pop()
+        found.add(name)
+        if name.startswith("bench.") and (ROOT / f"{name.replace('.', '/')}.py").is_file():
+            todo |= imports_of(name) - found
+    return {MODULES[top] for name in found if (top := name.partition(".")[0]) in MODULES}
 
 
 @pytest.mark.parametrize(
     ("part", "cls"), [one for one in CLASSES if one[0] != "task"], ids=lambda value: getattr(value, "__name__", value)
 )
 def test_a_class_names_the_optional_packages_that_it_imports(part, cls):
-    imported = set().union(*map(optional_packages_of, code_of({part: cls}).modules))
-    assert imported - SAYS_ITSELF.get(cls, set()) == set(getattr(cls, "requires", ()))
+    assert optional_packages_of(cls) - SAYS_ITSELF.get(cls, set()) == set(getattr(cls, "requires", ()))
 
 
 LACKING = {
@@ -226,7 +236,7 @@ def test_the_page_on_installing_says_which_extra_is_for_which_choice():
     table = (ROOT / "docs" / "install.md").read_text().partition("| extra |")[2].partition("\n\n")[0]
     rows = re.findall(r"^\| `([\w-]+)`.*? \| (.*) \|$", table, re.MULTILINE)
     said = {extra: set(re.findall(r"`(\w+)`", choices)) for extra, choices in rows}
-    assert set(said) == {*OPTIONAL, "papers", "dask"}
+    assert set(said) == {*OPTIONAL, "papers", "dask", "launchers"}
     needed: dict[str, set[str]] = {name: set() for name in OPTIONAL}
     for part in PARTS:
         for name in names(part):

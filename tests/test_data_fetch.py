@@ -387,3 +387,43 @@ def test_make_fetches_before_it_reproduces_unless_told_not_to():
         out = subprocess.run(["make", "-n", "reproduce-paper", *words], cwd=root, capture_output=True, text=True)
         assert out.stdout.count("-m bench.data fetch all") == expected
         assert out.stdout.count("-m runners.reproduce") == 1
+
+
+class Wants(BaseHTTPRequestHandler):
+    """A proxy that wants a password."""
+
+    def do_CONNECT(self) -> None:
+        self.send_response(407)
+        self.send_header("Proxy-Authenticate", "Basic realm=company")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None: ...
+
+
+def test_a_proxy_that_does_not_forward_is_named_with_its_variable_and_without_its_password(
+    monkeypatch, tmp_path
+) -> None:
+    proxy = ThreadingHTTPServer(("127.0.0.1", 0), Wants)
+    threading.Thread(target=proxy.serve_forever, daemon=True).start()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for name in ("https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HTTPS_PROXY", f"http://me:secret@127.0.0.1:{proxy.server_port}")
+    found = f"a proxy that does not forward to it .*HTTPS_PROXY = 127.0.0.1:{proxy.server_port}; expected one that does"
+    with pytest.raises(DataError, match=found) as error:
+        fetch(toy("https://files.example.org/toy.zip"))
+    assert "secret" not in str(error.value)
+    proxy.shutdown()
+    proxy.server_close()
+    with pytest.raises(
+        DataError, match=f"a proxy .*HTTPS_PROXY = 127.0.0.1:{proxy.server_port}; expected one that does"
+    ):
+        fetch(toy("https://files.example.org/toy.zip"))
+
+
+@pytest.mark.parametrize("name", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
+def test_a_file_of_certificates_that_is_not_there_is_named_with_its_variable(name, monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv(name, "/nowhere.pem")
+    with pytest.raises(DataError, match=f"^{name}: found '/nowhere.pem', no such file, expected"):
+        fetch(toy("https://127.0.0.1:9/toy.zip"))

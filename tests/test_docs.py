@@ -19,29 +19,24 @@ import yaml
 from commands import ROOT, Commands
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
+import bandit_bench
 import bench.data.__main__ as data_command
+from bench.columns import FILES
 from bench.data.catalogue import CATALOGUE
-from bench.papers.lipschitz import Lipschitz
-from bench.report.claims.check import COLUMNS
+from bench.papers.cdt.lipschitz import Lipschitz
 from bench.report.claims.check import KINDS as CLAIM_KINDS
-from bench.report.figure import kinds, read_figure
-from runners.cli import for_hydra
-from runners.comparison import asked
+from bench.report.figure import kinds
+from runners.comparison import arguments
 from runners.config.compose import from_overrides, parse
 from runners.config.experiment import build
-from runners.config.figures import expand, figure_names
+from runners.config.figures import figure_names
 from runners.config.folders import CONFIGS
 from runners.config.runner import Runner
 from runners.config.tree import choices, read_choice
 from runners.config.tree import read as read_configuration
+from runners.execute.figure_run import AskedFigure
 from runners.execute.workers import workers
-from tools.docs import (
-    PAGE,
-    TUNERS_PAGE,
-    configure_page,
-    without_tags,
-)
-from tools.which_tuner import which_tuner_page
+from tools.docs import ASSEMBLED, assembled
 
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
@@ -166,8 +161,10 @@ def _swept(overrides: list[str]) -> list[list[str]]:
 
 def check_compare(words: list[str], _: Path) -> None:
     """Compose all experiments of the comparison, and build their parts."""
-    question = asked(words)
-    for one in expand(read_figure(question.figure()), question.scale, list(question.sizes)):
+    found: list[AskedFigure] = []
+    given = arguments(words) | {"instead": lambda figures, *_: found.extend(figures)}
+    bandit_bench.compare(given.pop("tuners"), **given)
+    for one in found[0].composed().runs:
         build(one.experiment.settings)
 
 
@@ -184,7 +181,7 @@ def check_reproduce(words: list[str]) -> None:
     given.pop("figure", None)
     known = {*read_configuration("reproduce"), *(f"runner.{name}" for name in read_choice("runner", "loky"))}
     for key, value in given.items():
-        parse(for_hydra(f"{key}={value}", ""))
+        parse(f"{key}={value}")
         assert value in choices(key) if key in ("paper", "scale", "runner") else key in known, f"{key}={value}"
     if "paper" in given:
         assert figure_names(given["paper"]), "a paper without figures"
@@ -289,16 +286,6 @@ def test_code_of_the_readme_runs(monkeypatch, tmp_path):
 # Pages
 
 
-def test_the_page_of_configurations_is_up_to_date():
-    assert read(PAGE) == configure_page(), "docs/configure.md is old: make docs"
-
-
-def test_the_page_of_configurations_names_every_part_and_paper():
-    for group in ("env", "algorithm", "tuner", "paper", "scale"):
-        for choice in choices(group):
-            assert f"`{group}={choice}`" in read(PAGE), f"{group}={choice}"
-
-
 def test_version_and_day_are_the_same_wherever_they_stand():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     released = re.findall(r"^## (\d\S*) \((\S+)\)$", read(ROOT / "CHANGELOG.md"), re.MULTILINE)
@@ -341,10 +328,13 @@ def test_named_files_are_there(page):
         assert there or "epsilon_greedy" in path or "my_" in path or path.endswith("index.html"), path
 
 
-def test_the_choice_of_a_tuner_rests_on_the_results_of_the_tournament(reference_results):
-    assert read(TUNERS_PAGE) == without_tags(which_tuner_page(reference_results)), (
-        "docs/which_tuner.md is old: make docs"
-    )
+@pytest.mark.parametrize("name", ASSEMBLED)
+def test_a_page_put_together_from_the_papers_folders_is_up_to_date(name, reference_results):
+    page = assembled(name, reference_results)
+    assert read(DOCS / f"{name}.md") == page, f"docs/{name}.md is old: make docs"
+    for path in CONFIGS.glob(f"papers/**/{name}.md"):
+        lines = [line for line in read(path).splitlines() if line and "](" not in line and "<!--" not in line]
+        assert set(lines) <= set(page.splitlines()), f"{path} is not in docs/{name}.md"
 
 
 def test_environment_variables_are_read_somewhere():
@@ -376,8 +366,9 @@ def test_every_kind_of_claim_and_figure_is_described():
         assert row, f"docs/extend.md, table of claims: found no row of '{kind}'"
     for kind in kinds():
         assert f"`{kind}`: " in extend
-    for column in COLUMNS:
-        assert f"`{column}`" in results
+    for file, columns in FILES.items():
+        for column in columns:
+            assert f"`{column}`" in results, f"docs/results.md: found no {column} of {file}.csv"
 
 
 def test_ci_runs_lint_the_lowest_versions_and_what_the_readme_says_first():

@@ -11,7 +11,6 @@ from rendered import assert_apart, assert_readable, draw, finals_of, parts, show
 
 from bench.errors import ConfigError
 from bench.report.plot import Plot
-from bench.report.style import line_style
 from bench.stats import mean_interval
 
 NOTE = "scale paper: 20 repetitions of 10,000 rounds"
@@ -70,7 +69,7 @@ def test_dots_are_means_with_their_intervals_in_the_colour_of_the_method() -> No
         np.testing.assert_allclose(ones.numbers, values)
         assert np.abs(ones.y - row).max() < 0.5, "a dot stands in another row"  # type: ignore[operator]
         assert len(np.unique(ones.y)) == len(values)
-        assert {dot.look.color, ones.look.color} == {line_style(method).color}
+        assert {dot.look.color, ones.look.color} == {made.look(method).color}
     axes = draw(DOTS, pd.DataFrame(), table).axes[0]
     assert [label.get_text() for label in axes.get_yticklabels()] == list(METHODS[:3])
     assert axes.get_ylim()[0] > axes.get_ylim()[1], "the first method is not on top"

@@ -15,7 +15,7 @@ from scipy.integrate import quad
 from scipy.stats import binom, norm
 
 from bench.envs.synthetic_linear import SyntheticLinear
-from bench.papers.worked_examples import worked_examples
+from bench.papers.habo.worked_examples import worked_examples
 from bench.seeding import Seeds
 from bench.space import Space
 from bench.tuners.base import Problem

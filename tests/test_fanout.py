@@ -68,7 +68,7 @@ def test_results_are_those_of_the_loop(tmp_path, experiment):
     start = time.perf_counter()
     assert run_one(experiment, 2, store).failed == {}
     elapsed = time.perf_counter() - start
-    task, tuner = build(experiment.settings)
+    task, tuner = build(experiment)
     expected = run(task, tuner, rounds=ROUNDS, seeds=Seeds(0, 1)).columns()
     found = store.read(experiment.run_id, 1)
     assert list(found.columns) == list(expected)

@@ -91,7 +91,9 @@ def test_every_tuner_plays_on_beyond_the_horizon_that_it_was_told(name):
 
 
 class ReusesOutcome(Counts):
-    """Returns the same object every round."""
+    """Returns the same object every round, and reveals its reward among its values."""
+
+    reveals = ("reward",)
 
     def start(self, rounds, seeds):
         self.outcome = Outcome(0.0, {}, rewards=np.zeros(2))

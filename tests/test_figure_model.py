@@ -26,14 +26,14 @@ LIMITED = {"repetitions": 15, "runs": SOME[:1]}
 RATE = {"values": [1], "override": "+tuner.configuration.exploration_rate={}"}
 CANDIDATES = [{"panel": {"P": []}, "exploration_rate": RATE}]
 FIRST = {"name": "as printed", "source": ["stated", "section 6"], "text": "as it is"}
-SELECTION = "bench.papers.selection.Selection"
+SELECTION = "bench.papers.cdt.selection.Selection"
 OTHER = {"name": "other", "source": ["code", "run.py"], "text": "less noise", "overrides": ["env.noise_std=0.01"]}
 
 
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"kind": "pie"}, "figure 'mine': unknown kind 'pie', choose from curves, dots, grid, .*, or name a class"),
+        ({"kind": "pie"}, "figure 'mine': unknown kind 'pie', choose from curves, dots, grid"),
         ({"titel": "A"}, "figure 'mine': unknown key 'titel', valid ones: .*name, paper, title"),
         ({"scales": {"quick": {"horizon": 5}}}, "unknown key 'scales.quick.horizon', valid ones: max_horizon"),
         ({"column": None}, "figure 'mine', key 'column': found None, expected a valid string"),
@@ -108,7 +108,7 @@ def test_what_is_wrong_is_one_sentence(changes: dict[str, Any], sentence: str) -
 @pytest.mark.parametrize("axis", [{"1": ["x=1"], "0.50": ["x=0.5"]}, {"values": [1, "0.50"], "override": "x={}"}])
 def test_what_a_figure_says_can_be_read_again(axis: dict[str, Any]) -> None:
     figure = read_figure({**FIGURE, "runs": [{"x": axis}], "scales": {"quick": {"max_horizon": None}}})
-    assert list(figure.runs[0]["x"]) == ["1", "0.5"]
+    assert list(figure.runs[0]["x"]) == ["1", "0.50"]
     assert figure.paper == "none"
     assert read_figure(figure) is figure
     assert read_figure(figure.given()) == figure
@@ -120,7 +120,7 @@ def test_a_new_kind_is_one_file(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) 
     (tmp_path / "lasts.py").write_text("""
 import numpy as np
 from bench.report.figure import Figure
-from bench.report.plot import Mark, Panel, Plot, look_of
+from bench.report.plot import Mark, Panel
 from bench.report.tables import summary
 
 class Lasts(Figure):
@@ -131,12 +131,14 @@ class Lasts(Figure):
 
     def plot(self, results, tables):
         rows = tables["table"].to_dict("records")
+        plot = self.blank(row["method"] for row in rows)
         marks = [
             Mark(part="line", name=row["method"], case="", x=np.array([i]), y=np.array([row["mean"]]),
-                 look=look_of(row["method"], size=self.size), n=[row["n"]])
+                 look=plot.look(row["method"], size=self.size), n=[row["n"]])
             for i, row in enumerate(rows)
         ]
-        return Plot(self.heading, "", [Panel(marks=marks)])
+        plot.panels.append(Panel(marks=marks))
+        return plot
 """)
     monkeypatch.setattr(bench.report.kinds, "__path__", [*bench.report.kinds.__path__, str(tmp_path)])
     figure = {**FIGURE, "kind": "lasts", "size": 9}
@@ -186,3 +188,12 @@ def test_the_provenance_of_a_reading_follows_from_its_runs() -> None:
 )
 def test_lengths_of_runs_are_named_each_or_by_the_first_and_the_last(horizons: tuple[int, ...], expected: str) -> None:
     assert Provenance(repetitions=(3,), horizons=horizons).words() == f"3 repetitions of {expected}"
+
+
+def test_nothing_is_imported_because_a_result_names_it(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "their_look.py").write_text("raise SystemExit('imported')")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ConfigError, match=r"unknown kind 'their_look\.K'"):
+        read_figure({**FIGURE, "kind": "their_look.K"})
+    with pytest.raises(SystemExit):
+        read_figure({**FIGURE, "kind": "their_look.K"}, is_own=True)

@@ -3,6 +3,7 @@ import json
 import pickle
 import re
 import shutil
+import subprocess
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -29,12 +30,12 @@ from rendered import render
 
 from bench.audit.headlines import read_headlines
 from bench.gallery import result
-from bench.gallery.build import build, figure_page
-from bench.gallery.claims import compared, finding
+from bench.gallery.build import build
+from bench.gallery.claims import compared
+from bench.gallery.folders import read_papers
 from bench.gallery.overview import overview, overview_text
-from bench.gallery.papers import read_papers
 from bench.gallery.picture import Picture, picture
-from bench.gallery.render import SITE
+from bench.gallery.render import OWN, SITE, build_own, figure_page
 from bench.gallery.result import ResultView
 from bench.report.plot import Plot
 from runners.config.papers import load_paper
@@ -97,12 +98,6 @@ def drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return PICTURES[content]
 
     monkeypatch.setattr(result, "picture", drawn)
-
-
-@pytest.fixture
-def no_docs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the pages of the documentation, which take longer than those of few results."""
-    monkeypatch.setattr("runners.results.pages.DOCS", None)
 
 
 def words_of(page: Path) -> str:
@@ -177,13 +172,11 @@ def test_a_short_run_states_no_verdict_on_the_front_page_nor_on_its_papers(tmp_p
     for front, page in (said["quick"], said["paper-custom"]):
         assert "6 repetitions of 181 rounds, not a verdict. Verdicts of the reference results" in front
         assert "6 repetitions of 181 rounds, not a verdict" in page
-        assert "Your results Your runs of the methods of papers" in front
         for word in (holds, "✓ 1 holds", "✓holds", "It has less", "TL has less regret", "unfinished"):
             assert word not in front + page, word
     front, page = said["paper"]
     assert "not a verdict" not in front + page
     assert "It has less. Headlines ✓ 1 holds" in front
-    assert "Tuning hyper-parameters with bandits: what holds Five papers" in front
     assert f"stated {holds}" in page or f"ours {holds}" in page
 
 
@@ -337,7 +330,7 @@ def test_of_further_results_the_page_shows_the_picture_that_was_written_with_the
 
 FIRST = (PANELS[0], "TL")
 FINALS = made_up(FIGURES_MADE["habo/spread"])[1].query("method == 'TL'").groupby("panel")["regret"]
-OWN = FINALS.get_group(PANELS[0]).to_numpy()
+FIRSTS = FINALS.get_group(PANELS[0]).to_numpy()
 
 
 def exp3_bound(rounds: Any) -> Any:
@@ -354,13 +347,13 @@ def exp3_bound(rounds: Any) -> Any:
         ("syndicated/table1", ("published", "fixed", "published best"), {0: [0.5], 1: [44], 2: [None], 4: [None]}),
         ("habo/longer", ("bound", "fixed", "bound of EXP3"), {0: [100, 200, 400]}),
         ("habo/longer", ("line", "fixed", "Random arms"), {1: [83.333, 166.67, 333.33]}),
-        ("habo/spread", ("repetitions", *FIRST), {0: range(REPETITIONS), 1: OWN}),
-        ("habo/spread", ("quantile", *FIRST), {1: [np.quantile(OWN, 0.95)]}),
-        ("habo/spread", ("box", *FIRST), {i: [np.quantile(OWN, q)] for i, q in ((1, 0.5), (2, 0.25), (3, 0.75))}),
-        ("habo/dots", ("line", *FIRST), {1: [OWN.mean()], 4: [REPETITIONS]}),
+        ("habo/spread", ("repetitions", *FIRST), {0: range(REPETITIONS), 1: FIRSTS}),
+        ("habo/spread", ("quantile", *FIRST), {1: [np.quantile(FIRSTS, 0.95)]}),
+        ("habo/spread", ("box", *FIRST), {i: [np.quantile(FIRSTS, q)] for i, q in ((1, 0.5), (2, 0.25), (3, 0.75))}),
+        ("habo/dots", ("line", *FIRST), {1: [FIRSTS.mean()], 4: [REPETITIONS]}),
         ("habo/dots", ("reference", PANELS[0], "a line"), {1: [60]}),
         ("habo/dots", ("published", *FIRST), {0: [None], 1: [55], 2: [None], 4: [None]}),
-        ("habo/limits", ("case 0", PANELS[0], "b"), {1: [OWN.mean() / exp3_bound(ROUNDS)[-1]]}),
+        ("habo/limits", ("case 0", PANELS[0], "b"), {1: [FIRSTS.mean() / exp3_bound(ROUNDS)[-1]]}),
         ("habo/seconds", ("line", "relative", "TL"), {0: PANELS, 1: [1, 1]}),
     ],
 )
@@ -418,7 +411,7 @@ def test_half_finished_results_are_shown_as_far_as_they_go(site: Path, tmp_path:
         """Return the page of the figure, None where there is none."""
         for page in read_papers(tmp_path, {name: FIGURES_MADE[name]}):
             for figure in page.made:
-                return figure_page(page.around(figure), figure)[1]
+                return figure_page(page.around(figure), figure, SITE)[1]
         return None
 
     assert "missing" not in str(text_of_page())
@@ -523,25 +516,6 @@ def test_a_run_that_readings_share_costs_as_much_as_its_largest_number_of_repeti
     assert ResultView(folder, None).seconds == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    ("claims", "sentence"),
-    [
-        ([], ""),
-        ([["holds"]], "The claim holds."),
-        ([["holds"], ["fails"], ["fails"]], "Of 3 claims, 1 holds and 2 fail."),
-        ([["no evidence"]], "The claim has no evidence."),
-        ([["holds", "open", "holds", "tie"]], "Of the claim's 4 cases, 2 hold, 1 is a tie and 1 is open."),
-        ([["holds", "open"], ["fails"], ["holds", "fails"]],
-         "Of 3 claims, 1 holds wherever it is decided, 1 fails wherever it is decided and 1 differs from case to "
-         "case."),
-        ([["open", "no evidence"], ["open"], ["no evidence"]], "Of 3 claims, 2 are open and 1 has no evidence."),
-        ([["tie", "open"], ["tie"]], "Of 2 claims, 2 are ties wherever they are decided."),
-    ],
-)  # fmt: skip
-def test_a_finding_is_a_sentence_on_the_verdicts(claims: list[list[str]], sentence: str) -> None:
-    assert finding(claims) == sentence
-
-
 def test_a_comparison_begins_with_what_its_first_tuner_is_better_than() -> None:
     claims = {"TL": ["holds"], "CDT": ["fails"], "OP": ["holds"]}
     rows = [[{"text": f"Mine beats {name}", "verdict": word} for word in words] for name, words in claims.items()]
@@ -632,30 +606,6 @@ See [the table](../results/cdt/figure2/paper/table.md#x), [all](../results/claim
     assert page.count("<td data-head") == 2
 
 
-def test_what_a_text_shows_and_the_folder_lacks_comes_from_the_texts_own_results(tmp_path: Path) -> None:
-    texts, folder = tmp_path / "checkout" / "docs", tmp_path / "my results"
-    picture = tmp_path / "checkout/results/cdt/figure2/paper/figure2.svg"
-    for path in (texts / "extend.md", picture, picture.with_name("claims.csv"), folder / "habo/dots/paper/dots.svg"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("<svg/>")
-    text = (
-        "![a](../results/cdt/figure2/paper/figure2.svg) [b](../results/cdt/figure2/paper/figure2.svg) "
-        "[c](../results/cdt/figure2/paper/claims.csv#n) [d](extend.md#x) "
-        "[e](../results/habo/dots/paper/dots.svg) [f](no.md)"
-    )
-    page = build([], docs={"a": text}, at=(folder, texts))["a.html"]
-    assert '<img src="data:image/svg+xml;base64,PHN2Zy8+" alt="a"' in page
-    there = "../checkout/results/cdt/figure2/paper"
-    links = [
-        f"{there}/figure2.svg",
-        f"{there}/claims.csv#n",
-        "../checkout/docs/extend.md#x",
-        "habo/dots/paper/dots.svg",
-    ]
-    assert re.findall('href="([^"]*)">[b-f]<', page) == [*links, "../docs/no.md"]
-
-
-@pytest.mark.usefixtures("no_docs")
 @pytest.mark.parametrize("link", ["mine", "mine/first", "mine/first/quick", "compare", "compare/mine"])
 def test_links_out_of_the_results_are_not_followed(tmp_path: Path, link: str) -> None:
     outside = tmp_path / "outside" / "first" / "quick"
@@ -670,6 +620,22 @@ def test_links_out_of_the_results_are_not_followed(tmp_path: Path, link: str) ->
     assert not list((tmp_path / "outside").rglob("*.html"))
 
 
+def test_a_users_folder_has_the_pages_of_what_is_hers_alone(tmp_path: Path) -> None:
+    """Her figures and their papers, whose links lead to each other; no page of the suite, none of the documentation."""
+    write(tmp_path / "mine/figure2/quick", CURVES)
+    papers = read_papers(tmp_path, {"mine/figure2": CURVES, "cdt/figure3": {"title": "x"}}, {"mine": {"title": "My"}})
+    pages = build_own(papers)
+    assert {name for name in pages if not name.startswith("cdt/")} == {
+        "index.html", "mine/index.html", "mine/figure2/index.html",
+    }  # fmt: skip
+    front = Page(pages["index.html"])
+    assert "My" in front.words
+    assert "cdt" not in front.words
+    assert {"mine/index.html", "mine/figure2/index.html"} <= set(front.links)
+    links = Page(pages["mine/figure2/index.html"]).links
+    assert [link for link in links if link.startswith("../../")] == [f"../../{name}" for name in OWN]
+
+
 def test_a_page_of_another_program_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "index.html").write_text("<html>my own page</html>")
     write_gallery(tmp_path)
@@ -682,7 +648,6 @@ def test_a_page_of_another_program_is_left_alone(tmp_path: Path, capsys: pytest.
         assert not capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("no_docs")
 @pytest.mark.parametrize("damage", ["[]", "", "{"])
 def test_a_damaged_manifest_is_named_and_the_others_are_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: str
@@ -698,7 +663,6 @@ def test_a_damaged_manifest_is_named_and_the_others_are_shown(
     assert (tmp_path / "syndicated/figure2/index.html").is_file()
 
 
-@pytest.mark.usefixtures("no_docs")
 @pytest.mark.parametrize("name", ["comparison.json", "manifest.json", "environment.json", "claims.csv", "table.csv"])
 def test_no_damaged_file_ends_the_gallery(tmp_path: Path, name: str) -> None:
     """Other than an object, none of the expected keys, too deep, no text: the page names the file, all are written."""
@@ -725,3 +689,10 @@ def test_no_damaged_file_ends_the_gallery(tmp_path: Path, name: str) -> None:
     assert (tmp_path / "syndicated" / "table1" / "index.html").is_file()
     if name.endswith(".json"):
         assert f"{name} cannot be read: " in (tmp_path / "compare" / "0" / "index.html").read_text()
+
+
+def test_the_gallery_is_served_to_this_machine_alone() -> None:
+    words = ["make", "--no-print-directory", "-n", "-o", "setup", "gallery", "SERVE=1", "PORT=9000"]
+    root = Path(__file__).resolve().parents[1]
+    *_, line = subprocess.run(words, cwd=root, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert "-m http.server 9000 --bind 127.0.0.1 --directory " in line

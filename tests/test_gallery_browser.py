@@ -10,7 +10,7 @@ from chromium import PROGRAM, Chromium
 from gallery_site import FIGURES_MADE, METHODS, PANELS, REPETITIONS, made_up_published
 
 from bench.gallery.build import build
-from bench.gallery.papers import read_papers
+from bench.gallery.folders import read_papers
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")
 

@@ -316,7 +316,7 @@ def test_pages_have_the_parts_that_are_made_of_results_as_they_are_made_and_no_o
     parts = made_parts(reference_results)
     for page, name, part in parts:
         text = page.read_text(encoding="utf-8")
-        assert text.count(f"<!-- made by make docs{f': {name}' if name else ''} -->") == 1, f"{page}, {name}"
+        assert text.count(f"<!-- made by make docs: {name} -->") == 1, f"{page}, {name}"
         assert with_made_part(text, part(), name) == text, f"{page}: make docs writes it again"
         assert (
             text.count("<!-- made by make docs")

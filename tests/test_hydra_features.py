@@ -1,14 +1,14 @@
-"""What users of Hydra expect of the command line works, or is refused in one sentence."""
+"""What a user of Hydra does with the command line does here what it does in Hydra."""
 
 import subprocess
 import sys
 
 import pytest
 from commands import ROOT, assert_one_sentence
-from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from omegaconf import OmegaConf
 
 COMMAND = "run"
+SINE = ("env=switching_sine", "algorithm=none", "horizon=20", "repetitions=1")
 OWN = {
     "config": "defaults: [_self_, model: resnet]\nlr: 0.1\n",  # another project's, as is the next
     "model/resnet": "depth: 3\n",
@@ -16,139 +16,147 @@ OWN = {
     "experiment/short": "# @package _global_\ndefaults:\n  - override /tuner: cdt\n  - override /env: movielens\n"
     "  - override /paper: cdt\nhorizon: 55\ntuner: {radius_scale: 0.5}\n",
     "experiment/misspelt": "# @package _global_\ntuner: {radius_scal: 0.5}\n",
-    "experiment/launched": "# @package _global_\ndefaults: [override /hydra/launcher: joblib]\n",
-    "experiment/folders": "# @package _global_\nhorizon: 5\nhydra: {run: {dir: x}}\n",
-    "experiment/packaged": "# @package hydra.job\nname: mine\n",
     "swept": "defaults: [config, _self_]\nhydra: {mode: MULTIRUN, sweeper: {params: {seed: '1,2'}}}\n",
-    "elsewhere": "defaults: [config, _self_]\nhydra:\n  job: {chdir: true}\n",
     "tuner/wide": "_target_: bench.tuners.cdt.CDT\nradius_scale: 2.0\n",
 }
 
 
 @pytest.fixture(params=["conf", "elsewhere"])
-def own(request, commands, monkeypatch):
+def own(request, commands):
     """A folder of a user's own, in its usual place or for --config-dir; the words that name it."""
     for name, text in OWN.items():
         path = commands.cwd / request.param / f"{name}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    monkeypatch.setenv("BENCH_CONF_DIR", "")  # set by --config-dir, and to be undone
     return [] if request.param == "conf" else ["--config-dir", request.param]
 
 
 def shown(here, *words):
-    answer = here(*words, "--cfg", "job")
+    answer = here(*words, "--cfg", "job", "--resolve")
     assert answer.code == 0, answer.err
     return OmegaConf.to_container(OmegaConf.create(answer.out))
+
+
+def numbers(answer):
+    """The settings that were swept, of each job."""
+    return [{word for word in report["overrides"] if word not in SINE} for report in answer.reports]
 
 
 def test_an_experiment_of_ones_own_comes_before_the_paper_and_after_the_command_line(own, here):
     made = shown(here, *own, "+experiment=short", "repetitions=3")
     assert (made["horizon"], made["repetitions"], made["tuner"]["radius_scale"]) == (55, 3, 0.5)
     assert (made["env"]["n_arms"], made["paper"]) == (300, "cdt")
+    answer = here(*own, "+experiment=misspelt")
+    assert_one_sentence(answer, "radius_scal")
 
 
 def test_a_configuration_of_ones_own_is_shown_and_run(own, here):
-    made = shown(here, *own, "--config-name", "mine", "env.n_arms=4", "repetitions=1")
+    words = (*own, "--config-name", "mine", "env.n_arms=4", "repetitions=1")
+    made = shown(here, *words)
     assert (made["horizon"], made["tuner"]["radius_scale"], made["env"]["n_arms"]) == (77, 0.25, 4)
-    answer = here(*own, "--config-name", "mine", "env.n_arms=4", "repetitions=1", "output=json")
+    answer = here(*words, "output=json")
     assert answer.report["choices"]["tuner"] == "cdt"
     text = (answer.results / "raw" / answer.report["run_id"] / "settings.json").read_text()
     run = OmegaConf.to_container(OmegaConf.create(text))["settings"]
-    assert {key: run[key] for key in ("horizon", "seed", "env", "algorithm", "tuner", "task")} == {
-        key: made[key] for key in ("horizon", "seed", "env", "algorithm", "tuner", "task")
-    }
-
-
-def test_hydra_composes_a_command_once(here, monkeypatch):
-    calls, compose = [], ConfigLoaderImpl.load_configuration
-    monkeypatch.setattr(
-        ConfigLoaderImpl, "load_configuration", lambda *words, **more: calls.append(words) or compose(*words, **more)
-    )
-    assert here("env=gaussian_arms", "algorithm=none", "tuner=random", "horizon=20", "repetitions=1").code == 0
-    assert len(calls) == 1
+    parts = ("horizon", "seed", "env", "algorithm", "tuner", "task")
+    assert {key: run[key] for key in parts} == {key: made[key] for key in parts}
 
 
 def test_a_choice_of_ones_own_has_the_settings_of_its_class(own, here):
-    made = shown(here, *own, "tuner=wide")
-    assert made["tuner"]["radius_scale"] == 2.0
-    assert "ts_scale" in made["tuner"]
+    made = shown(here, *own, "tuner=wide", "tuner.ts_scale=3")
+    assert (made["tuner"]["radius_scale"], made["tuner"]["ts_scale"]) == (2.0, 3)
 
 
 @pytest.mark.parametrize("own", ["elsewhere"], indirect=True)
-def test_another_projects_configuration_in_the_folder_does_no_harm(own, here):
+def test_another_projects_configuration_in_the_folder_does_no_harm_unless_it_is_asked_for(own, here, commands):
     assert "lr" not in shown(here, *own)
+    (commands.cwd / "elsewhere" / "config.yaml").write_text("defaults: [_self_, tuner: tl, model: resnet]\nlr: 0.1\n")
+    made = shown(here, "--config-path", str(commands.cwd / "elsewhere"))
+    assert (made["lr"], made["model"]["depth"], made["tuner"]["horizon_unit"]) == (0.1, 3, "asks")
 
 
-def test_part_of_a_configuration_is_shown(here, commands):
+def test_part_of_a_configuration_and_how_it_comes_about_are_shown(here, commands):
     answer = here("--cfg", "job", "-p", "tuner", "tuner=op")
     assert OmegaConf.create(answer.out)["_target_"] == "bench.tuners.op.OP"
-    assert here("--cfg", "job", "-p", "horizon", "scale=quick", "paper=cdt").out == "1000\n"
     assert "papers/env/cdt/movielens" in commands.call("run", "--info", "defaults", "paper=cdt", "env=movielens").out
+    assert "job_logging: none" in here("--cfg", "hydra", "-p", "hydra.runtime.choices").out.replace("hydra/", "")
 
 
-def test_choices_of_a_sweep_can_be_a_pattern(here):
-    pattern = "tuner=glob([tl*,c*],exclude=[cdt_*,corral,changepoint_gp])"
-    answer = here("-m", pattern, "horizon=5", "repetitions=1", "output=json")
-    assert [report["choices"]["tuner"] for report in answer.reports] == ["cdt", "tl", "tl_combined"]
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("tuner=random,exp3", "seed=1,2"), [{f"tuner={t}", f"seed={s}"} for t in ("random", "exp3") for s in (1, 2)]),
+        (("tuner=random", "seed=range(1,4)"), [{"tuner=random", f"seed={s}"} for s in (1, 2, 3)]),
+        (("tuner=random", "seed=choice(3,5)"), [{"tuner=random", f"seed={s}"} for s in (3, 5)]),
+        (("tuner=glob(exp3*)",), [{"tuner=exp3"}, {"tuner=exp3_s"}]),
+    ],
+)
+def test_a_sweep_runs_every_combination(here, words, expected):
+    answer = here("-m", *SINE, *words, "output=json")
+    assert answer.code == 0, answer.err
+    assert [{word for word in job if word != "output=json"} for job in numbers(answer)] == expected
+
+
+@pytest.mark.parametrize("launcher", ["joblib", "submitit_local"])
+def test_jobs_run_where_a_launcher_puts_them_also_with_a_class_of_ones_own(here, launcher):
+    words = ("env.dim=2", "env.n_arms=3", "horizon=20", "repetitions=1", "tuner=my_module.MyTuner")
+    answer = here("-m", *words, "tuner.threshold=0.5,0.6", f"hydra/launcher={launcher}")
+    assert answer.code == 0, answer.err
+    again = here("-m", *words, "tuner.threshold=0.5,0.6", "output=json")
+    assert [report["new"] for report in again.reports] == [0, 0]
+    assert len({report["run_id"] for report in again.reports}) == 2
+    assert here("-m", *words[:-1], "tuner=my_module.Raises", f"hydra/launcher={launcher}").code == 1
+
+
+def test_a_sweep_can_stand_in_a_configuration_of_ones_own(own, here):
+    answer = here(*own, "--config-name", "swept", *SINE, "tuner=random", "output=json")
+    assert [{"seed=1", "seed=2"} & job for job in numbers(answer)] == [{"seed=1"}, {"seed=2"}]
+
+
+def test_keys_are_added_and_deleted(here):
+    answer = here(*SINE, "tuner=random", "+note=3", "seed=${note}", "~env.noise_std", "output=json")
+    assert answer.code == 0, answer.err
+    text = (answer.results / "raw" / answer.report["run_id"] / "settings.json").read_text()
+    run = OmegaConf.to_container(OmegaConf.create(text))["settings"]
+    assert (run["seed"], "noise_std" in run["env"]) == (3, False)
+
+
+def test_hydra_writes_what_it_is_asked_for_and_nothing_else(here, commands):
+    before = {path.name for path in commands.cwd.iterdir()} | {"__pycache__"}
+    assert here(*SINE, "tuner=random").code == 0
+    assert here("-m", *SINE, "tuner=random,exp3").code == 0
+    assert {path.name for path in commands.cwd.iterdir()} | {"__pycache__"} == before
+    assert {path.name for path in commands.results.iterdir()} == {"raw"}
+    assert here(*SINE, "tuner=random", "hydra.run.dir=out/x", "hydra.output_subdir=.hydra").code == 0
+    kept = OmegaConf.load(commands.cwd / "out" / "x" / ".hydra" / "overrides.yaml")
+    assert "hydra.run.dir=out/x" not in kept
+    assert "tuner=random" in kept
 
 
 def test_choices_are_completed_in_bash(tmp_path):
     """By what bash does with the script that -sc install=bash prints."""
-    program = tmp_path / "bandit-bench"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m runners "$@"\n')
+    program = tmp_path / "bandit-bench-run"
+    program.write_text(f"#!{sys.executable}\nimport sys\nfrom runners.run import main\nsys.exit(main())\n")
     program.chmod(0o755)
     environ = {"PATH": f"{tmp_path}:/usr/bin:/bin", "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
-    asked = 'eval "$(bandit-bench run -sc install=bash)"; complete -p bandit-bench'
-    expected = {"bandit-bench run tuner=tl": "tuner=tl tuner=tl_combined", "bandit-bench re": "reproduce"}
-    for line in expected:
-        asked += f'; COMP_LINE="{line}" COMP_POINT={len(line)} COMP_CWORD={line.count(" ")}'
-        asked += '; hydra_bash_completion; echo "${COMPREPLY[@]}"'
+    line = "bandit-bench-run tuner=tl"
+    asked = f'eval "$(bandit-bench-run -sc install=bash)"; COMP_LINE="{line}" COMP_POINT={len(line)} COMP_CWORD=1'
+    asked += '; hydra_bash_completion; echo "${COMPREPLY[@]}"'
     found = subprocess.run(["bash", "-c", asked], env=environ, capture_output=True, text=True, cwd=tmp_path)
-    binding, *words = found.stdout.splitlines()
-    assert binding.endswith("hydra_bash_completion bandit-bench"), found.stderr
-    assert words == [*expected.values()]
+    assert found.stdout.split() == ["tuner=tl", "tuner=tl_combined"], found.stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "fragment"),
-    [
-        (["hydra/launcher=joblib"], "hydra/launcher: found a setting of Hydra without effect here"),
-        (["hydra/sweeper=optuna"], "hydra/sweeper: found a setting of Hydra without effect here"),
-        (["hydra.run.dir=x"], "hydra.run.dir: found a setting of Hydra without effect here"),
-        (["--config-name", "nonexist"], "--config-name: found 'nonexist', expected the name of a file"),
-        (["--config-dir", "nowhere"], "--config-dir: found 'nowhere', expected a folder"),
-        (["--config-path", "conf"], "--config-path: found 'conf', expected --config-dir"),
-        (["~seed"], "seed: found no value, expected one"),
-        (["tuner.noise_std=${nothing}", "tuner=cdt"], "tuner.noise_std: found a reference to no value"),
-        (["env=gaussian_arms", "algorithm.x=1", "tuner=exp3"], "algorithm.x: found an unknown key"),
-        (["+env.n_arms=3"], "env.n_arms"),
-    ],
-)
-def test_what_has_no_effect_or_no_meaning_is_refused(here, words, fragment):
-    assert_one_sentence(here(*words), fragment)
+@pytest.mark.parametrize("name", ["größe.csv", "a=b.csv", "log (1).csv", "日志.csv", "a#b.csv", "x[0].csv"])
+def test_a_file_of_any_name_is_given_in_quotes_and_the_error_says_how(here, name):
+    words = ("env=log", "env.action=a", "env.reward=r", "horizon=20", "repetitions=1")
+    assert_one_sentence(here(*words, f"env.path={name}"), f"env.path='{name}'")
+    assert_one_sentence(here(*words, f"env.path='{name}'"), name, "no such file")
 
 
-@pytest.mark.parametrize("own", ["elsewhere"], indirect=True)
-@pytest.mark.parametrize(
-    ("word", "fragment"),
-    [
-        ("misspelt", "tuner.radius_scal: found an unknown key"),
-        ("launched", "hydra/launcher: found a setting of Hydra without effect here"),
-        ("folders", "experiment/folders.yaml:3: hydra.run.dir: found a setting of Hydra without effect here"),
-        ("packaged", "experiment/packaged.yaml:2: hydra.job.name: found a setting of Hydra without effect here"),
-        ("nowhere", "experiment: found 'nowhere', expected one of: folders, launched, misspelt, packaged, short"),
-    ],
-)
-def test_a_wrong_experiment_is_refused(own, here, word, fragment):
-    assert_one_sentence(here(*own, f"+experiment={word}"), fragment)
-
-
-@pytest.mark.parametrize("own", ["elsewhere"], indirect=True)
-def test_hydras_settings_in_a_configuration_of_ones_own_are_refused_but_for_sweeps(own, here):
-    assert_one_sentence(here(*own, "--config-name", "elsewhere"), "elsewhere.yaml:3: hydra.job.chdir: found a setting")
-    answer = here(*own, "--config-name", "swept", "horizon=5", "repetitions=1", "output=json", "env.n_arms=4")
-    assert [{"seed=1", "seed=2"} & {*report["overrides"]} for report in answer.reports] == [{"seed=1"}, {"seed=2"}]
+@pytest.mark.parametrize("word", ["seed=range(1,3)", "tuner=glob(ran*)"])
+def test_with_optimised_python_functions_are_refused_by_the_name_of_the_variable(commands, word):
+    assert_one_sentence(commands.call("run", "-m", *SINE, word, PYTHONOPTIMIZE="1"), "PYTHONOPTIMIZE")
+    assert commands.call("run", *SINE, "tuner=random", PYTHONOPTIMIZE="1").code == 0
 
 
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -159,23 +167,17 @@ BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (BOMB, "found over 10,000 values, aliases written out"),
-        ("".join(f"key{i}: 1\n" for i in range(20000)), "found over 10,000 values"),
+        (BOMB, "10,000 values"),
         ("a: " + "[" * 100000 + "]" * 100000, "levels"),
-        ("a: &a {b: *a}\n", "found an alias inside the value it refers to"),
-        ("a: 1\nb: 2\na: 3\n", "found duplicate key a"),
-        ("a: 1\nb: 0500\n", "found 0500, which is 320 in YAML, expected a number without leading zeros or colons"),
-        ("a: [1:30]\n", "found 1:30, which is 90 in YAML"),
-        ("a: -1:30.5\n", "found -1:30.5, which is -90.5 in YAML"),
+        ("a: &a {b: *a}\n", "alias"),
+        ("a: 1\nb: 2\na: 3\n", "duplicate key a"),
+        ("a: 1\nb: 0500\n", "0500"),
+        ("a: [1:30]\n", "1:30"),
+        ("null: 1\n", "_target_"),
     ],
-    ids=["bomb", "keys", "deep", "recursion", "twice", "octal", "sexagesimal", "sexagesimal float"],
+    ids=["bomb", "deep", "recursion", "twice", "octal", "sexagesimal", "no string"],
 )
+@pytest.mark.parametrize("own", ["elsewhere"], indirect=True)
 def test_yaml_that_never_ends_or_misleads_is_one_sentence(own, here, tmp_path, text, reason):
-    next(tmp_path.rglob("wide.yaml")).write_text(text)
-    assert_one_sentence(here(*own, "tuner=wide"), "tuner/wide.yaml:", "found no valid YAML", reason)
-
-
-@pytest.mark.parametrize("key", ["1", "null", "1.5", "true"])
-def test_a_key_that_yaml_reads_as_no_string_is_named(own, here, tmp_path, key):
-    next(tmp_path.rglob("wide.yaml")).write_text(f"_target_: bench.tuners.baselines.Random\n{key}: 1\n")
-    assert_one_sentence(here(*own, "tuner=wide"), "tuner/wide.yaml: found ['_target_', ", "expected names as keys")
+    next(tmp_path.rglob("wide.yaml")).write_text("_target_: bench.tuners.baselines.Random\n" + text)
+    assert_one_sentence(here(*own, "tuner=wide"), "tuner/wide.yaml", reason)

@@ -267,3 +267,13 @@ def test_an_average_is_fair_if_each_side_has_the_same_runs():
     uneven = {**claim, "left": {"method": "A", "x": [1, 2]}, "right": {"method": "B", "x": 1}}
     assert "no fair average" in judged(uneven, table)["note"]
     assert "no fair average" not in judged({**uneven, "left": {"method": "A", "x": 1}}, table)["note"]
+
+
+@pytest.mark.parametrize("exponent", [-300, -160, 160, 290])
+@pytest.mark.parametrize("difference", [0.0, 0.02, 1.0, -1.0])
+def test_a_verdict_does_not_depend_on_the_unit(difference, exponent):
+    values = np.random.default_rng(4).normal(difference, 0.5, 20)
+    verdicts = {
+        Question(Mean(values * unit), "less").answer("", "", Conditions()).verdict for unit in (1.0, 10.0**exponent)
+    }
+    assert len(verdicts) == 1

@@ -6,20 +6,27 @@ import pandas as pd
 import pytest
 from rendered import figure_of
 
+from bench.errors import ConfigError
 from bench.report.labels import canonical, describe, matches, selection
 from bench.report.results import Results
+from bench.report.tables import from_csv, to_csv
 
 
 @pytest.mark.parametrize(
     ("value", "label"),
     [
         (0.5, "0.5"),
-        ("0.50", "0.5"),
-        ("1e-3", "0.001"),
+        ("0.50", "0.50"),
+        ("007", "007"),
+        ("1e-3", "1e-3"),
+        (1e-3, "0.001"),
         (4.0, "4"),
+        (20261127001, "20261127001"),
+        (20261127001.0, "20261127001"),
+        (0.1 + 1e-11, "0.10000000001"),
         ("12345.678", "12345.678"),
         (np.int64(60), "60"),
-        (" TL ", "TL"),
+        ("mine ", "mine "),
         ("1_000", "1_000"),
         ("nan", "nan"),
         (np.nan, ""),
@@ -29,7 +36,7 @@ from bench.report.results import Results
         (np.True_, "True"),
     ],
 )
-def test_labels_read_alike_from_yaml_and_csv(value: Any, label: str) -> None:
+def test_labels_are_what_was_written(value: Any, label: str) -> None:
     assert canonical(value) == label
 
 
@@ -66,3 +73,26 @@ def test_experiments_are_selected_as_their_labels_match() -> None:
             )
             assert results.select(chosen) == declared, chosen
             assert results.undeclared(chosen) == others, chosen
+
+
+LOOK_ALIKE = ["1.1", "1.10", "007", "7", "mine", "mine ", "20261127001", "20261127002", "=1+1", "'=1+1", "@mine", "-x"]
+
+
+def test_labels_that_look_alike_stay_apart_in_files() -> None:
+    """Written to CSV and read again, as final values, as curves and as a table."""
+    for labels in (LOOK_ALIKE, ["1.1", "1.10"], ["007", "7"], ["0.1", "0.10000000001"]):
+        for first in ("repetition", "column", "n"):
+            table = pd.DataFrame({"method": labels, first: 0, "regret": 1.5})
+            again = from_csv(to_csv(table))
+            assert [canonical(label) for label in again["method"]] == labels
+            assert again["regret"].tolist() == [1.5] * len(labels)
+
+
+def test_a_spreadsheet_takes_no_label_for_a_formula() -> None:
+    lines = to_csv(pd.DataFrame({"method": LOOK_ALIKE, "n": 1})).splitlines()[1:]
+    assert not [line for line in lines if line[0] in "=+@-"]
+
+
+def test_two_labels_that_are_one_are_refused() -> None:
+    with pytest.raises(ConfigError, match="two are '1'"):
+        figure_of({"runs": [{"alpha": {"values": [1, 1.0], "override": "a={}"}}]})

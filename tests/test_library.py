@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from commands import ROOT, Commands
 import bandit_bench as bb
 from bench.conformance.capabilities import Capabilities, capabilities
 from bench.tuners.optuna_tuner import Optuna
-from runners.config import compose
+from bench.tuners.tl import TL
 
 PROMISED = [
     *("Algorithm", "BanditInfo", "BenchError", "CandidateTuner", "ComparisonResult", "Configuration"),
@@ -45,7 +46,7 @@ def test_names_are_those_that_are_promised_and_documented():
 
 
 def test_a_file_of_ones_own_that_is_changed_between_two_calls_is_read_again(results):
-    """As between two cells of a notebook; what has not changed is remembered."""
+    """As between two cells of a notebook."""
     path = results.parent / "conf" / "tuner" / "mine.yaml"
     path.parent.mkdir(parents=True)
     asked = []
@@ -53,9 +54,6 @@ def test_a_file_of_ones_own_that_is_changed_between_two_calls_is_read_again(resu
         path.write_text(f"_target_: bench.tuners.cdt.CDT\nradius_scale: {scale}\n")
         asked.append(bb.run("mine", env="switching_sine", algorithm="none", horizon=5, repetitions=1).run_id)
     assert asked[0] == asked[2] != asked[1]
-    before = compose._composed.cache_info().hits
-    bb.run("mine", env="switching_sine", algorithm="none", horizon=5, repetitions=1)
-    assert compose._composed.cache_info().hits == before + 1
 
 
 def test_its_import_loads_nothing_slow():
@@ -63,6 +61,46 @@ def test_its_import_loads_nothing_slow():
     slow = ("hydra", "loky", "matplotlib", "numba", "pandas", "pyarrow", "scipy")
     out = subprocess.run([sys.executable, "-c", program.format(slow)], cwd=ROOT, capture_output=True, text=True)
     assert out.stdout == "[]\n", out.stderr
+
+
+def test_runs_and_comparisons_need_neither_hydra_nor_its_parser(tmp_path):
+    """Names, classes, objects, settings and values of panels."""
+    program = """
+import sys
+import bandit_bench as bb
+from bench.tuners.cdt import CDT
+
+class Mine(CDT):
+    pass
+
+small = {"env.dim": 2, "env.n_arms": 3, "algorithm.space.ridge": {"candidates": [0.5]}}
+bb.run(("cdt", {"radius_scale": 0.5}), settings=small, horizon=20, repetitions=1)
+sweep = {"env.noise_std": [0.1, 0.2]}
+bb.compare(["tl", CDT(radius_scale=0.5), Mine], sweep=sweep, settings=small, horizon=20, repetitions=1)
+print([name for name in ("hydra", "omegaconf", "antlr4") if name in sys.modules])
+"""
+    env = {**os.environ, "BENCH_RESULTS_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    out = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert out.stdout.splitlines()[-1:] == ["[]"], out.stderr
+
+
+def test_what_is_renewed_is_run_again_and_the_same(results):
+    again = {"env": "gaussian_arms", "horizon": 20, "repetitions": 2}
+    first = bb.compare(["random", "ucb1"], **again)
+    made = {path: path.stat().st_mtime_ns for path in results.rglob("rep-*.parquet")}
+    assert len(made) == 4
+    shown = bb.compare(["random", "ucb1"], **again)
+    assert any("4 of 20" in note and "renew=True" in note for note in shown.notes)
+    assert made == {path: path.stat().st_mtime_ns for path in made}
+    renewed = bb.compare(["random", "ucb1"], renew=True, **again)
+    assert all(path.stat().st_mtime_ns > before for path, before in made.items())
+    assert renewed.finals.equals(first.finals)
+
+
+def test_a_difference_within_the_margin_is_a_tie(results):
+    pair = {"env": "gaussian_arms", "horizon": 50, "repetitions": 10}
+    found = [bb.compare(["random", "ucb1"], tie=tie, **pair).verdicts["verdict"].tolist() for tie in (None, 0.5)]
+    assert found == [["fails"], ["tie"]]
 
 
 def test_a_comparison_has_tidy_tables_with_numbers_on_its_axes(results):
@@ -176,6 +214,16 @@ def test_the_largest_scale_is_loaded_and_parts_of_a_figure_last(results, monkeyp
         bb.load("cdt/figure3", scale="quik")
 
 
+@bb.component
+class Untyped(TL):
+    threshold = 0.5
+
+
+@bb.component
+class Holding(Untyped):
+    what: Any = None
+
+
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
@@ -188,7 +236,7 @@ def test_the_largest_scale_is_loaded_and_parts_of_a_figure_last(results, monkeyp
         (lambda: bb.compare(["tl", "tl"]), "tuner: found two called 'TL', expected different labels"),
         (lambda: bb.compare(["tl", 3]), "tuner: found 3, expected a name, a class that derives from Tuner"),
         (lambda: bb.compare(["tl", object]), "tuner: found <class 'object'>, expected a name, a class"),
-        (lambda: bb.compare(["tl", ("cdt", {"x": object()})]), "x: found <object .*, expected plain data"),
+        (lambda: bb.compare(["tl", ("cdt", {"x": object()})]), r"tuner\.x: found <object .*, expected plain data"),
         (lambda: bb.run("tl", settings={"env.dim": b"3"}), "env.dim: found b'3', expected plain data"),
         (lambda: bb.run("tl", settings=["env.dim"]), r"settings: found \['env.dim'\], expected values by key"),
         (
@@ -211,17 +259,25 @@ def test_the_largest_scale_is_loaded_and_parts_of_a_figure_last(results, monkeyp
             "repetition: found an argument that compare does not have, did "
             "you mean 'repetitions'[?] expected one of: tuners, env, ",
         ),
+        (lambda: bb.compare(["tl", "cdt"], format="pdf"), r"format: found an argument .*, expected formats=\('pdf'"),
+        (lambda: bb.compare([]), "tuner: found none, expected some"),
+        (lambda: bb.compare(["tl", "cdt"], env=[]), "env: found none, expected some"),
         (
-            lambda: bb.compare(["tl", "cdt"], size="text"),
-            "size: found an argument that compare does not have, expected it of the result: plot",
+            lambda: bb.compare(["tl", "cdt"], sweep={"env.dim": []}),
+            r"sweep: found no value of env\.dim, expected several",
         ),
+        (
+            lambda: bb.run((Untyped, {"threshold": 0.9}), horizon=9),
+            r"tuner\.threshold: found a setting without a type, expected one in the class: threshold: float = 0\.5",
+        ),
+        (lambda: bb.run(Holding(what=object())), r"tuner\.what: found <object .*, expected plain data"),
         (
             lambda: bb.compare(["tl", "cdt"], env="log", settings={"path": "x.csv"}),
             "path: found an unknown key, did you mean 'env.path'",
         ),
         (
             lambda: bb.compare(["tl", "cdt"], env=("log", {"path": pd.DataFrame({"a": range(30)})})),
-            "path: found a DataFrame, expected plain data .*, such as the name of a file: data.to_csv",
+            r"env\.path: found a DataFrame, expected plain data .*, such as the name of a file: data.to_csv",
         ),
         (
             lambda: bb.compare(["tl", "cdt"], env="people.csv"),
@@ -232,9 +288,9 @@ def test_the_largest_scale_is_loaded_and_parts_of_a_figure_last(results, monkeyp
             lambda: bb.compare(["tl", "cdt"], env=pd.DataFrame({"a": range(30)})),
             r"env: found a DataFrame, expected \('classification', {'path': 'data.csv', .*; data.to_csv\('data.csv', ",
         ),
-        (lambda: bb.run(settings={"tuner": None}), "tuner: found 'null', expected one of"),
-        (lambda: bb.run(settings={"env@x": "log"}), ".*env@x=log: found Could not override"),
-        (lambda: bb.run(settings={"hydra.run.dir": "x"}), "hydra.run.dir: found a setting of Hydra without effect"),
+        (lambda: bb.run(settings={"tuner": None}), "tuner: found 'None', expected one of"),
+        (lambda: bb.run(settings={"env@x": "log"}), "env@x: found an unknown key"),
+        (lambda: bb.run(settings={"hydra.run.dir": "x"}), "hydra.run.dir: found an unknown key, expected one of: env"),
         (lambda: bb.load("compare/none"), "found no comparison 'compare/none', expected one of"),
     ],
 )

@@ -91,13 +91,13 @@ def test_methods_tables_and_claims_are_those_without_limits():
     without = render(read_figure(FIGURE), curves[~curves["method"].str.startswith(LIMIT)], finals[is_method])
     pd.testing.assert_frame_equal(with_limits.tables["table"], without.tables["table"])
     pd.testing.assert_frame_equal(with_limits.claims, without.claims)
-    marks = [mark for mark in with_limits.plot.marks() if mark.part != "limit"]
+    marks = [mark for mark in with_limits.plot.marks() if mark.role != "limit"]
     assert [(mark.name, mark.case) for mark in marks] == [(mark.name, mark.case) for mark in without.plot.marks()]
 
 
 def test_the_best_fixed_configuration_and_the_best_of_each_stretch_are_drawn():
     curves, finals = made()
-    lines = {mark.name: mark for mark in render(WITH, curves, finals).plot.marks() if mark.part == "limit"}
+    lines = {mark.name: mark for mark in render(WITH, curves, finals).plot.marks() if mark.role == "limit"}
     assert lines.keys() == {BEST_FIXED, BEST_BY_STRETCH}
     means = {name: rows["mean"].to_numpy() for name, rows in curves[curves["panel"] == "A"].groupby("method")}
     np.testing.assert_allclose(lines[BEST_FIXED].y, means[f"{LIMIT}exploration rate 1"])

@@ -27,7 +27,7 @@ FIGURE: dict[str, Any] = {
     "name": "figure3",
     "paper": "cdt",
     "title": "Smooth?",
-    "kind": "bench.papers.lipschitz.Lipschitz",
+    "kind": "bench.papers.cdt.lipschitz.Lipschitz",
     "column": "reward",
     "repetitions": 1,
     "drop": "1/7",

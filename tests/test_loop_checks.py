@@ -221,7 +221,7 @@ def play(contexts, rewards, algorithm=None):
     [
         (np.ones((2, 3)), r"contexts of shape \(2, 3\)"),
         (np.ones((4, 2)), r"contexts of shape \(4, 2\)"),
-        ([[1.0, 1.0]] * 3, r"contexts of shape \(3, 2\)"),
+        ([[1.0, 1.0, 1.0]] * 3, r"contexts of shape \(3, 3\)"),
     ],
 )
 def test_contexts_of_another_shape_are_named(contexts, words):

@@ -11,6 +11,7 @@ from bench.errors import TaskError, TunerError
 from bench.loop import run
 from bench.space import Space
 from bench.tasks.direct import Direct
+from bench.tasks.feedback import Feedback
 from bench.tuners.base import Problem, Tuner
 from bench.tuners.op import OP
 from bench.tuners.tl import TL
@@ -112,3 +113,39 @@ def test_what_is_no_configuration_is_a_sentence(answer):
     environment = Says()
     with pytest.raises(TunerError, match=r"^round 1: Answers: found .*, expected a dict with a value for x, y, word"):
         run(Direct(environment), Answers(answer), rounds=10)
+
+
+class Peeks(Answers):
+    """Reads a value that it was not told."""
+
+    def _tell(self, reward, outcome):
+        self.seen = (outcome.values.get("regret"), outcome.steps, reward)
+        outcome.values["regret"]
+
+
+@pytest.mark.parametrize("feedback", [Feedback(), Feedback(hold=2)])
+def test_a_tuner_is_not_told_the_regret(feedback):
+    tuner, task = Peeks({"x": 0.5, "y": 0.25, "word": "b"}), Direct(Says())
+    task.feedback = feedback
+    with pytest.raises(TunerError, match=r"reads the value 'regret' of an outcome, expected the reward, and"):
+        run(task, tuner, rounds=10)
+    assert tuner.seen == (None, (), 0.875)
+
+
+def test_a_tuner_is_told_what_the_task_reveals():
+    class Open(Direct):
+        reveals = ("regret",)
+
+    tuner = Peeks({"x": 0.5, "y": 0.25, "word": "b"})
+    run(Open(Says()), tuner, rounds=10)
+    assert tuner.seen[0] == 0.125
+
+
+def test_what_a_tuner_does_to_an_outcome_does_not_stay():
+    class Writes(Answers):
+        def _tell(self, reward, outcome):
+            assert "regret" not in outcome.values
+            outcome.values["regret"] = reward
+
+    trace = run(Direct(Says()), Writes({"x": 0.5, "y": 0.25, "word": "b"}), rounds=5)
+    assert trace.columns()["regret"][-1] == pytest.approx(5 * 0.125)

@@ -197,9 +197,12 @@ def test_what_is_missing_or_constant_is_said(tmp_path):
     table.to_csv(tmp_path / "rows.csv", index=False)
     env = Classification(path=str(tmp_path / "rows.csv"), target="label")
     assert env.notes()[1:] == (
+        "label: the class, 2 labels, 0, 1",
+        "size: numbers from 1 to 5",
+        "kind: words, each a feature: (missing), a, b",
+        "same: left out, as all its values are 7",
         "size: 1 missing value, replaced by the mean 3",
         "kind: 1 missing value, treated as one more word",
-        "same: left out, as all its values are 7",
     )
     std = np.sqrt(8 / 3)
     kinds = {"a": [0, 1, 0], "b": [0, 0, 1], None: [1, 0, 0]}

@@ -1,13 +1,10 @@
 """What a class of a user's own reads is part of the fingerprint of its data, although its author does nothing."""
 
-import os
-import signal
 import sys
 
 import pandas as pd
-import psutil
 import pytest
-from commands import PATIENCE, has_ended, until
+from commands import linucb_settings
 
 from runners.config.experiment import Experiment
 
@@ -86,27 +83,6 @@ def test_other_data_is_another_run(way, folder):
     assert other[0] != first[0]
 
 
-def test_what_opens_files_otherwise_is_said(folder):
-    (folder / "own_opens.py").write_text(
-        OWN.format(top="import pandas", start='pandas.read_csv("rows.csv")', name="Clicks").replace(
-            "from bench.data.read import read\n", ""
-        )
-    )
-    own = experiment("own_opens", "Clicks")
-    assert own.fingerprint is None
-    (line,) = own.data_notes()
-    assert line.startswith("env: Clicks seems to open files with read_csv: if one changes, finished repetitions")
-
-
-def test_reading_results_is_no_reading_of_data(folder):
-    """As a script does that compares a class of its own and loads what is committed."""
-    source = OWN.format(top="import bandit_bench as bb", start="pass", name="Clicks")
-    (folder / "own_loads.py").write_text(source + 'def other():\n    bb.load("cdt/figure2")\n')
-    assert not experiment("own_loads", "Clicks").data_notes()
-    (folder / "own_loads_data.py").write_text(source + 'def other():\n    np.load("rows.npy")\n')
-    assert "seems to open files with load" in experiment("own_loads_data", "Clicks").data_notes()[0]
-
-
 def test_what_an_author_declares_is_the_fingerprint(folder):
     source = OWN.format(top="", start="pass", name="Clicks").replace(
         "    def observe", '    @property\n    def fingerprint(self):\n        return "mine"\n\n    def observe'
@@ -115,37 +91,37 @@ def test_what_an_author_declares_is_the_fingerprint(folder):
     assert experiment("own_declares", "Clicks", path="rows.csv").fingerprint == "mine"
 
 
-def test_a_class_that_ends_its_process_does_not_end_this_one(folder):
-    (folder / "own_exits.py").write_text(OWN.format(top="import os", start="os._exit(3)", name="Clicks"))
-    assert experiment("own_exits", "Clicks").fingerprint is None
+def test_a_log_that_a_task_starts_from_counts_by_its_content_wherever_it_is_named_from(folder, monkeypatch):
+    task = {"_target_": "bench.tasks.contextual_bandit.ContextualBandit"}
+    without = Experiment(linucb_settings(task=task)).key
+    keys = []
+    for name, text in (("a.csv", "x,reward\n1,2\n"), ("a.csv", "x,reward\n1,3\n"), ("b.csv", "x,reward\n1,2\n")):
+        (folder / name).write_text(text)
+        keys.append(Experiment(linucb_settings(task=task | {"history": name})).fingerprint)
+    assert keys[0] == keys[2] != keys[1]
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)  # where the name is that of no file
+    assert Experiment(linucb_settings(task=task | {"history": "a.csv"})).fingerprint not in keys
+    assert Experiment(linucb_settings(task=task | {"history": None})).key == without
 
 
-def test_the_processes_in_which_it_is_started_end(folder):
-    """At once: a command may have nothing more to do."""
-    start = 'open("pids", "a").write(f"{os.getpid()}\\n"); read("rows.csv")'
-    (folder / "own_pids.py").write_text(OWN.format(top="import os", start=start, name="Clicks"))
-    assert experiment("own_pids", "Clicks").fingerprint is not None
-    pids = (folder / "pids").read_text().split()
-    assert pids
-    assert not [pid for pid in pids if psutil.pid_exists(int(pid))]
+def test_a_file_that_a_setting_of_ones_own_tuner_names_counts_beside_the_data_of_the_suite(folder):
+    (folder / "own_tuner.py").write_text(
+        "from bench.tuners.baselines import Random\nfrom bench.component import component\n\n"
+        "@component\nclass Mine(Random):\n    prior: str = ''\n"
+    )
 
+    def own(**changes):
+        tuner = {"_target_": "own_tuner.Mine", "prior": "prior.json"}
+        return Experiment(linucb_settings(tuner=tuner, **changes)).fingerprint
 
-@pytest.mark.parametrize(("kind", "hangs"), [(2, "start"), (9, "start"), (9, "fingerprint")])
-def test_nothing_is_left_of_a_command_that_is_stopped_while_it_tries_an_environment(commands, kind, hangs):
-    """Both are done in processes of their own: the start that finds the files that are read, too."""
-    wait = "import time\n        open('started', 'w').close()\n        time.sleep(86400)"
-    source = OWN.format(top="", start=wait if hangs == "start" else "pass", name="Clicks")
-    if hangs == "fingerprint":
-        source += f"\n    @property\n    def fingerprint(self):\n        {wait}\n"
-    (commands.cwd / "own_slow.py").write_text(source)
-    child = commands.popen("run", "env=own_slow.Clicks", "algorithm=linucb", "tuner=random", "horizon=10")
-    until(lambda: child.poll() is not None or (commands.cwd / "started").exists())
-    assert child.poll() is None
-    started = psutil.Process(child.pid).children(recursive=True)
-    assert started
-    os.killpg(child.pid, kind) if kind == signal.SIGINT else child.kill()
-    child.communicate(timeout=PATIENCE)
-    until(lambda: all(map(has_ended, started)))
+    (folder / "prior.json").write_text("1")
+    movielens = {"env": {"_target_": "bench.envs.movielens.Movielens"}}
+    before = own(), own(**movielens)
+    assert before[1].startswith(Experiment(linucb_settings(**movielens)).fingerprint)
+    (folder / "prior.json").write_text("2")
+    assert not {own(), own(**movielens)} & set(before)
 
 
 def test_a_setting_that_begins_with_a_tilde_is_a_word(folder):

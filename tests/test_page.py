@@ -120,7 +120,7 @@ def test_a_profile_steps_where_a_task_comes_within_the_factor_and_nowhere_else(l
     axes = {axis: dict.fromkeys(table[axis], ()) for axis in ("family", "task", "method")}
     figure = {
         "name": "f",
-        "kind": "bench.papers.profile.Profile",
+        "kind": "bench.papers.tournament.Profile",
         "column": "regret",
         "reference": {"method": "best"},
         "runs": [axes],

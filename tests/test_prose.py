@@ -10,12 +10,11 @@ import pandas as pd
 import pytest
 import yaml
 
-from tools.which_tuner import SCALES, constants_part, which_tuner_page
+from tools.which_tuner import SCALES
 
 ROOT = Path(__file__).resolve().parent.parent
-FINDINGS = ROOT / "docs/findings.md"
+CLAIMS = sorted([*ROOT.glob("docs/*.claims.yaml"), *ROOT.glob("conf/papers/**/*.claims.yaml")])
 VERDICTS = {"holds", "fails", "tie", "open", "no evidence"}
-TAG = re.compile(r"<!-- claim: (?P<claim>[^>]+?) -->")
 CLAIM = re.compile(
     r"(?P<figure>[\w/]+)#(?P<claim>[^@:]+)(?:@(?P<case>[^:]+))?: "
     r"(?P<verdict>[a-z ]+?)(?: in (?P<count>\d+) of (?P<total>\d+))?"
@@ -31,20 +30,6 @@ class Statement(NamedTuple):
     words: str
     claim: str
     claims: tuple[str, ...]
-
-
-def tagged(text: str) -> list[Statement]:
-    """Return the statements of a page that is made: the words before tags, back to the tag or block before."""
-    groups: list[tuple[str, list[str]]] = []
-    end = 0
-    for match in TAG.finditer(text):
-        between = text[end : match.start()].strip()
-        if between or not groups:
-            words = re.split(r"\n\n|\n\s*- |\|", between.rstrip(".;:| "))[-1]
-            groups.append((" ".join(words.split()), []))
-        groups[-1][1].append(match["claim"])
-        end = match.end()
-    return [Statement(words, claim, tuple(claims)) for words, claims in groups for claim in claims]
 
 
 def written(page: str, entries: list[dict[str, object]]) -> list[Statement]:
@@ -125,28 +110,27 @@ def _remains(statement: Statement, rows: pd.DataFrame) -> str:
     )
 
 
-def of_findings() -> list[Statement]:
-    entries = yaml.safe_load(FINDINGS.with_suffix(".claims.yaml").read_text(encoding="utf-8"))
-    return written(FINDINGS.read_text(encoding="utf-8"), entries)
+def text_of(claims: Path) -> str:
+    """Return the page that a file of claims stands beside, without the parts that are made."""
+    page = claims.with_name(claims.name.replace(".claims.yaml", ".md")).read_text(encoding="utf-8")
+    return re.sub(r"<!-- made by.*?<!-- end -->", "", page, flags=re.DOTALL)
 
 
-def test_findings_are_not_stronger_than_verdicts(reference_results: Path) -> None:
-    statements = of_findings()
-    assert len(statements) >= 200
+def statements_of(claims: Path) -> list[Statement]:
+    return written(text_of(claims), yaml.safe_load(claims.read_text(encoding="utf-8")))
+
+
+def test_pages_are_not_stronger_than_verdicts(reference_results: Path) -> None:
+    statements = [one for claims in CLAIMS for one in statements_of(claims)]
+    assert len(statements) >= 250
     assert [found for found in (problem(one, reference_results) for one in statements) if found] == []
 
 
-@pytest.mark.parametrize("page", [which_tuner_page, constants_part])
-def test_made_pages_are_not_stronger_than_verdicts(page, reference_results: Path) -> None:
-    text = page(reference_results)
-    assert text.count("<!-- claim:") == len(tagged(text)) > 20, "a tag has another form than the rest"
-    assert [found for found in (problem(one, reference_results) for one in tagged(text)) if found] == []
-
-
-def test_no_document_has_tags() -> None:
-    """They name claims beside a page, or while it is made: a source reads as well as its page."""
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
-        assert "<!-- claim" not in page.read_text(encoding="utf-8"), page.name
+def test_claims_of_a_papers_findings_are_the_papers_own() -> None:
+    """So the folder of a paper is all that speaks of it."""
+    for claims in ROOT.glob("conf/papers/*/findings.claims.yaml"):
+        papers = {one.claim.partition("/")[0] for one in statements_of(claims)}
+        assert papers == {claims.parent.name}
 
 
 PARAGRAPH = re.compile(r"\n\n|\n(?=\| )")
@@ -166,7 +150,7 @@ def unbacked(paragraph: str, figures: set[str], results: Path) -> list[str]:
 
 
 def named(text: str) -> set[str]:
-    return set(re.findall(r"`(\w+/\w+)`", text))
+    return set(re.findall(r"`(?:figure=)?(\w+/\w+)`", text))
 
 
 @functools.cache
@@ -191,16 +175,19 @@ def _rounds(estimate: tuple[float, float, float], words: tuple[str, ...]) -> boo
     return False
 
 
-def test_intervals_in_findings_are_those_of_a_case(reference_results: Path) -> None:
-    """Of a figure that the paragraph names, or that its statements rest on."""
-    page = re.sub(r"<!-- made by.*?<!-- end -->", "", FINDINGS.read_text(encoding="utf-8"), flags=re.DOTALL)
-    paragraphs = [" ".join(one.split()) for one in PARAGRAPH.split(page)]
-    assert sum(len(INTERVAL.findall(paragraph)) for paragraph in paragraphs) >= 30
-    statements = of_findings()
-    wrong = []
-    for paragraph in paragraphs:
-        figures = {one.claim.partition("#")[0] for one in statements if one.words in paragraph}
-        wrong += unbacked(paragraph, named(paragraph) | figures, reference_results)
+def test_intervals_in_pages_are_those_of_a_case(reference_results: Path) -> None:
+    """Of a figure that the paragraph names, or the one before a table, or that its statements rest on."""
+    wrong, count = [], 0
+    for claims in [*CLAIMS, ROOT / "docs/service.claims.yaml"]:
+        statements = statements_of(claims) if claims.exists() else []
+        page, before = text_of(claims), set[str]()
+        for paragraph in (" ".join(one.split()) for one in PARAGRAPH.split(page)):
+            figures = {one.claim.partition("#")[0] for one in statements if one.words in paragraph}
+            count += len(INTERVAL.findall(paragraph))
+            is_row = paragraph.startswith("| ")
+            before = before if is_row else named(paragraph)
+            wrong += unbacked(paragraph, named(paragraph) | figures | before, reference_results)
+    assert count >= 40
     assert wrong == []
 
 
@@ -252,7 +239,10 @@ def test_words_that_say_more_than_the_verdict_are_named(tmp_path: Path, text: st
     rows += [("3", "P", "less", "holds", "no")]
     columns = ["claim", "case", "expect", "verdict", "holm"]
     pd.DataFrame(rows, columns=columns).to_csv(folder / "claims.csv", index=False)
-    found = "".join(problem(statement, tmp_path) for statement in tagged(text))
+    words, *claims = re.split(r" <!-- claim: (.*?) -->\.?", text)
+    named_claims = tuple(filter(None, claims))
+    statements = [Statement(f"{words}.", claim, named_claims) for claim in named_claims]
+    found = "".join(problem(statement, tmp_path) for statement in statements)
     assert message in found
     assert bool(message) == bool(found)
 

@@ -142,7 +142,7 @@ def test_without_ranks_methods_stay_in_order():
 def test_profile_by_hand():
     """Families F (two tasks) and G weigh one half each; factors of A: 1, 2 and 1 (its group has the lowest)."""
     kept = {key: value for key, value in FAMILIES.items() if key != "kind"}
-    figure = kept | {"kind": "bench.papers.profile.Profile"}
+    figure = kept | {"kind": "bench.papers.tournament.Profile"}
     found = tables(figure, family_finals())
     factors = found["factors"].set_index(["task", "method"])["factor"]
     assert factors["two", "A"] == 4.0

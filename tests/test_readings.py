@@ -12,7 +12,7 @@ from scipy import stats
 
 from bench.audit.readings import render_readings
 from bench.gallery.build import build
-from bench.gallery.papers import read_papers
+from bench.gallery.folders import read_papers
 from bench.gallery.result import ResultView
 from bench.report.figure import read_figure
 from bench.report.provenance import Provenance
@@ -169,7 +169,7 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
     plain = build(read_papers(tmp_path, {"mine/with": FIGURE, "mine/without": PLAIN}))["mine/without/index.html"]
     assert "Number by number: 2 rows" in plain
     assert "as printed" not in plain
-    assert "theorem 1: √T; mean paired difference" in plain
+    assert "theorem 1: sqrt(T); mean paired difference" in plain
     assert (folders[0] / "readings.csv").read_bytes() == files["readings.csv"]
 
     view = ResultView(folders[0], read_figure(FIGURE)).readings()

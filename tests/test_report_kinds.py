@@ -16,10 +16,10 @@ from rendered import assert_readable, draw, finals_of, parts, render, shown, tab
 
 from bench.errors import ConfigError
 from bench.report.claims.judgement import MIN_REPETITIONS
+from bench.report.drawing import in_digits
 from bench.report.figure import read_figure
-from bench.report.plot import Panel
+from bench.report.plot import end_without
 from bench.report.saving import content
-from bench.report.style import STYLES, line_style
 from bench.stats import MEAN_INTERVAL, mean_band
 
 ROUNDS = np.linspace(1, 1000, 50).round().astype(int)
@@ -66,7 +66,7 @@ CLAIM = {
     "candidates": [2], "per": ["panel"],
 }  # fmt: skip
 CASES = {
-    "name": "bound", "title": "Bounds", "kind": "bench.papers.cases.Cases", "column": "regret",
+    "name": "bound", "title": "Bounds", "kind": "bench.papers.syndicated.Cases", "column": "regret",
     "claims": [CLAIM], "reference_line": 1,
     "x_scale": "log",
 }  # fmt: skip
@@ -123,7 +123,8 @@ def test_curves_show_each_method_once_in_the_legend_and_say_what_the_band_is() -
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["P", "Q"]
     assert (figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()) == ("round", "cumulative regret")
     assert any(MEAN_INTERVAL in words for words in words_in(figure))
-    line = next(line for line in figure.axes[1].lines if line.get_color() == STYLES["TL"].color)
+    color = shown(CURVES, curves, finals).look("TL").color
+    line = next(line for line in figure.axes[1].lines if line.get_color() == color)
     mean = curves.query("panel == 'Q' and method == 'TL' and column == 'regret'")["mean"]
     np.testing.assert_allclose(np.asarray(line.get_ydata(), dtype=float), mean)
 
@@ -181,7 +182,7 @@ def test_grid_marks_the_best_value_and_theory() -> None:
     made = shown(GRID, NONE, finals)
     assert list(made.legend)[:3] == ["mean on the grid", "best on the grid", "Theory"]
     for star, theory, panel, best in zip(
-        parts(made, "best"), parts(made, "line", "Theory"), ("fixed", "changing"), (4.0, 1.5), strict=True
+        parts(made, "best"), parts(made, "theory", "Theory"), ("fixed", "changing"), (4.0, 1.5), strict=True
     ):
         assert star.places[0] == pytest.approx(best, abs=0.5)
         own = finals[(finals["panel"] == panel) & (finals["method"] == "Theory")]["regret"]
@@ -300,17 +301,43 @@ def test_a_picture_is_the_same_bytes_each_time_whatever_the_settings_of_matplotl
     assert "date" not in svg.lower().split("<defs>")[0]
 
 
-def test_unknown_methods_have_a_stable_look_in_any_process() -> None:
-    style = line_style("my tuner")
-    assert (style.color, style.linestyle, style.marker) == ("#E8627C", (0, (5, 2)), "<")
-    assert style.color not in {known.color for known in STYLES.values()}
-
-
 def test_an_axis_that_leaves_out_random_arms_ends_a_fifth_above_what_is_drawn():
     """Their number stands in this room; up to half above the methods they are drawn, and on a logarithmic axis."""
-    panel = Panel()
-    assert panel.leaves_out(4.0, 10.0, 15.0, False) is panel.leaves_out(4.0, 10.0, 99.0, True) is None
-    assert panel.leaves_out(4.0, 10.0, math.nan, False) is None
-    assert panel.texts == []
-    assert panel.leaves_out(4.0, 10.0, 15.1, False) == pytest.approx(11.32)
-    assert [text.words for text in panel.texts] == ["random arms: 15 ↑"]
+    assert end_without(15.0, 4.0, 10.0, is_log=False) is end_without(99.0, 4.0, 10.0, is_log=True) is None
+    assert end_without(math.nan, 4.0, 10.0, is_log=False) is None
+    assert end_without(15.1, 4.0, 10.0, is_log=False) == pytest.approx(11.32)
+
+
+@pytest.mark.parametrize("name", ["Random arms", "limit: mine", "Best fixed configuration"])
+def test_a_method_may_be_called_as_a_reference_is(name: str) -> None:
+    """It has a line, a colour and a row as any other, and the reference beside it another name."""
+    curves, finals = (table.replace({"method": {"OP": name}}) for table in results(("P",), 430.0))
+    for figure in (CURVES, {**CURVES, "kind": "dots"}):
+        made = shown(figure, curves, finals)
+        renamed = shown(figure, *(table.replace({"method": {name: "OP"}}) for table in (curves, finals)))
+        of_method, as_before = parts(made, "line", name), parts(renamed, "line", "OP")
+        assert [mark.look for mark in of_method] == [mark.look for mark in as_before]
+        assert {mark.role for mark in of_method} == {"method"}
+        references = [mark.name for mark in made.marks() if mark.role == "reference"]
+        assert len(references) == 1
+        assert name not in references
+
+
+def test_a_grid_may_have_a_reference_of_any_name() -> None:
+    plain, other = (
+        shown(GRID, NONE, grid_finals().replace({"method": {"Theory": name}})) for name in ("Theory", "By the book")
+    )
+    named = parts(other, "theory")
+    assert [mark.name for mark in named] == ["By the book", "By the book"]
+    assert [mark.look for mark in named] == [mark.look for mark in parts(plain, "theory")]
+
+
+def test_numbers_of_an_axis_have_as_many_digits_as_tell_them_apart() -> None:
+    assert in_digits([0.1, 0.25, 1000.0]) == ["0.1", "0.25", "1,000"]
+    assert in_digits([0.1, 0.1 + 1e-11]) == ["0.1", "0.10000000001"]
+
+
+def test_two_labels_that_are_one_place_on_a_grid_are_refused() -> None:
+    runs = [{"panel": {"fixed": []}, "alpha": {"1.1": [], "1.10": []}}]
+    with pytest.raises(ConfigError, match=r"axis 'alpha' has 1\.1 and 1\.10"):
+        read_figure({**GRID, "published": [], "runs": runs})

@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 from rendered import finals_of, shown, tables
 
-from bench.papers.selection import kept, number_run, printed, resampled
+from bench.papers.cdt.selection import kept, number_run, printed, resampled
 
 FIGURE: dict[str, Any] = {
     "name": "selection",
     "title": "Chosen",
-    "kind": "bench.papers.selection.Selection",
+    "kind": "bench.papers.cdt.selection.Selection",
     "column": "regret",
     "ranked_by": "CDT",
     "size": 20,

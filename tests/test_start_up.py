@@ -48,7 +48,7 @@ def test_help_and_a_wrong_word_import_nothing_slow(tmp_path):
     wrong = ("compare", "tuner=tl,cdt(radius=1)")
     *answers, refused = Commands(tmp_path).call_each(*lines, wrong, PYTHONPROFILEIMPORTTIME="1")
     assert all(command in answer.out for (command, _), answer in zip(lines, answers, strict=True))
-    assert "error: tuner.radius: found an unknown key of CDT" in refused.err
+    assert "error: tuner.radius: found an unknown key" in refused.err
     found = [*map(modules, answers), modules(refused, code=1)]
     assert "hydra" in found[0]
     assert [of_one & SLOW for of_one in found] == [set()] * len(found)

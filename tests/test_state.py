@@ -1,14 +1,18 @@
 """The state of every tuner: saved at random moments, restored in another process, damaged."""
 
+import collections
 import copy
 import json
 import subprocess
 import sys
+from enum import Enum
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import registry
+import yaml
 
 from bench.component import component
 from bench.errors import TunerError
@@ -16,6 +20,7 @@ from bench.seeding import Seeds
 from bench.space import Space
 from bench.tasks.base import Outcome
 from bench.tuners.base import Problem, Tuner
+from bench.tuners.state import checksum
 
 SPACE = {"x": {"candidates": (0.1, 1.0, 2.0), "low": 0.1, "high": 5.0}, "kind": ["a", "b"]}
 DEAR = {"gp_minimize": (2, 12, 6), "tpe": (5, 60, 20), "gp_ucb": (5, 100, 60)}
@@ -98,6 +103,130 @@ def test_saved_at_random_moments_and_restored_in_another_process_it_decides_the_
     command = [sys.executable, "-c", SCRIPT, paths]
     out = subprocess.run(command, input=json.dumps(states), capture_output=True, text=True, check=True).stdout
     assert [json.loads(line) for line in out.splitlines()] == expected
+
+
+def by_length(data):
+    """Keys as PostgreSQL's jsonb gives them back."""
+    if isinstance(data, dict):
+        return {key: by_length(data[key]) for key in sorted(data, key=lambda key: (len(key), key))}
+    return [by_length(item) for item in data] if isinstance(data, list) else data
+
+
+def without_points(data):
+    """Numbers as JavaScript reads and writes them: 1.0 is 1, and whole numbers beyond 2^53 are rounded."""
+    if isinstance(data, dict):
+        return {key: without_points(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [without_points(item) for item in data]
+    return int(float(data)) if type(data) in (int, float) and data == int(data) else data
+
+
+STORES = {
+    "sorted": lambda saved: json.loads(json.dumps(saved, sort_keys=True)),
+    "jsonb": by_length,
+    "yaml": lambda saved: yaml.safe_load(yaml.safe_dump(saved)),
+    "JavaScript": without_points,
+}
+
+
+@pytest.mark.parametrize("store", STORES.values(), ids=STORES)
+def test_any_store_of_json_keeps_a_state(store):
+    for name in sorted(QUICK):
+        tuner = begin(name)
+        play(name, tuner, 0, 25)
+        other = begin(name, seed=99)
+        other.restore(store(json.loads(json.dumps(tuner.save()))))
+        assert play(name, other, 25, 10) == play(name, tuner, 25, 10), name
+
+
+def test_a_state_of_version_4_is_restored_unless_its_keys_were_put_in_another_order():
+    saved = json.loads((Path(__file__).parent / "state_version_4.json").read_text())
+    tuner = begin("habo", seed=99)
+    tuner.restore(saved["state"])
+    assert play("habo", tuner, 40, 15) == saved["asked"]
+    with pytest.raises(TunerError, match="found keys in another order, expected them as they were saved"):
+        tuner.restore(json.loads(json.dumps(saved["state"], sort_keys=True)))
+
+
+FORGED = {
+    "a class of another module": {"object": "subprocess:Popen", "attributes": {}},
+    "a class that a module only imports": {"object": "bench.tuners.saving:Reader", "attributes": {}},
+    "a function of NumPy for a generator": {"generator": {"dict": [["bit_generator", "seed"]]}},
+    "a word in place of its arrays": "none",
+    "an object of another class": {"object": "bench.seeding:Seeds", "attributes": {}},
+}
+
+
+@pytest.mark.parametrize("key", ["_squares", "_rng", "_given", "_tickets", "ask", "_ask"])
+@pytest.mark.parametrize("forged", FORGED.values(), ids=FORGED)
+def test_a_forged_state_with_the_right_checksum_is_a_sentence_and_changes_nothing(key, forged):
+    tuner = begin("gaussian_ts")
+    play("gaussian_ts", tuner, 0, 5)
+    saved = json.loads(json.dumps(tuner.save()))
+    before = np.random.get_state()[1].tolist()  # noqa: NPY002
+    state = saved | {"state": saved["state"] | {key: forged}}
+    with pytest.raises(TunerError, match=r"^GaussianTS: saved state: [^\n]*found [^\n]*expected"):
+        tuner.restore(state | {"checksum": checksum(state)})
+    assert tuner.save() == saved
+    assert np.random.get_state()[1].tolist() == before  # noqa: NPY002
+
+
+def test_a_state_of_a_newer_version_says_so():
+    tuner = begin("ucb1")
+    saved = tuner.save()
+    state = saved | {"version": saved["version"] + 1}
+    with pytest.raises(TunerError, match="version: found 6, expected at most 5: a newer version of this suite"):
+        tuner.restore(state | {"checksum": checksum(state)})
+
+
+class Phase(Enum):
+    FIRST = "first"
+
+
+@component
+class Holder(Tuner):
+    """Keeps things of the kinds that users keep."""
+
+    def _start(self, problem, seeds):
+        self.recent = collections.deque([1.0, 2.0], maxlen=2)
+        self.phase = Phase.FIRST
+        self.large = 2**80
+
+    def _ask(self):
+        return {"x": 1.0}
+
+    def _tell(self, reward, outcome):
+        self.recent.append(reward)
+
+
+def test_bounded_queues_enumerations_and_large_numbers_come_back_as_they_were():
+    tuner, other = Holder(), Holder()
+    for each in (tuner, other):
+        each.start(Problem(Space.of(x=[1.0]), 10))
+    tuner.ask()
+    tuner.tell(5.0)
+    other.restore(json.loads(json.dumps(tuner.save())))
+    other.ask()
+    other.tell(6.0)
+    assert (list(other.recent), other.phase, other.large) == ([5.0, 6.0], Phase.FIRST, 2**80)
+
+
+NOT_KEPT = [
+    collections.Counter("ab"),
+    collections.OrderedDict(a=1),
+    np.ma.masked_array([1.0, 2.0], [True, False]),
+    pd.DataFrame({"a": [1]}),
+    np.random.Generator(np.random.MT19937(1)),
+]
+
+
+@pytest.mark.parametrize("value", NOT_KEPT, ids=lambda value: type(value).__name__)
+def test_what_would_not_come_back_whole_is_refused_when_it_is_saved(value):
+    tuner = Holder()
+    tuner.start(Problem(Space.of(x=[1.0]), 10))
+    tuner.large = value
+    with pytest.raises(TunerError, match=r"^Holder: large: found .*, expected something that can be saved"):
+        tuner.save()
 
 
 def places(data, path=()):

@@ -102,3 +102,10 @@ def test_undefined_values_are_left_out_of_the_resamples() -> None:
 )
 def test_holm_by_hand(p_values: list[float], kept: list[bool]) -> None:
     assert holm(p_values) == kept
+
+
+@pytest.mark.parametrize("exponent", [-300, -160, -3, 0, 3, 160, 290])
+def test_intervals_do_not_depend_on_the_unit(exponent):
+    values, unit = np.random.default_rng(3).normal(2.0, 1.0, 30), 10.0**exponent
+    found, expected = ((*mean_interval(each)[:3], standard_deviation(each)) for each in (values * unit, values))
+    np.testing.assert_allclose(np.divide(found, unit), expected, rtol=1e-12)

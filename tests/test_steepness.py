@@ -28,7 +28,7 @@ def test_steepness_is_the_largest_slope_times_the_length(
     slopes: list[float], length: float, estimate: float, verdict: str
 ) -> None:
     claim = {"kind": "steepness", "length": length, "expect": "at_most"}
-    kind = {"kind": "bench.papers.lipschitz.Lipschitz", "blocks": 2}
+    kind = {"kind": "bench.papers.cdt.lipschitz.Lipschitz", "blocks": 2}
     row = row_of(claim, probed(slopes, 0.003), **kind)
     assert (row["verdict"], row["estimate"]) == (verdict, pytest.approx(estimate, abs=0.02))
     assert row["ci_low"] < row["estimate"] < row["ci_high"]

@@ -1,103 +1,78 @@
 """Every method that a figure of the project draws can be told from its neighbours, and its files are easy to read."""
 
 import itertools
+import math
 import re
 
+import numpy as np
 import pytest
 import registry
+from matplotlib.colors import to_rgb
 
-from bench.report.plot import Panel, Plot, look_of
-from bench.report.style import BLUE, GREEN, SKY, STYLES, VARIANTS, VERMILION, VIOLET, line_style, look_alike
+from bench.errors import ConfigError
+from bench.report.style import PALETTE, Looks, Palette, near
 from runners.config.figures import figure_names
 from runners.config.folders import CONFIGS
 from runners.config.yaml_text import line_of
 
+# Machado, Oliveira and Fernandes 2009, table 1: linear colours as seen without the cones for red, and for green
+PROTANOPIA = ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998))
+DEUTERANOPIA = ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881))
+
+
+def seen(color: str, by: tuple) -> np.ndarray:
+    given = np.array(to_rgb(color))
+    linear = np.clip(by @ np.where(given <= 0.04045, given / 12.92, ((given + 0.055) / 1.055) ** 2.4), 0, 1)
+    return 255 * np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+
 
 @pytest.mark.parametrize("name", figure_names())
-def test_no_two_methods_of_a_figure_look_alike(name):
+def test_no_two_lines_of_a_figure_look_alike(name):
     figure = registry.figure(name)
     if figure.kind == "ranking":  # a heat map has no lines to be told apart
         return
-    methods = {str(method) for block in figure.runs for method in block.get("method", {})}
-    assert len({line_style(method) for method in methods}) == len(methods)
-    if len(methods) > 30:  # as many as there are pairs of a colour and a dash
-        return
-    looks = {(style.color, style.linestyle) for style in map(line_style, methods)}
-    assert len(looks) == len(methods), "only markers differ"
+    methods = dict.fromkeys(str(method) for block in figure.runs for method in block.get("method", {}))
+    palette = Palette(figure.looks, figure.colors, methods)
+    assert len({palette.style(method) for method in methods}) == len(methods)
+    if len(methods) <= 30:  # as many as there are pairs of a colour and a dash
+        assert len({palette.style(method)[:2] for method in methods}) == len(methods), "only markers differ"
 
 
-@pytest.mark.parametrize("name", figure_names())
-def test_lines_of_a_figure_whose_colours_are_near_have_other_dashes_also_to_the_colour_blind(name):
-    if registry.figure(name).kind != "curves":
-        return
-    methods = dict.fromkeys(str(method) for block in registry.figure(name).runs for method in block.get("method", {}))
-    plot = plot_of(methods)
-    looks = [sample.look for sample in plot.legend.values()]
-    near = [(a, b) for a, b in itertools.combinations(looks, 2) if look_alike(a.color, b.color)]
-    assert [(a, b) for a, b in near if a.dash == b.dash] == []
+@pytest.mark.parametrize("by", [PROTANOPIA, DEUTERANOPIA])
+def test_readers_who_do_not_see_red_or_green_tell_the_palette_apart(by):
+    """By colour, or, where two are near to them, by dashes."""
+    styles = [Palette(Looks(), {}, map(str, range(len(PALETTE)))).style(str(i)) for i in range(len(PALETTE))]
+    for one, other in itertools.combinations(styles, 2):
+        distance = math.dist(seen(one.color, by), seen(other.color, by))
+        assert distance > 60 or one.linestyle != other.linestyle, (one, other)
 
 
-def test_colours_are_compared_as_the_colour_blind_see_them():
-    assert look_alike(BLUE, VIOLET), "without the red in violet"
-    assert look_alike("#D7191C", "#6B8E23"), "red and olive green"
-    assert not look_alike(BLUE, VERMILION), "Okabe and Ito chose them to be told apart"
-    assert not look_alike(SKY, "#E69F00")
-    assert not look_alike("#000000", GREEN)
+def test_automatic_styles_differ_while_there_are_any_left():
+    names = [f"MyTuner{i}" for i in range(40)]
+    palette = Palette(Looks(), {}, names)
+    assert len({palette.style(name)[:2] for name in names}) == 40
 
 
-def test_no_two_known_methods_look_alike():
-    assert len(set(STYLES.values())) == len(STYLES)
+@pytest.mark.parametrize("chosen", PALETTE)
+def test_a_chosen_colour_is_like_no_automatic_one(chosen):
+    names = [f"MyTuner{i}" for i in range(8)]
+    palette = Palette(Looks(), {"MyTuner3": chosen}, names)
+    colors = {name: palette.style(name).color for name in names}
+    assert colors.pop("MyTuner3") == chosen
+    assert not [name for name, color in colors.items() if near(color, chosen)]
 
 
-@pytest.mark.parametrize("variant", [*VARIANTS, "as I like it"])
-@pytest.mark.parametrize("method", ["CDT", "OP", "TL / Syndicated", "Zooming TS-R"])
-def test_a_variant_has_the_colour_of_its_method_and_another_look(method, variant):
-    style = line_style(f"{method}, {variant}")
-    assert style.color == STYLES[method].color
-    assert style[1:] != STYLES[method][1:] or variant == "k = 3"  # never drawn beside plain CDT
-    assert line_style(f"Mine, {variant}").color not in {known.color for known in STYLES.values()}
+def test_lines_of_a_paper_keep_their_look_and_others_have_another():
+    looks = Looks(lines={"TL": (PALETTE[0], "-", "o")})
+    palette = Palette(looks, {}, ["Mine", "TL"])
+    assert palette.style("TL") == (PALETTE[0], "-", "o")
+    assert palette.style("Mine")[:2] != palette.style("TL")[:2]
+    assert Palette(looks, {}, ["Mine"]).style("Mine") == (PALETTE[0], "-", "o"), "a look that no line has is free"
 
 
-def plot_of(names):
-    plot = Plot("")
-    panel = Panel()
-    plot.panels.append(panel)
-    for name in names:
-        plot.put(panel, name, look_of(name), x=[0, 1], y=[0, 1])
-    plot.tell_apart()
-    return plot
-
-
-# A colour follows from the name: of so many many coincide, or lie near those of the suite's tuners
-OWN = [f"MyTuner{i}" for i in range(6)]
-
-
-def test_names_of_ones_own_look_unlike_each_other_and_the_suites_in_one_plot():
-    assert len({line_style(name).color for name in OWN}) < len(OWN)
-    plot = plot_of(["CDT", *OWN, "TL"])
-    colours = {name: sample.look.color for name, sample in plot.legend.items()}
-    assert len(set(colours.values())) == len(colours)
-    assert (colours["CDT"], colours["TL"]) == (STYLES["CDT"].color, STYLES["TL"].color)
-    assert {mark.name: mark.look.color for mark in plot.marks()} == colours
-    assert plot_of(["CDT", *OWN, "TL"]).legend == plot.legend
-    many = plot_of([f"MyTuner{i}" for i in range(20)])
-    assert len({(sample.look.color, sample.look.dash) for sample in many.legend.values()}) == 20
-
-
-def test_many_settings_of_one_tuner_in_one_plot_differ_in_colour_dashes_or_marker():
-    names = ["CDT", *(f"CDT, radius scale = {number}" for number in range(12))]
-    looks = [sample.look for sample in plot_of(names).legend.values()]
-    assert len({(look.color, look.dash) for look in looks}) == len(names)
-    assert [look.color for look in looks[:4]] == [STYLES["CDT"].color] * 4, "dashes come first"
-    of_one_colour = [look.marker for look in looks if look.color == STYLES["CDT"].color]
-    assert len(set(of_one_colour)) == len(of_one_colour)
-
-
-def test_a_name_of_ones_own_keeps_its_look_unless_another_is_near():
-    name = next(f"MyTuner{i}" for i in range(50) if line_style(f"MyTuner{i}").color == "#6699CC")
-    assert plot_of(["CDT", name]).legend[name].look == look_of(name)
-    assert STYLES["TL-Combined"].color == SKY
-    assert plot_of([name, "TL-Combined"]).legend[name].look.color != look_of(name).color
+def test_what_is_no_colour_is_refused():
+    with pytest.raises(ConfigError, match="found 'blurple' for 'TL'"):
+        Palette(Looks(), {"TL": "blurple"}, ["TL"])
 
 
 def test_lines_of_configuration_files_are_under_160_characters():

@@ -26,7 +26,7 @@ REACHED = {"Titanic, split size": 2, "Titanic, depth": 3, "house prices, split s
 
 def best_of(experiment, wanted=lambda value: True):
     """Return the task and the best score of the wanted values of its hyper-parameter."""
-    task, _ = build(experiment.settings)
+    task, _ = build(experiment)
     (parameter,) = task.start(100, Seeds(0)).space.parameters
     values = filter(wanted, range(int(parameter.low), int(parameter.high) + 1))
     return task, max(task.play({parameter.name: value}).reward for value in values)

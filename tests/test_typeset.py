@@ -1,81 +1,64 @@
-"""Mathematics in labels: what it becomes was written by hand, and matplotlib must be able to set it."""
+"""Words as they are written, and mathematics between dollars."""
 
 import pandas as pd
 import pytest
-from matplotlib.mathtext import MathTextParser
+import registry
 
-from bench.report.typeset import in_unicode, listed, on_one_line, readable, typeset
+from bench.report.latex import escape
+from bench.report.typeset import in_unicode, listed, on_one_line, readable, spelled, typeset
+from runners.config.figures import figure_names
 
-WORDS = [
-    ("as T^0.38, not T^(3/4)", r"as $T^{0.38}$, not $T^{3/4}$"),
-    ("beta0 = 3", r"$\beta_0$ = 3"),
-    ("beta0 -3", r"$\beta_0$ = $-3$"),
-    ("gamma 0.01", r"$\gamma$ = $0.01$"),
-    ("V_hat - V", r"$\hat{V} - V$"),
-    ("share of trials with V_hat - V above it", r"share of trials with $\hat{V} - V$ above it"),
-    ("V(incumbent) / V(pi0)", r"$V(\mathrm{incumbent})$ / $V(\pi_0)$"),
-    ("V(pi0) / V(pi*)", r"$V(\pi_0)$ / $V(\pi^*)$"),
-    ("V(pi) - mean lower bound", r"$V(\pi)$ - mean lower bound"),
-    ("HABO against sqrt(K T ln K)", r"HABO against $\sqrt{K T \ln K}$"),
-    ("Gamma^(1/4) T^(3/4), the rate", r"$\Gamma^{1/4}$ $T^{3/4}$, the rate"),
-    ("UCB(delta), delta = 1/T^2", r"UCB($\delta$), $\delta$ = $1/T^{2}$"),
-    ("R2 on the test rows", "$R^2$ on the test rows"),
-    ("CDT, k = 2", "CDT, $k$ = 2"),
-    ("CDT, T1 = 0", "CDT, $T_1$ = 0"),
-    ("rounds of the run, T", "rounds of the run, $T$"),
-    ("alpha, the share", r"$\alpha$, the share"),
-]
+LABELS = [
+    "alpha testers", "R2 unit", "MRI T2 scan", "lambda service", "my_tuner", "my tuner", "glm_tsl", "beta0 3",
+    "T^(2/3)", "10000", "GLR-klUCB", "V(pi0)", "sqrt(T)", "k = 3", "price in $", "$5, earn $6", "from $5 to $60",
+    r"$\nothing$",     "(env=log, env.path=my_bare_log.csv, env.context=x*, env.n_arms=100000)",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("words", "expected"), WORDS)
-def test_mathematics_is_set_as_such(words, expected):
-    assert typeset(words) == expected
-    MathTextParser("path").parse(expected)
+@pytest.mark.parametrize("words", LABELS)
+def test_words_stay_as_they_are_in_picture_page_and_latex(words):
+    assert typeset(words) == words.replace("$", r"\$")
+    assert in_unicode(words) == words
+    assert typeset(words, escape) == escape(words)
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("words", "letters"),
     [
-        "Titanic, the rows tuned on",
-        "CDT (code)",
-        "TL-Combined",
-        "UCB1",
-        "LinTS, MovieLens",
-        "t-test",
-        "GLR-klUCB",
-        "(env=log, env.path=my_bare_log.csv, env.context=x*, env.n_arms=100000)",
-        "my_old_logs/my_log.parquet, R2.csv",
+        (r"$\beta_0$ = 3", "β₀ = 3"),
+        (r"share with $\hat{V} - V$ above it", "share with V\u0302 − V above it"),
+        (r"$V(\mathrm{incumbent})$ / $V(\pi^*)$", "V(incumbent) / V(π*)"),
+        (r"against $\sqrt{K T \ln K}$", "against √(K T ln K)"),
+        (r"$T^{2/3}$, $T^{0.38}$", "T^(2/3), T^0.38"),
     ],
 )
-def test_names_stay_as_they_are(words):
+def test_mathematics_lies_between_dollars(words, letters):
     assert typeset(words) == words
+    assert in_unicode(words) == letters
+
+
+def test_only_what_lies_between_is_escaped():
+    assert typeset(r"A_1 & $\beta_0$", lambda text: text.replace("_", r"\_")) == r"A\_1 & $\beta_0$"
+
+
+def test_a_paper_spells_whole_words_the_longest_first():
+    words = {"beta0": r"$\beta_0$", "beta0 =": r"$\beta_0 =$", "UCB(delta)": r"UCB($\delta$)"}
+    assert spelled("beta0 = 3, beta0 3, beta01, abeta0, UCB(delta) (code)", words) == (
+        r"$\beta_0 =$ 3, $\beta_0$ 3, beta01, abeta0, UCB($\delta$) (code)"
+    )
+
+
+@pytest.mark.parametrize("paper", sorted({name.partition("/")[0] for name in figure_names()}))
+def test_mathematics_of_papers_can_be_set(paper):
+    for figure in (registry.figure(name) for name in figure_names(paper)):
+        for shown in figure.looks.words.values():
+            assert r"\$" not in typeset(shown)
 
 
 def test_words_of_a_command_line_are_not_torn():
     assert on_one_line("two words, env.context=[Device Type,basket_eur]") == (
         "two words, env.context=[Device\N{NO-BREAK SPACE}Type,basket_eur]"
     )
-
-
-def test_only_what_lies_between_is_escaped():
-    assert typeset("A_1 & beta0", lambda text: text.replace("_", r"\_")) == r"A\_1 & $\beta_0$"
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        ("beta0 = 3 and beta0 -3", "β₀ = 3 and β₀ = −3"),
-        ("V_hat - V above it", "V\u0302 − V above it"),
-        ("V(incumbent) / V(pi0), V(pi*)", "V(incumbent) / V(π₀), V(π*)"),
-        ("against sqrt(K T ln K)", "against √(K T ln K)"),
-        ("sqrt(T), sqrt(theta), sqrt(ln T)", "√T, √θ, √(ln T)"),
-        ("T^(3/4) sqrt(ln T), T^0.38, T^2", "T^(3/4) √(ln T), T^0.38, T^2"),
-        ("$5 for UCB(delta), delta = 1/T^2", "$5 for UCB(δ), δ = 1/T^2"),
-        ("linucb, T1 = 0, 10000 rounds", "LinUCB, T₁ = 0, 10,000 rounds"),
-    ],
-)
-def test_a_page_has_the_letters_of_its_picture(words, expected):
-    assert in_unicode(words) == expected
 
 
 def test_columns_and_settings_are_in_words():

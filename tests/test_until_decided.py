@@ -211,7 +211,7 @@ COMMAND = "compare"
 @pytest.fixture
 def compare(here, monkeypatch, no_pictures, one_worker):
     """Call the command, without pictures and pages."""
-    monkeypatch.setattr("runners.results.comparison_pages.write_comparisons", lambda _: None)
+    monkeypatch.setattr("runners.results.comparison_pages.write_comparisons", lambda *_: None)
     return lambda *words: here(*SMALL, "name=comparison", *words)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bench.errors import ConfigError
-from bench.papers.worked_examples import Step, worked_examples
+from bench.papers.habo.worked_examples import Step, worked_examples
 from bench.regret_bounds import regret_bound
 from bench.report.figure import read_figure
 from bench.seeding import Seeds
@@ -143,7 +143,7 @@ def test_numbers_have_at_least_the_printed_digits() -> None:
 
 
 def test_a_computation_that_does_not_exist_is_named() -> None:
-    figure = {"name": "mine", "kind": "bench.papers.computed.Computed", "compute": "magic"}
+    figure = {"name": "mine", "kind": "bench.papers.habo.computed.Computed", "compute": "magic"}
     with pytest.raises(ConfigError, match=r"figure 'mine', key 'compute': found 'magic', expected one of: worked"):
         read_figure(figure).calculate()
     assert len(read_figure({**figure, "compute": "worked_examples"}).calculate())

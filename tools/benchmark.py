@@ -133,9 +133,9 @@ def measure() -> pd.DataFrame:
 def _seconds(name: str, rounds: int) -> tuple[float, int]:
     """Return the seconds of a run, and how many of its rounds were played until the limit."""
     env, other_play = ("gaussian_arms", {"arm": 0}) if name == "hedge" else ("switching_triangle", {"x": 0.5})
-    settings = from_overrides([f"env={env}", f"tuner={name}", f"horizon={rounds}"]).experiment.settings
+    experiment = from_overrides([f"env={env}", f"tuner={name}", f"horizon={rounds}"]).experiment
     seeds = Seeds(0)
-    (task, tuner), (other, _) = build(settings), build(settings)
+    (task, tuner), (other, _) = build(experiment), build(experiment)
     tuner.start(task.start(rounds, seeds), seeds.child("tuner"))
     other.start(rounds, seeds)
     spent, played = 0.0, 0

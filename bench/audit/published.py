@@ -93,7 +93,7 @@ def _rows_of(name: str, figure: Figure, folder: Path) -> pd.DataFrame:
     scale = _reference(folder)
     if scale is None or not (scale / "numbers.csv").is_file():
         return pd.DataFrame(columns=list(NUMBERS))
-    rows = from_csv(scale / "numbers.csv", dtype={READING: str}).fillna({"inside": "", "predicted": ""})
+    rows = from_csv(scale / "numbers.csv", READING).fillna({"inside": "", "predicted": ""})
     axes = ["panel"] if figure.panels is None else figure.panels
     labels = rows[[axis for axis in axes if axis in rows]].astype(str).to_numpy()
     panels = [": ".join(row) for row in labels]

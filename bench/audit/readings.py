@@ -8,15 +8,14 @@ import numpy as np
 import pandas as pd
 
 from bench.audit.agreement import Intervals, of_mean, of_std, rounding
+from bench.columns import names_of, readings_columns
 from bench.report.claims.check import verdicts_on
 from bench.report.figure import Figure
 from bench.report.labels import Selection, canonical, matches, selection
 from bench.report.reading import READING
 from bench.report.results import Results
 
-CLAIMS = (READING, "claim", "text", "case", "verdict", "holm", "estimate", "ci_low", "ci_high", "n", "unit", "note")
-NUMBERS = ("what", "cell", "published", READING, "estimate", "std", "n", "ci_low", "ci_high",
-           "further_low", "further_high", "first", "inside", "predicted", "verdict")  # fmt: skip
+NUMBERS = names_of("numbers")
 EXACT, INSIDE, POSSIBLE, OUTSIDE = "exact", "inside", "possible", "outside"
 AS_PRINTED = "as printed"
 """What the numbers of a figure without readings are called."""
@@ -29,7 +28,7 @@ class Readings(NamedTuple):
     numbers: pd.DataFrame
 
 
-def render_readings(results: Mapping[str, Results], size: int, first: pd.DataFrame | None = None) -> Readings:
+def render_readings(results: Mapping[str, Results[Figure]], size: int, first: pd.DataFrame | None = None) -> Readings:
     """Return a figure's claims and published numbers under each reading; of a single one only the numbers.
 
     ``results`` are by reading, the first first; ``size`` the paper's number of repetitions; ``first`` the verdicts
@@ -48,10 +47,10 @@ def render_readings(results: Mapping[str, Results], size: int, first: pd.DataFra
 def claims_table(verdicts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the verdicts under all readings, a row for each case of a claim under each."""
     parts = [table.assign(**{READING: name}) for name, table in verdicts.items()]
-    return pd.concat(parts, ignore_index=True).reindex(columns=list(CLAIMS))
+    return pd.concat(parts, ignore_index=True).reindex(columns=list(readings_columns()))
 
 
-def numbers_table(results: Mapping[str, Results], size: int) -> pd.DataFrame:
+def numbers_table(results: Mapping[str, Results[Figure]], size: int) -> pd.DataFrame:
     """Return every published number beside ours under each reading.
 
     A number is `exact` where our own first repetitions, as many as the paper has, give it under a reading that draws
@@ -85,7 +84,7 @@ def numbers_table(results: Mapping[str, Results], size: int) -> pd.DataFrame:
     return table.iloc[in_order][[*labelled, *NUMBERS]].reset_index(drop=True)
 
 
-def _rows(results: Results, in_print: int, same: Selection | None) -> Iterator[dict[str, Any]]:
+def _rows(results: Results[Figure], in_print: int, same: Selection | None) -> Iterator[dict[str, Any]]:
     """Yield every published number beside ours; ``same`` are runs that draw what the authors drew, None without."""
     figure, published, finals = results.figure, results.published_numbers(), results.finals
     few = Results(figure, results.curves, finals[finals["repetition"] < in_print], results.provenance)
@@ -125,7 +124,7 @@ def is_exact(rows: pd.DataFrame) -> "pd.Series[bool]":
     return (rows["first"] - rows["published"]).abs() <= rows["published"].map(rounding)
 
 
-def _with_all_repetitions(results: Results, of_first: Results) -> Results:
+def _with_all_repetitions(results: Results[Figure], of_first: Results[Figure]) -> Results[Figure]:
     """Return a reading's results; of experiments that it does not change, all repetitions of the first reading.
 
     A reading may stop at fewer: the same runs must not say something else of a number because they are fewer.
@@ -147,7 +146,7 @@ def _with_all_repetitions(results: Results, of_first: Results) -> Results:
 
 
 def _beside(
-    results: Results, labels: Mapping[str, str], row: Mapping[Any, Any], what: str, size: int
+    results: Results[Figure], labels: Mapping[str, str], row: Mapping[Any, Any], what: str, size: int
 ) -> dict[str, Any]:
     """Return our number for a published one, with its intervals."""
     figure, n, estimate = results.figure, int(row.get("n", 0)), float(row.get(what, math.nan))

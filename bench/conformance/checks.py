@@ -1,5 +1,6 @@
 """What every class must do: ``bandit-bench check my_module.MyTuner`` runs these, and the tests do for the suite's."""
 
+import json
 import math
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
@@ -11,6 +12,7 @@ from bench.configuration_check import ConfigurationCheck
 from bench.conformance.drive import (
     SPACE,
     asks,
+    backwards,
     digest_of,
     drive_algorithm,
     drive_environment,
@@ -169,6 +171,32 @@ def keeps_names_of_its_own(build: Build, rounds: int) -> None:
     _expect(not taken, f"it sets {', '.join(sorted(taken))}, which Tuner itself uses, expected another name")
 
 
+def goes_on_from_its_state(build: Build, rounds: int) -> None:
+    """From its saved state, whose keys a store has put in another order, another object goes on as it does."""
+    tuner, told = build(), list(outcomes(min(rounds, 30)))
+    tuner.start(problem(100), Seeds(1))
+    for outcome in told:
+        tuner.ask()
+        tuner.tell(outcome.reward, outcome)
+    try:
+        saved = json.dumps(tuner.save())
+    except TunerError:  # it says that it has no state to save
+        return
+    for place, text in (
+        ("as JSON", saved),
+        ("with its keys in another order", json.dumps(backwards(json.loads(saved)))),
+    ):
+        other = build()
+        other.start(problem(100), Seeds(2))
+        other.restore(json.loads(text))
+        _expect(other.save() == json.loads(saved), f"restored from its state {place}, it saves another one")
+    for t, outcome in enumerate(told[:5], 1):
+        same = tuner.ask() == other.ask()
+        _expect(same, f"restored from its state {place}, it proposes something different in round {t}")
+        for each in (tuner, other):
+            each.tell(outcome.reward, outcome)
+
+
 def repeats_itself(build: Build, rounds: int) -> None:
     """With the same seed it pulls the same arms, not always the same one; its theory names its hyper-parameters."""
     algorithm = build()
@@ -245,6 +273,7 @@ CHECKS: dict[str, tuple[Callable[[Build, int], None], ...]] = {
         answers_what_was_asked_last,
         says_which_space_does_not_fit,
         keeps_names_of_its_own,
+        goes_on_from_its_state,
     ),
     "algorithm": (repeats_itself, algorithm_stays_finite),
     "env": (environment_repeats_itself, tells_the_truth_about_its_means),

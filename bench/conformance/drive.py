@@ -105,6 +105,13 @@ def drive_environment(environment: Any, seed: int, horizon: int) -> list[Any]:
     return seen
 
 
+def backwards(data: Any) -> Any:
+    """Return plain data with the keys of every object in the opposite order: JSON says that it means the same."""
+    if isinstance(data, dict):
+        return {key: backwards(data[key]) for key in reversed(data)}
+    return [backwards(item) for item in data] if isinstance(data, list) else data
+
+
 def is_played(environment: Any) -> bool:
     """Tell whether it is played round by round; others hand data to an algorithm that has a task of its own."""
     return isinstance(environment, DirectEnvironment | ContextualEnvironment)

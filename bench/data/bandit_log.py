@@ -3,19 +3,16 @@
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bench.data.encode import encode, match
+from bench.data.encode import counted, encode, left_out, listed, match
 from bench.data.files import Stamp, stamp_of
 from bench.data.labels import Labels, labels_in
 from bench.data.log import Log
-from bench.data.read import Files, column_names, files_of, read_files
+from bench.data.read import Files, column_names, files_of, index_columns, read_files
+from bench.data.times import times
 from bench.errors import ConfigError, DataError
-
-if TYPE_CHECKING:  # slow to import
-    import pandas as pd
 
 UNIFORM = "uniform"
 MAX_ACTIONS = 10_000
@@ -90,7 +87,8 @@ def _load(stamps: tuple[Stamp, ...], columns: Columns, of_arms: tuple[Stamp, ...
         match(name, names, f"env.{key}")
     if not uniform:
         match(columns.propensity, names, "env.propensity")
-    context = match(columns.context, names, "env.context", own)
+    index = index_columns(files)
+    context = match(columns.context, names, "env.context", own, index)
     table = read_files(files, list(dict.fromkeys([*own, *context])), [columns.action])
 
     rewards = table.numbers(columns.reward)
@@ -114,9 +112,20 @@ def _load(stamps: tuple[Stamp, ...], columns: Columns, of_arms: tuple[Stamp, ...
     if encoded.values.shape[1] * max(features.shape[1], 1) > MAX_FEATURES:
         product = f"{encoded.values.shape[1]:,} of the context times {max(features.shape[1], 1):,} of an arm"
         raise DataError(f"{files[0]}: found {product} features, expected a product of at most {MAX_FEATURES:,}")
+    order = _order(table, columns.time)
+    taken = [
+        f"{columns.action}: the action, {counted(len(labels), 'label')}, {listed(labels)}",
+        f"{columns.reward}: the reward, numbers from {rewards.min():.6g} to {rewards.max():.6g}",
+    ]
+    if not uniform:
+        taken.append(f"{columns.propensity}: the propensity, {propensities.min():.4g} to {propensities.max():.4g}")
+    if columns.time:
+        ends = [table.frame[columns.time].iloc[order[place]] for place in (0, -1)]
+        taken.append(f"{columns.time}: the time, from {ends[0]} to {ends[1]}")
+    taken += left_out(columns.context, index, [*own, *context], "env.context")
     return BanditLog(
-        encoded.values, actions, rewards, propensities, _order(table, columns.time), features,
-        tuple(labels), (*encoded.notes, *notes),
+        encoded.values, actions, rewards, propensities, order, features, tuple(labels),
+        (*taken, *encoded.notes, *notes),
     )  # fmt: skip
 
 
@@ -137,9 +146,12 @@ def _with_features(
         if value not in row_of:
             raise DataError(f"{files[0]}, {column}: found no row of the action '{name}', expected one")
         places.append(row_of[value])
-    features = encode(arms, [name for name in names if name != column])
+    index = index_columns(files)
+    used = [name for name in names if name != column and name not in index]
+    features = encode(arms, used)
     spelled = [labels.names[code] for code in labels.codes]
-    return spelled, np.array(places, dtype=np.int32)[logged.codes], features.values, features.notes
+    notes = (*left_out("*", index, [column], "env.arms"), *(f"arms: {note}" for note in features.notes))
+    return spelled, np.array(places, dtype=np.int32)[logged.codes], features.values, notes
 
 
 def _check_support(labels: list[str], actions: np.ndarray, propensities: np.ndarray, uniform: bool) -> None:
@@ -179,24 +191,7 @@ def _check_support(labels: list[str], actions: np.ndarray, propensities: np.ndar
 def _order(table: Files, column: str) -> np.ndarray:
     if not column:
         return np.arange(len(table.frame))
-    return np.asarray(_times(table, column).argsort(kind="stable"))
-
-
-def _times(table: Files, column: str) -> "pd.Series":
-    """Return a column of times as what can be sorted, texts as numbers or dates: as words 10:00 comes before 9:00."""
-    import pandas as pd
-
-    values = table.single(column)
-    table.refuse(column, values.isna(), "a time in each row")
-    if values.dtype.kind in "biufmM":
-        return values
-    numbers = pd.to_numeric(values, errors="coerce")
-    if numbers.notna().sum() > len(values) / 2:
-        table.refuse(column, numbers.isna(), "a number, as in most rows")
-        return numbers
-    times = pd.to_datetime(values.astype(str), format="ISO8601", utc=True, errors="coerce")
-    table.refuse(column, times.isna(), "a number, or a date and time such as 2026-01-31 14:05:00")
-    return times
+    return np.asarray(times(table, column).argsort(kind="stable"))
 
 
 def paths_of(path: str | list[str], arms: str) -> list[Path]:

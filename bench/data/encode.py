@@ -1,12 +1,16 @@
 """Columns of a table as features: numbers standardised, words one-hot, and what was done said."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 import numpy as np
 
 from bench.data.read import Files
+from bench.data.spelling import PLAINLY, alike, folded, is_number_written_otherwise, shown
+from bench.data.times import DATE
 from bench.errors import ConfigError, DataError
 
 MAX_WORDS = 100
@@ -14,7 +18,12 @@ MAX_WORDS = 100
 
 MAX_FEATURES = 2000
 
+NO_INDEX: Set[str] = frozenset()
 _MISSING = "(missing)"
+_ALONE, _LISTED = 8, 5
+"""Columns of a kind that have a line each, and names that a line lists."""
+_MANY = 20
+"""As many different whole numbers may number the rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,34 +39,66 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"
 
 
-def match(patterns: str | Sequence[str], names: Sequence[str], key: str, besides: Sequence[str] = ()) -> list[str]:
+def listed(words: Sequence[str]) -> str:
+    """Return the first words, and how many more there are."""
+    more = f" and {len(words) - _LISTED:,} more" if len(words) > _LISTED else ""
+    return ", ".join(words[:_LISTED]) + more
+
+
+def match(
+    patterns: str | Sequence[str],
+    names: Sequence[str],
+    key: str,
+    besides: Sequence[str] = (),
+    index: Set[str] = NO_INDEX,
+) -> list[str]:
     """Return the columns that names or patterns such as ``user_*`` name, but those ``besides``, in the table's order.
 
-    Raises ConfigError, naming the key, if one names none.
+    A pattern leaves out the columns of an ``index``. Raises ConfigError, naming the key, if one names none, or is the
+    name of a column and a pattern of others.
     """
     patterns = [patterns] if isinstance(patterns, str) else list(patterns)
     chosen: set[str] = set()
     for pattern in patterns:
-        found = [name for name in names if name == pattern or fnmatchcase(name, pattern)]
+        fitting = [name for name in names if fnmatchcase(name, pattern) and name != pattern and name not in index]
+        if pattern in names and fitting:
+            single = "".join(f"[{c}]" if c in "*?[" else c for c in pattern)
+            raise ConfigError(
+                f"{key}: found '{pattern}', the name of a column and a pattern of {listed(fitting)}, expected one of "
+                f"these: '{single}' is the column alone; list the others by their names"
+            )
+        found = [pattern] if pattern in names else fitting
         if not found:
-            raise ConfigError(f"{key}: found '{pattern}', expected a column or a pattern of: {', '.join(names)[:300]}")
+            form = next((name for name in names if folded(name) == folded(pattern)), "")
+            other = f"; {form!a} is not {pattern!a}" if form else ""
+            known = ", ".join(names)[:300]
+            raise ConfigError(f"{key}: found '{pattern}', expected a column or a pattern of: {known}{other}")
         if pattern in besides:
             raise ConfigError(f"{key}: found '{pattern}', which another key already uses, expected another column")
         chosen.update(found)
     return [name for name in names if name in chosen and name not in besides]
 
 
+def left_out(patterns: str | Sequence[str], index: Set[str], used: Sequence[str], key: str) -> list[str]:
+    """Say which columns of an index patterns would name."""
+    patterns = [patterns] if isinstance(patterns, str) else list(patterns)
+    names = [name for name in sorted(index - {*used}) if any(fnmatchcase(name, pattern) for pattern in patterns)]
+    return [f"{name}: left out, as it is the index that pandas wrote; name it in {key} to use it" for name in names]
+
+
 def encode(table: Files, columns: Sequence[str]) -> Features:
     """Return the columns as features, with a constant after them, each row divided by its length.
 
     Numbers are standardised, with the mean in place of a missing one; true and false are 1 and 0. Words have a feature
-    each, as has a missing word. A constant column is left out. Raises DataError for an infinite number, a few words
-    among numbers, times, or more than 100 words.
+    each, as has a missing word. A constant column is left out. The notes say what each column is taken for. Raises
+    DataError for an infinite number, a few words among numbers, a number with a decimal comma, separators or signs,
+    times, or more than 100 words.
     """
-    blocks, names, notes = [], [], []
+    blocks, names, taken, notes = [], [], [], []
     for column in columns:
-        values, found, note = _column(table, column)
-        notes += note
+        values, found, kind, more = _column(table, column)
+        taken.append((column, kind))
+        notes += more
         if values is not None:
             blocks.append(values)
             names += found
@@ -72,53 +113,104 @@ def encode(table: Files, columns: Sequence[str]) -> Features:
         at += block.shape[1]
     matrix[:, -1] = 1.0
     matrix /= np.sqrt(np.einsum("ij,ij->i", matrix, matrix))[:, None]
-    return Features(matrix, (*names, "constant"), tuple(notes))
+    return Features(matrix, (*names, "constant"), (*_lines(taken), *notes))
 
 
-def _column(table: Files, column: str) -> tuple[np.ndarray | None, list[str], list[str]]:
+class Taken(NamedTuple):
+    """What a column is taken for, in words, and the rest of its line."""
+
+    kind: str
+    more: str = ""
+
+
+def _lines(taken: list[tuple[str, Taken]]) -> list[str]:
+    """Return a line for each column, or for all of a kind together where there are many."""
+    kinds = Counter(found.kind for _, found in taken)
+    together = [kind for kind, number in kinds.items() if number > _ALONE]
+    lines = [f"{column}: {found.kind}{found.more}" for column, found in taken if found.kind not in together]
+    for kind in together:
+        lines.append(f"{listed([column for column, found in taken if found.kind == kind])}: {kind}")
+    return lines
+
+
+_Column = tuple[np.ndarray | None, list[str], Taken, list[str]]
+"""Features and their names, none of a column that is left out; what it is taken for; notes."""
+
+
+def _column(table: Files, column: str) -> _Column:
     import pandas as pd
 
     values = table.single(column)
     table.refuse_times(column, "numbers or words")
     if isinstance(values.dtype, pd.CategoricalDtype) or values.dtype.kind not in "biuf":
+        values = values.astype(object)
         numbers = pd.to_numeric(values, errors="coerce")
         known = values.notna()
-        share = float(numbers.notna().sum() / max(int(known.sum()), 1))
+        codes, found = pd.factorize(values)
+        otherwise = np.array([isinstance(x, str) and is_number_written_otherwise(x) for x in found] + [False])[codes]
+        share = float((numbers.notna() | otherwise).sum() / max(int(known.sum()), 1))
         if share < 0.5:
             return _words(table, column)
+        table.refuse(column, otherwise, PLAINLY)
         table.refuse(column, numbers.isna() & known, f"a number, as in {share:.0%} of the rows")
         values = numbers
     return _numbers(table, column, values.to_numpy(np.float64, na_value=np.nan))
 
 
-def _numbers(table: Files, column: str, values: np.ndarray) -> tuple[np.ndarray | None, list[str], list[str]]:
+def _numbers(table: Files, column: str, values: np.ndarray) -> _Column:
     table.refuse(column, np.isinf(values) | (np.abs(values) > 1e150), "a finite number")
     missing = np.isnan(values)
     if missing.all():
         raise DataError(f"{table.parts[0][0]}, {column}: found no value in the whole column, expected at least one")
-    mean, std = float(values[~missing].mean()), float(values[~missing].std())
+    known = values[~missing]
+    mean, std = float(known.mean()), float(known.std())
     if std <= 1e-12 * abs(mean) or std == 0:
-        return None, [], [f"{column}: left out, as all its values are {mean:g}"]
+        return None, [], Taken("left out", f", as all its values are {mean:g}"), []
+    low, high = float(known.min()), float(known.max())
+    taken = (
+        Taken("0 or 1")
+        if {*np.unique(known[:1000])} <= {0, 1} and {low, high} == {0, 1} and _whole(known)
+        else (Taken("numbers", f" from {low:.6g} to {high:.6g}"))
+    )
+    notes = []
+    if missing.any():
+        n_missing = counted(int(missing.sum()), "missing value")
+        notes.append(f"{column}: {n_missing}, replaced by the mean {mean:g}")
+    if len(known) >= _MANY and high - low == len(known) - 1 and _whole(known) and len(np.unique(known)) == len(known):
+        notes.append(
+            f"{column}: whole numbers from {low:.0f} to {high:.0f}, each once; if they number the rows, leave it out"
+        )
     values = (values - mean) / std
     values[missing] = 0.0
-    n_missing = counted(int(missing.sum()), "missing value")
-    notes = [f"{column}: {n_missing}, replaced by the mean {mean:g}"] if missing.any() else []
-    return values[:, None], [column], notes
+    return values[:, None], [column], taken, notes
 
 
-def _words(table: Files, column: str) -> tuple[np.ndarray | None, list[str], list[str]]:
+def _whole(values: np.ndarray) -> bool:
+    return bool((values == np.floor(values)).all())
+
+
+def _words(table: Files, column: str) -> _Column:
     values = table.frame[column]
     missing = values.isna().to_numpy()
     words, codes = np.unique(values.astype(object).where(~missing, _MISSING).astype(str), return_inverse=True)
+    known = [str(word) for word in words if word != _MISSING]
+    if known and all(map(DATE.fullmatch, known)):
+        table.refuse(column, ~missing, "numbers or words: a date is neither")
     if len(words) > MAX_WORDS:
         raise DataError(
             f"{table.parts[0][0]}, {column}: found {len(words):,} different words, expected at most {MAX_WORDS}, as "
             "each is made a feature: leave the column out, or group them"
         )
-    n_missing = counted(int(missing.sum()), "missing value")
-    notes = [f"{column}: {n_missing}, treated as one more word"] if missing.any() else []
     if len(words) == 1:
-        return None, [], [*notes, f"{column}: left out, as all its values are '{words[0]}'"]
+        notes = [f"{column}: {counted(int(missing.sum()), 'missing value')}"] if missing.any() else []
+        return None, [], Taken("left out", f", as all its values are '{words[0]}'"), notes
+    notes = []
+    if missing.any():
+        notes.append(f"{column}: {counted(int(missing.sum()), 'missing value')}, treated as one more word")
+    for pair in alike(known):
+        one, two = shown(*pair)
+        notes.append(f"{column}: {one} and {two} are two words, and differ only in blanks, letter case or Unicode form")
     one_hot = np.zeros((len(codes), len(words)), dtype=np.float32)
     one_hot[np.arange(len(codes)), codes] = 1.0
-    return one_hot, [f"{column}={word}" for word in words], notes
+    taken = Taken("words, each a feature", f": {listed([str(word) for word in words])}")
+    return one_hot, [f"{column}={word}" for word in words], taken, notes

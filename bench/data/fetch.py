@@ -1,4 +1,6 @@
 import hashlib
+import os
+import re
 import tempfile
 import time
 from collections.abc import Callable
@@ -78,6 +80,17 @@ def _retrieve(url: str, checksum: str, folder: str, unzip: pooch.Unzip | None = 
         found = pooch.retrieve(url, checksum, path=folder, processor=unzip, downloader=_download)
     except requests.exceptions.ChunkedEncodingError:
         raise DataError(f"{url}: found an incomplete transfer, expected the whole file; try again") from None
+    except requests.exceptions.SSLError as error:
+        reason = "its certificate is not trusted" if "CERTIFICATE_VERIFY_FAILED" in str(error) else _reason(error)
+        raise DataError(
+            f"{url}: found no secure connection ({reason}), expected a certificate that is trusted: the "
+            "variable REQUESTS_CA_BUNDLE names a file of those that your network needs, such as its proxy's"
+        ) from None
+    except requests.exceptions.ProxyError as error:
+        raise DataError(
+            f"{url}: found a proxy that does not forward to it ({_reason(error)}): {_proxies(url)}; expected one that "
+            "does: http://user:password@host:port if it wants a password, or NO_PROXY for what needs none"
+        ) from None
     except (requests.ConnectionError, requests.Timeout):
         raise DataError(f"{url}: found no responding server; is there a network connection?") from None
     except requests.RequestException as error:
@@ -91,6 +104,11 @@ def _download(url: str, file: str, _: pooch.Pooch) -> None:
     """Write what a server sends into a file, as pooch asks for; DataError when it is too much or too slow."""
     import requests
 
+    for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
+        if (bundle := os.environ.get(name)) and not Path(bundle).exists():
+            raise DataError(
+                f"{name}: found '{bundle}', no such file, expected one of trusted certificates; or unset it"
+            )
     end, left = time.monotonic() + MOST_SECONDS, MOST_BYTES
     with requests.get(url, stream=True, timeout=TIMEOUT) as answer, open(file, "wb") as opened:
         answer.raise_for_status()
@@ -103,6 +121,27 @@ def _download(url: str, file: str, _: pooch.Pooch) -> None:
                     f"{url}: found a transfer still unfinished after {MOST_SECONDS:g} s, expected a faster server; try "
                     "again, or another mirror"
                 )
+
+
+def _reason(error: Exception) -> str:
+    """Return the innermost reason of an error of requests, without the objects that it names."""
+    inner = one_line(error).rpartition("aused by ")[2].rpartition(": ")[2]
+    return re.sub(r"[^\w ./-]", "", inner)[:100].strip() or "no reason given"
+
+
+def _proxies(url: str) -> str:
+    """Return the variable, or another setting, that names the proxy of an address; its password is left out."""
+    from requests.utils import get_environ_proxies, select_proxy
+
+    proxy = select_proxy(url, get_environ_proxies(url)) or "none"
+    shown = proxy.rpartition("@")[2].removeprefix("http://")
+    known = [
+        name
+        for kind in ("https_proxy", "http_proxy", "all_proxy")
+        for name in (kind.upper(), kind)
+        if os.environ.get(name) == proxy
+    ]
+    return f"{' and '.join(known) or 'the settings of this system'} = {shown}"
 
 
 def _matches(path: Path, checksum: str) -> bool:

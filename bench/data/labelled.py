@@ -1,5 +1,6 @@
 """Labelled data: features and a class of each row, scikit-learn's packaged sets or a user's file."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -8,11 +9,11 @@ from typing import Literal
 
 import numpy as np
 
-from bench.data.encode import encode, match
+from bench.data.encode import counted, encode, left_out, listed, match
 from bench.data.files import Stamp, stamp_of
 from bench.data.labels import Labels, labels_in
 from bench.data.log import Log
-from bench.data.read import Files, column_names, files_of, read_files
+from bench.data.read import Files, column_names, files_of, index_columns, read_files
 from bench.errors import ConfigError, DataError
 from bench.packages import how_to_install
 
@@ -65,17 +66,20 @@ def _load(stamps: tuple[Stamp, ...], target: str, features: tuple[str, ...]) -> 
     files = [path for path, _, _ in stamps]
     names = column_names(files)
     match(target, names, "env.target")
-    columns = match(features, names, "env.features", [target])
-    return _labelled(read_files(files, [*columns, target], [target]), columns, target)
+    index = index_columns(files)
+    columns = match(features, names, "env.features", [target], index)
+    notes = left_out(features, index, [target, *columns], "env.features")
+    return _labelled(read_files(files, [*columns, target], [target]), columns, target, notes)
 
 
-def _labelled(table: Files, columns: list[str], target: str) -> Labelled:
+def _labelled(table: Files, columns: list[str], target: str, notes: Sequence[str] = ()) -> Labelled:
     labels = labels_in(table, target, "a class", "classes", MAX_CLASSES)
     names = tuple(labels.names)
     if len(names) < 2:
         raise DataError(f"{table.parts[0][0]}, {target}: found the one class '{names[0]}', expected at least two")
     encoded = encode(table, columns)
-    return Labelled(encoded.values, labels.codes, names, (*_doubtful(target, labels), *encoded.notes))
+    taken = f"{target}: the class, {counted(len(names), 'label')}, {listed(names)}"
+    return Labelled(encoded.values, labels.codes, names, (taken, *_doubtful(target, labels), *notes, *encoded.notes))
 
 
 def _doubtful(target: str, labels: Labels) -> list[str]:

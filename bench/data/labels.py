@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bench.data.read import Files
+from bench.data.spelling import folded, shown
 from bench.errors import DataError
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?")
@@ -44,11 +45,14 @@ def labels_in(table: Files, column: str, one: str, several: str, most: int) -> L
         number = f"{len(spelled):,} {several}"
         raise DataError(f"{table.parts[0][0]}, {column}: found {number}, expected at most {most:,}: each is an arm")
     places: dict[Any, int] = {}
+    seen: dict[Any, int] = {}
     for code, value in enumerate(_values(spelled)):
-        if (other := places.setdefault(value, code)) != code:
+        places[value] = code
+        if (other := seen.setdefault(folded(value) if isinstance(value, str) else value, code)) != code:
             first, second = (int(np.argmax(codes == each)) for each in (other, code))
+            one, two = shown(spelled[code], spelled[other])
             raise DataError(
-                f"{table.place(second)}, {column}: found {spelled[code]!r}, and {spelled[other]!r} in "
+                f"{table.place(second)}, {column}: found {one}, and {two} in "
                 f"{table.place(first)}, expected one spelling of each label: write both alike, or, if they are two "
                 "labels, put a letter before each"
             )

@@ -8,6 +8,7 @@ import csv
 import glob
 import gzip
 import hashlib
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench.data.files import reading, stamp_of
+from bench.data.spelling import PLAINLY, is_number_written_otherwise
 from bench.errors import DataError
 
 if TYPE_CHECKING:  # slow to import
@@ -26,6 +28,9 @@ if TYPE_CHECKING:  # slow to import
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
 """Texts in a CSV file that mean a missing value."""
+
+_INDEX = re.compile(r"__index_level_\d+__|Unnamed: \d+(_level_\d+)?(\.\d+)*")
+"""What pandas calls the index of a table in a file."""
 
 _EXACT = 2.0**53
 """From here on floats no longer tell whole numbers apart."""
@@ -37,11 +42,15 @@ _read_by: dict[str, set[Path]] = {}
 def read(path: str | Path | Sequence[str | Path], columns: Sequence[str] | None = None) -> "pd.DataFrame":
     """Return a table from Parquet or CSV files; several, or a pattern such as ``log-*.csv``, follow each other.
 
+    An index without a name that pandas wrote is left out, unless ``columns`` names it.
+
     Raises DataError, naming file and line, if there is none or it is damaged, or a column is missing or there twice.
     """
     caller = str(sys._getframe(1).f_globals.get("__name__", ""))
     files = files_of(path)
     _read_by.setdefault(caller, set()).update(file.resolve() for file in files)
+    if columns is None:
+        columns = [name for name in column_names(files) if not _INDEX.fullmatch(name)]
     return read_files(files, columns).frame
 
 
@@ -148,7 +157,10 @@ class Files:
         values = self.single(column)
         self.refuse_times(column, expected)
         found = pd.to_numeric(values, errors="coerce").to_numpy(np.float64, na_value=np.nan)
-        self.refuse(column, ~np.isfinite(found), expected)
+        wrong = ~np.isfinite(found)
+        first = values.iloc[int(np.argmax(wrong))]
+        otherwise = isinstance(first, str) and is_number_written_otherwise(first)
+        self.refuse(column, wrong, PLAINLY if otherwise else expected)
         return found
 
 
@@ -159,6 +171,25 @@ def column_names(files: Sequence[Path]) -> list[str]:
         if sorted(_names(file)) != sorted(names):
             raise DataError(f"{file}: found the columns {', '.join(_names(file))}, expected those of {files[0]}")
     return names
+
+
+def index_columns(files: Sequence[Path]) -> set[str]:
+    """Return the columns that pandas wrote for the index of a table, which a pattern of features leaves out.
+
+    The numbers of rows may tell what is to be learnt.
+    """
+    return {name for file in files for name in _names(file) if _INDEX.fullmatch(name)}.union(*map(_pandas_index, files))
+
+
+def _pandas_index(file: Path) -> set[str]:
+    """Return the index that the metadata of a Parquet file names."""
+    import pyarrow.parquet
+
+    if file.suffix != ".parquet":
+        return set()
+    with reading(file, "a Parquet file"):
+        found = (pyarrow.parquet.read_schema(file).pandas_metadata or {}).get("index_columns", [])
+    return {name for name in found if isinstance(name, str)}
 
 
 def read_files(files: Sequence[Path], columns: Sequence[str] | None = None, labels: Sequence[str] = ()) -> Files:

@@ -104,7 +104,7 @@ class GaussianArms(StochasticArms):
         Variance of the rewards, the same for all arms.
     """
 
-    means: Annotated[list[float], Field(min_length=1)] = field(default_factory=lambda: [0.1, 0.2, 0.3, 0.25, 0.15])
+    means: Annotated[list[float], Field(min_length=2)] = field(default_factory=lambda: [0.1, 0.2, 0.3, 0.25, 0.15])
     variance: NonNegativeFloat = 0.1
 
     def start(self, rounds: int, seeds: Seeds) -> None:
@@ -125,7 +125,7 @@ class BernoulliArms(StochasticArms):
         Expected reward of each arm, between 0 and 1.
     """
 
-    means: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)] = field(
+    means: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=2)] = field(
         default_factory=lambda: [0.1, 0.2, 0.3, 0.25, 0.15]
     )
 

@@ -1,20 +1,18 @@
-"""Pages of all results: static, nothing loaded from elsewhere, made from the files that there are."""
+"""Pages of the suite's results: static, nothing loaded from elsewhere, made from the files that there are."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from itertools import starmap
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from bench.audit.headlines import RULE, TOTALS
 from bench.audit.published import PublishedOverview
 from bench.gallery.claims import slug, spot_of
-from bench.gallery.docs import Site, first_words, page_of, title_of
+from bench.gallery.docs import page_of, title_of
 from bench.gallery.numbers import counted, ratio_of, view
-from bench.gallery.papers import FigurePage, PaperPage, Surroundings
-from bench.gallery.render import render
+from bench.gallery.papers import FigurePage, PaperPage
+from bench.gallery.render import SITE, pages_of, render
 from bench.gallery.stored import PAGE, PARTS
 from bench.report.claims.tallies import added_up
 
@@ -26,32 +24,27 @@ def build(
     numbers: PublishedOverview | None = None,
     docs: Mapping[str, str] | None = None,
     each: Callable[..., Iterable[tuple[str, str]]] = starmap,
-    at: tuple[Path, Path] | None = None,
 ) -> dict[str, str]:
     """Return the pages of the gallery by their path in the folder of results.
 
     Those of a figure that were made of what there is now are left out. ``docs`` are texts in Markdown by name; ``each``
-    calls a function for each figure, in any order, by default one after another here. ``at``: the folder in which the
-    pages will lie, and that of the texts, from which comes what the pages need and the folder lacks.
+    calls a function for each figure, in any order, by default one after another here.
     """
-    outdated = [(page.around(figure), figure) for page in papers for figure in page.made if not figure.is_fresh]
-    pages = dict(each(figure_page, outdated))
+    docs = docs or {}
+    pages = dict[str, str]()
+    for page in papers:
+        printed = counted(numbers, page.name) if numbers else {}
+        pages |= pages_of([page], SITE, each, printed=printed, docs=docs)
     of_papers = [page for page in papers if not page.is_own]
     figures = [figure for page in of_papers for figure in page.figures]
     firsts = [figure.first for figure in figures if figure.first]
-    docs = docs or {}
     common: dict[str, Any] = {
         "papers": of_papers,
         "figures": figures,
         "totals": added_up(page.tallies for page in of_papers if page.is_counted),
     }
-    pages["index.html"] = render(
-        "index",
-        **common,
-        ranks=_ranks(of_papers),
-        comparisons=[figure for page in papers if page.is_own for figure in page.figures],
-        docs=docs,
-    )
+    comparisons = [figure for page in papers if page.is_own for figure in page.figures]
+    pages[PAGE] = render("index", **common, ranks=_ranks(of_papers), comparisons=comparisons, docs=docs)
     choices = {part: sorted({name for first in firsts for name in first.choices[part]}) for part in PARTS}
     pages["figures.html"] = render("figures", **common, choices=choices)
     pages["claims.html"] = render("claims", **common | {"papers": papers})  # those of comparisons, too
@@ -59,24 +52,14 @@ def build(
         "numbers",
         papers=of_papers,
         numbers=[] if numbers is None else _with_addresses(numbers.numbers, figures),
-        views={page.name: numbers and view(numbers, page.name) for page in of_papers},
+        views={page.name: numbers and view(numbers, page.name, page.figures[0].looks) for page in of_papers},
         texts=defaultdict(str, {(row["paper"], row["name"]): row["text"] for row in _readings(figures)}),
     )
     pages["readings.html"] = render("readings", readings=_readings(figures))
-    opened = {name: (title_of(text), first_words(text)) for name, text in docs.items()}
-    pages["docs.html"] = render("docs", docs=opened)
-    for page in papers:
-        printed = counted(numbers, page.name) if numbers else {}
-        words = {"rule": RULE, "totals_words": TOTALS}
-        pages[f"{page.name}/index.html"] = render("paper", "../", paper=page, printed=printed, docs=docs, **words)
-    site = Site(at[0], {*pages, *(f"{name}.html" for name in docs)}, at[1]) if at else None
+    pages["docs.html"] = render("docs", docs={name: title_of(text) for name, text in docs.items()})
     for name, text in docs.items():
-        pages[f"{name}.html"] = render("doc", title=title_of(text), text=page_of(text, docs, site))
+        pages[f"{name}.html"] = render("doc", title=title_of(text), text=page_of(text, docs))
     return pages
-
-
-def figure_page(paper: Surroundings, figure: FigurePage) -> tuple[str, str]:
-    return f"{figure.folder}/{PAGE}", render("figure", "../../", paper=paper, figure=figure)
 
 
 def _ranks(papers: list[PaperPage]) -> dict[str, Any] | None:

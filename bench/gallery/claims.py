@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any, NamedTuple
@@ -11,8 +10,8 @@ from pydantic import BaseModel
 
 from bench.report.claims.check import KINDS
 from bench.report.claims.judgement import NO_EVIDENCE, VERDICTS
-from bench.report.claims.tallies import DECIDED, Tally, tally_of
-from bench.report.typeset import number, sentence_list
+from bench.report.claims.tallies import Tally, tally_of
+from bench.report.typeset import number
 
 DIFFERENCES = ("paired_difference", "relative_difference")
 PRACTICALLY_LEVEL = 10_000
@@ -25,14 +24,6 @@ _FAR = 4.0
 _WIDE = 10.0
 _EDGE = 4.0
 _SHARE = ("relative", "relative_low", "relative_high")
-_WORDS = {
-    "holds": ("holds", "hold"),
-    "fails": ("fails", "fail"),
-    "tie": ("is a tie", "are ties"),
-    "differs": ("differs from case to case", "differ from case to case"),
-    "open": ("is open", "are open"),
-    "no evidence": ("has no evidence", "have no evidence"),
-}
 
 
 class Spot(NamedTuple):
@@ -219,23 +210,10 @@ def needed_in_words(row: Mapping[str, Any]) -> str:
     return f"more than {PRACTICALLY_LEVEL:,} repetitions would be needed"
 
 
-def finding(claims: Sequence[Sequence[str]]) -> str:
-    """Return a sentence on the verdicts of some claims, given for each claim those of its cases; "" without claims."""
-    if not claims:
-        return ""
-    if len(claims) > 1:
-        has_cases = any(len(verdicts) > 1 for verdicts in claims)
-        return f"Of {len(claims)} claims, {_list(Counter(map(_outcome, claims)), has_cases=has_cases)}."
-    (verdicts,) = claims
-    if len(verdicts) > 1:
-        return f"Of the claim's {len(verdicts)} cases, {_list(Counter(verdicts))}."
-    return f"The claim {_WORDS[verdicts[0]][0]}."
-
-
 def compared(claims: Sequence[Sequence[Mapping[str, Any]]]) -> str:
     """Return what the claims of a comparison begin with, then each other side with its verdicts; "" without any.
 
-    Of one case each, by verdict: ``Mine beats TL, OP: holds; CDT: fails.``; of several: ``Mine beats TL: holds in 1 of
+    Of one case each, by verdict: ``A beats B, C: holds; D: fails.``; of several: ``A beats B: holds in 1 of
     3, open in 2.``
     """
     if not claims:
@@ -254,19 +232,3 @@ def _counted(verdicts: Sequence[str]) -> str:
     counts = [(verdict, verdicts.count(verdict)) for verdict in VERDICTS if verdict in verdicts]
     (word, count), *others = counts
     return ", ".join([f"{word} in {count} of {len(verdicts)}", *(f"{word} in {count}" for word, count in others)])
-
-
-def _outcome(verdicts: Sequence[str]) -> str:
-    decided = set(verdicts) & set(DECIDED)
-    if len(decided) > 1:
-        return "differs"
-    return next(iter(decided), "open" if "open" in verdicts else "no evidence")
-
-
-def _list(counts: Counter[str], *, has_cases: bool = False) -> str:
-    parts = []
-    for outcome, (single, several) in _WORDS.items():
-        count = counts[outcome]
-        where = f" wherever {'they are' if count > 1 else 'it is'} decided" if has_cases and outcome in DECIDED else ""
-        parts += [f"{count} {several if count > 1 else single}{where}"] if count else []
-    return sentence_list(parts)

@@ -1,19 +1,15 @@
 """Pages of the documentation."""
 
 import itertools
-import os
 import re
-from base64 import b64encode
 from collections.abc import Collection
 from functools import lru_cache
 from html import unescape
-from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.parse import quote, unquote
+from typing import Any
 
 from markupsafe import Markup, escape
 
-from bench.report.typeset import in_unicode
+from bench.report.typeset import in_letters
 
 _REGION = 'tabindex="0" role="region" aria-label="{} {}"'
 
@@ -26,40 +22,11 @@ def title_of(text: str) -> str:
     return match[1] if match else ""
 
 
-def first_words(text: str) -> str:
-    """Return the first sentence of a Markdown text that stands by itself, without marks.
-
-    One that only leads to a list or a link, after a colon, does not.
-    """
-    prose = re.sub(r"<!--.*?-->|^```.*?^```|^[#|!][^\n]*$", "", text, flags=re.DOTALL | re.MULTILINE)
-    paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", prose)]
-    paragraphs.sort(key=lambda paragraph: paragraph[:2] in ("- ", "* "))  # lists last
-    for paragraph in paragraphs:
-        sentence = re.split(r"(?<=\.)\s", paragraph.removeprefix("- "))[0]
-        if sentence and not re.search(r":(\*?$| \[)", sentence):
-            words = re.sub(r"^\*?\w+:\*? |\[([^\]]*)\]\([^)]*\)", r"\1", sentence)
-            words = re.sub(r"`([^`]*)`|\*+([^*\s][^*]*)\*+", lambda match: match[1] or match[2] or "", words)
-            return words if "`" in sentence[:1] else words[:1].upper() + words[1:]
-    return ""
-
-
-class Site(NamedTuple):
-    """Where pages are written (``folder``), the ones that are new, and the folder of the texts they are made of."""
-
-    folder: Path
-    pages: Collection[str]
-    texts: Path
-
-    def has(self, address: str) -> bool:
-        return address in self.pages or (self.folder / address).exists()
-
-
-def page_of(text: str, names: Collection[str], site: Site | None = None) -> str:
-    """Return a Markdown text of the folder ``docs`` as HTML for a page in the folder of results.
+def page_of(text: str, names: Collection[str]) -> str:
+    """Return a Markdown text of the folder ``docs`` as HTML for a page in the folder of results beside it.
 
     ``names`` are texts that have such a page, too: ``docs/<name>.md`` as ``<name>.html``, ``results/a/b.md`` as
-    ``a_b.html``. Where a ``site`` is given, what it lacks is shown from the folder of the texts: pictures are embedded,
-    other files linked.
+    ``a_b.html``.
     """
     html = _html_of(re.sub(r"[ \t]*\n?[ \t]*<!--.*?-->", "", text, flags=re.DOTALL))
     html = re.sub(_FOLD, r"<details><summary>\1</summary>", html).replace("<p>&lt;/details&gt;</p>", "</details>")
@@ -68,7 +35,7 @@ def page_of(text: str, names: Collection[str], site: Site | None = None) -> str:
     number = itertools.count(1)
     html = re.sub("<table>.*?</table>", lambda match: _table(match[0], next(number)), html, flags=re.DOTALL)
     html = re.sub("<pre>", lambda _: f'<pre class="scroll" {_REGION.format("code", next(number))}>', html)
-    return re.sub(r'(href|src)="([^"]*)"', lambda link: f'{link[1]}="{_place(link[1], link[2], names, site)}"', html)
+    return re.sub(r'(href|src)="([^"]*)"', lambda link: f'{link[1]}="{_address(link[2], names)}"', html)
 
 
 @lru_cache(maxsize=64)
@@ -77,20 +44,6 @@ def _html_of(text: str) -> str:
     from markdown_it import MarkdownIt  # slow to import
 
     return MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
-
-
-def _place(attribute: str, address: str, names: Collection[str], site: Site | None) -> str:
-    """Return what a link or a picture leads to: a page or a file of the site, or else the file that the text names."""
-    found = _address(address, names)
-    named, hash_sign, anchor = address.partition("#")
-    if site is None or re.match(r"\w+:|#", address) or site.has(unquote(found.partition("#")[0])):
-        return found
-    path = site.texts / unquote(named)
-    if not path.is_file():
-        return found
-    if attribute == "src" and path.suffix == ".svg":
-        return f"data:image/svg+xml;base64,{b64encode(path.read_bytes()).decode()}"
-    return quote(os.path.relpath(path, site.folder).replace(os.sep, "/")) + hash_sign + anchor
 
 
 def _table(html: str, number: int) -> str:
@@ -125,7 +78,11 @@ def _address(address: str, names: Collection[str]) -> str:
 
 def words(text: Any) -> Markup:
     """Return words as HTML, with mathematics as in pictures."""
-    return Markup(re.sub(r"\^(?:\(([^()]*)\)|(\d+\.\d+|\w+))", r"<sup>\1\2</sup>", str(escape(in_unicode(str(text))))))
+    return Markup(in_letters(str(escape(str(text))), _with_powers))
+
+
+def _with_powers(formula: str) -> str:
+    return re.sub(r"\^(?:\(([^()]*)\)|(\d+\.\d+|\w+))", r"<sup>\1\2</sup>", formula)
 
 
 def emphasised(text: str) -> Markup:

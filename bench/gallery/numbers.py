@@ -11,8 +11,9 @@ from bench.audit.published import LEVELS, NUMBER_VERDICTS, PLACEBO, PublishedOve
 from bench.audit.readings import POSSIBLE
 from bench.gallery.claims import spot_of
 from bench.gallery.picture import Picture, picture
-from bench.report.plot import REFERENCE, Axis, Look, Mark, Panel, Plot, look_of
+from bench.report.plot import REFERENCE, Axis, Look, Mark, Panel, Plot, mark
 from bench.report.reading import READING
+from bench.report.style import Looks, Palette
 from bench.report.typeset import readable
 
 _NO_METHODS = ("reading", "pairs decided", "in printed order", "share")
@@ -40,12 +41,12 @@ class NumbersView(NamedTuple):
     placebo: tuple[dict[str, Any], list[str]]
 
 
-def view(published: PublishedOverview, paper: str) -> NumbersView | None:
+def view(published: PublishedOverview, paper: str, looks: Looks) -> NumbersView | None:
     """Return what the page shows of a paper; None if no number of it stands beside ours."""
     rows = published.rows[published.rows["paper"] == paper]
     if rows.empty:
         return None
-    plot = scatter(rows[rows["is_of_paper"]], paper)
+    plot = scatter(rows[rows["is_of_paper"]], paper, looks)
     placebo = published.placebo[published.placebo["paper"] == paper].drop(columns="paper")
     groups = {group: table for (name, group), table in published.levels.items() if name == paper}
     levels = [
@@ -99,14 +100,16 @@ _EQUAL = "ours as printed"
 _ROOM = 1.25
 
 
-def scatter(rows: pd.DataFrame, title: str) -> Plot:
+def scatter(rows: pd.DataFrame, title: str, looks: Looks) -> Plot:
     """Return our numbers against the printed ones on logarithmic axes, a panel for each reading, all to one scale.
 
     Of a paper's `Published.rows`, best values on a grid are left out, and numbers that are not above 0.
     """
     is_shown = (rows["what"] != "best") & (rows["published"] > 0) & (rows["estimate"] > 0)
     shown = rows[is_shown]
-    plot = Plot(title, panel_size=(4.4, 4.0))
+    methods = tuple(dict.fromkeys(shown["method"]))
+    palette = Palette(looks, {}, methods)
+    plot = Plot(title, panel_size=(4.4, 4.0), methods=methods, palette=palette, words=looks.words)
     both = shown[["published", "estimate"]].to_numpy(float)
     if not len(both):
         return plot
@@ -114,26 +117,26 @@ def scatter(rows: pd.DataFrame, title: str) -> Plot:
     for reading, under in shown.groupby(READING, sort=False):
         axes = [Axis(label, log=True, low=ends[0], high=ends[1], few=True) for label in ("printed", "ours")]
         panel = Panel(str(reading), x=axes[0], y=axes[1])
-        equal = Mark(part="bound", name=_EQUAL, case="", x=np.array(ends), y=np.array(ends), look=REFERENCE, number="")
-        methods = [mark for name, rows in under.groupby("method") for mark in _of_method(str(name), rows, ends[0])]
-        panel.marks = [equal, *methods]
+        equal = mark(_EQUAL, "", REFERENCE, role="reference", part="bound", x=ends, y=ends, number="")
+        panel.marks = [equal]
+        for name, rows in under.groupby("method"):
+            panel.marks += _of_method(str(name), rows, ends[0], plot.look(str(name), dash="none", size=4.0))
         plot.panels.append(panel)
-    for method in dict.fromkeys(shown["method"]):
-        plot.explain(method, look_of(method, dash="none"))
-    plot.tell_apart()
-    plot.explain(_EQUAL, REFERENCE)
+    for method in methods:
+        plot.explain(method, plot.look(method, dash="none"), "method")
+    plot.explain(_EQUAL, REFERENCE, "reference")
     plot.caption = [f"Bars: {_FURTHER}."]
     return plot
 
 
-def _of_method(method: str, rows: pd.DataFrame, lowest: float) -> list[Mark]:
+def _of_method(method: str, rows: pd.DataFrame, lowest: float, look: Look) -> list[Mark]:
     """Return the numbers of a method, and their intervals, which end at the foot of a logarithmic axis."""
     printed, ours, low, high = (
         rows[name].to_numpy(float) for name in ("published", "estimate", "further_low", "further_high")
     )
     places = [f"{panel or table}, printed {value:g}" for panel, table, value in
               zip(rows["panel"], rows["table"], printed, strict=True)]  # fmt: skip
-    look, gap = look_of(method, dash="none", size=4.0), np.full(len(rows), np.nan)
+    gap = np.full(len(rows), np.nan)
     across = np.column_stack([printed, printed, gap]).ravel()
     up = np.column_stack([np.maximum(low, lowest), high, gap]).ravel()
     how: dict[str, Any] = {"name": method, "case": ""}

@@ -22,7 +22,7 @@ from matplotlib.patches import Rectangle
 from bench.report.drawing import sample
 from bench.report.page import draw
 from bench.report.plot import Mark, Panel, Plot, Sample
-from bench.report.style import RANDOM_ARMS, applied
+from bench.report.style import applied
 from bench.report.typeset import in_unicode
 
 _METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
@@ -64,6 +64,7 @@ class Picture(NamedTuple):
 
 def picture(plot: Plot, key: str = "") -> Picture:
     """Return a plot as part of a page; ``key`` tells it from others on the page."""
+    plot = plot.spelled()
     is_table = any(panel.is_table for panel in plot.panels)
     has_rows = any(panel.rows for panel in plot.panels)
     width = 600 if is_table else 380 if has_rows or len(plot.panels) < 7 else 290
@@ -132,7 +133,9 @@ def _legend(plot: Plot, key: str) -> list[Entry]:
     entries: Mapping[str, Sample] = plot.legend | {
         name: look for name, look in looks.items() if name not in plot.legend
     }
-    order = sorted(entries, key=lambda name: (name not in looks, name == RANDOM_ARMS, name not in methods))
+    order = sorted(
+        entries, key=lambda name: (name not in looks, entries[name].role == "reference", name not in methods)
+    )
     return [
         Entry(in_unicode(name), _sample(entries[name], f"{key}-s{i}-"), name in looks) for i, name in enumerate(order)
     ]

@@ -1,13 +1,15 @@
-"""From a template and what it shows to a page; a user's comparisons have all their pages made here."""
+"""From a template to a page; all pages of a user's own results."""
 
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from itertools import starmap
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from bench.gallery.claims import needed_in_words, slug
 from bench.gallery.docs import emphasised, linked, words
-from bench.gallery.papers import COMPARE, PaperPage
+from bench.gallery.papers import FigurePage, PaperPage, Surroundings
 from bench.gallery.stored import PAGE
 from bench.report.claims.judgement import VERDICTS
 from bench.report.claims.tallies import DECIDED, ORIGIN_WORDS, tally_of
@@ -37,7 +39,9 @@ SITE = {
     "numbers.html": "Published numbers",
     "docs.html": "Documentation",
 }
-"""What every page leads to."""
+"""Where every page of the suite's own results leads."""
+OWN = {PAGE: "Your results"}
+"""Where every page of a user's results leads."""
 
 
 def render(template: str, up: str = "", **words: Any) -> str:
@@ -45,14 +49,31 @@ def render(template: str, up: str = "", **words: Any) -> str:
     return _environment().get_template(f"{template}.html.j2").render(up=up, **words)
 
 
-def build_comparisons(page: PaperPage, *, in_gallery: bool) -> dict[str, str]:
-    """Return only the pages of a user's comparisons: those that have changed, and the one that lists them."""
-    site = {} if in_gallery else {"SITE": {f"{COMPARE}/{PAGE}": page.title}}
-    made = [figure for figure in page.made if not figure.is_fresh]
-    pages = {
-        f"{own.folder}/{PAGE}": render("figure", "../../", paper=page.around(own), figure=own, **site) for own in made
-    }
-    return pages | {f"{COMPARE}/{PAGE}": render("paper", "../", paper=page, printed={}, docs={}, **site)}
+def build_own(papers: list[PaperPage], each: Callable[..., Iterable[tuple[str, str]]] = starmap) -> dict[str, str]:
+    """Return the pages of a user's own folder of results: her figures and comparisons, and the page that lists them."""
+    return {PAGE: render("own", papers=papers, SITE=OWN)} | pages_of(papers, OWN, each)
+
+
+def pages_of(
+    papers: list[PaperPage],
+    site: Mapping[str, str],
+    each: Callable[..., Iterable[tuple[str, str]]] = starmap,
+    **about: Any,
+) -> dict[str, str]:
+    """Return the page of each paper, and of each of its figures that has none made of what there is now.
+
+    All lead to the pages ``site``; ``about`` is what the page of a paper says beside its figures.
+    """
+    outdated = [(page.around(figure), figure, site) for page in papers for figure in page.made if not figure.is_fresh]
+    pages = dict(each(figure_page, outdated))
+    for page in papers:
+        words = {"docs": {}, "printed": {}} | about
+        pages[f"{page.name}/{PAGE}"] = render("paper", "../", paper=page, SITE=site, **words)
+    return pages
+
+
+def figure_page(paper: Surroundings, figure: FigurePage, site: Mapping[str, str]) -> tuple[str, str]:
+    return f"{figure.folder}/{PAGE}", render("figure", "../../", paper=paper, figure=figure, SITE=site)
 
 
 @cache

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from bench.gallery.claims import ClaimView, claim_of, compared, finding, threshold_of
+from bench.gallery.claims import ClaimView, claim_of, compared, threshold_of
 from bench.gallery.picture import Picture, picture
 from bench.gallery.stored import Derive, Stored
 from bench.report.claims.check import KINDS
@@ -65,9 +65,8 @@ class ResultView(Stored):
 
     @property
     def finding(self) -> str:
-        """Its verdicts in a sentence."""
-        claims = self.grouped_claims()
-        return compared(claims) if self.is_own else finding([[case["verdict"] for case in cases] for cases in claims])
+        """The verdicts of a comparison in a sentence; "" of another result."""
+        return compared(self.grouped_claims()) if self.is_own else ""
 
     @cached_property
     def shown_claims(self) -> list[ClaimView]:

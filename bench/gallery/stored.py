@@ -1,6 +1,5 @@
 """What is on disk of one figure at one scale: pages, notebooks and overviews read it here."""
 
-import io
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -8,17 +7,17 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
+from bench.columns import names_of
 from bench.data_kind import DataKind
 from bench.errors import BenchError, DataError
-from bench.gallery.comparisons import compare_commands
 from bench.report.claims.judgement import VERDICTS
 from bench.report.claims.tallies import ClaimSource, Tally, sources, tallies
 from bench.report.figure import Figure
-from bench.report.limits import is_limit
 from bench.report.plot import Plot
 from bench.report.provenance import (
     Made,
     Manifest,
+    ManifestRun,
     Provenance,
     commands,
     folder_of_runs,
@@ -42,8 +41,6 @@ PAGE = "index.html"
 DERIVED, REPETITIONS = ("finals.csv", "curves.csv"), "repetitions.parquet"
 """Tables of which reference results have no files, and the file that has all that they say."""
 _CAVEATS = (DataKind.ALTERED, DataKind.SURROGATE, DataKind.PACKAGED)
-_NUMBERS = ("estimate", "ci_low", "ci_high", "relative", "relative_low", "relative_high", "repetitions_needed")
-_CLAIM = ("claim", "text", "kind", "case", *_NUMBERS, "n", "unit", "expect", "verdict", "holm", "note")
 Read = TypeVar("Read")
 Derive = Callable[[Figure, Path], Mapping[str, bytes]]
 
@@ -83,7 +80,7 @@ class Stored:
     @property
     def titles(self) -> Mapping[str, str]:
         titles = dict(self.figure.table_titles()) if self.figure else {"table": "Table"}
-        if not any(is_limit(run.labels) for run in self.manifest.runs):  # small scales run none
+        if not any(map(self._is_limit, self.manifest.runs)):  # small scales run none
             titles.pop("limits", None)
         return titles
 
@@ -134,7 +131,7 @@ class Stored:
 
     @property
     def repetitions(self) -> str:
-        numbers = {run.repetitions for run in self.manifest.runs if not is_limit(run.labels)}
+        numbers = {run.repetitions for run in self.manifest.runs if not self._is_limit(run)}
         return number_of_repetitions(numbers, sequential=self.provenance.sequential) if numbers else ""
 
     @property
@@ -159,10 +156,6 @@ class Stored:
         git = self.made.git or {}
         commit = str(git.get("commit") or "")[:10]
         return f"{commit}{' with changes' if git.get('dirty') else ''}" if commit else ""
-
-    @cached_property
-    def comparisons(self) -> list[str]:
-        return list(dict.fromkeys(compare_commands(self.manifest.model_dump())))
 
     @cached_property
     def commands(self) -> list[str]:
@@ -210,8 +203,7 @@ class Stored:
 
     def csv(self, name: str, *words: str) -> pd.DataFrame:
         """Return what a file says, empty if it cannot be read; columns ``words`` are not taken for numbers."""
-        types = dict.fromkeys(words, str)
-        table = self._read(name, lambda text: from_csv(io.StringIO(text), dtype=types, low_memory=False))
+        table = self._read(name, lambda text: from_csv(text, *words))
         return pd.DataFrame() if table is None else table
 
     def grouped_claims(self) -> list[list[dict[str, Any]]]:
@@ -219,6 +211,9 @@ class Stored:
         for row in self.claims:
             groups.setdefault(row["claim"], []).append(row)
         return list(groups.values())
+
+    def _is_limit(self, run: ManifestRun) -> bool:
+        return self.figure is not None and self.figure.is_limit(run.labels)
 
     def _data(self) -> dict[DataKind, list[str]]:
         """Return the kinds of data used with their checksums."""
@@ -236,9 +231,9 @@ class Stored:
     def _claims(self) -> list[dict[str, Any]]:
         """Return the cases, with numbers as a reader sees them and, as `values`, as they are."""
         rows, known = [], sources(self.figure)
-        for row in self.csv("claims.csv", "claim").reindex(columns=_CLAIM).to_dict("records"):
-            values = {part: float(pd.to_numeric(row[part], errors="coerce")) for part in _NUMBERS}
-            words = {part: number(row[part]) if pd.notna(row[part]) else "" for part in _CLAIM}
+        for row in self.csv("claims.csv", "claim").reindex(columns=names_of("claims")).to_dict("records"):
+            values = {part: float(pd.to_numeric(row[part], errors="coerce")) for part in names_of("claims", "number")}
+            words = {part: number(row[part]) if pd.notna(row[part]) else "" for part in names_of("claims")}
             if words["verdict"] not in VERDICTS:
                 self.problems.append(f"claims.csv: claim {words['claim']} has no verdict, it is shown as open")
                 words["verdict"] = "open"

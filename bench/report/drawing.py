@@ -12,7 +12,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+from matplotlib.ticker import Formatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from bench.report.plot import Axis, Look, Mark, Panel, Sample, wrapped
 from bench.report.rows import TITLE_LETTERS
@@ -179,8 +179,7 @@ def _number(axes: Axes, which: str, axis: Axis, panel: Panel, across: int) -> No
         target.set_major_locator(LogLocator(subs=steps, numticks=12 if is_wide else None))
         target.set_minor_formatter(NullFormatter())
         power = FuncFormatter(lambda value, _: f"$10^{{{round(math.log10(value))}}}$")
-        small = FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
-        target.set_major_formatter(power if is_wide and high >= _POWERS else small)
+        target.set_major_formatter(power if is_wide and high >= _POWERS else _Numbers())
         return
     if axis.linear or axis.few:
         target.set_minor_locator(NullLocator())
@@ -193,17 +192,35 @@ def _number(axes: Axes, which: str, axis: Axis, panel: Panel, across: int) -> No
         target.set_ticks(list(axis.ticks))
         if which == "x" and _are_crowded(axis.ticks, across / (high - low)):
             axes.tick_params(axis="x", labelrotation=90)
-    target.set_major_formatter(lambda value, _: _in_words(value))
+    target.set_major_formatter(_Numbers())
 
 
-def _in_words(value: float) -> str:
-    return f"{value:,.0f}" if value == round(value) else f"{value:g}"
+class _Numbers(Formatter):
+    """Numbers of an axis, with thousands parted, and as many digits as tell them apart."""
+
+    def __call__(self, value: float, pos: int | None = None) -> str:
+        return in_digits([value])[0]
+
+    def format_ticks(self, values: Any) -> list[str]:
+        return in_digits([float(value) for value in values])
+
+
+def in_digits(values: Sequence[float]) -> list[str]:
+    """Return numbers with six digits, more where these do not tell them apart."""
+    texts: list[str] = []
+    for digits in range(6, 18):
+        texts = [f"{value:,.0f}" if value == round(value) else f"{value:.{digits}g}" for value in values]
+        if len(set(texts)) == len(set(values)):
+            break
+    return texts
 
 
 def _are_crowded(ticks: Sequence[float], letters: float) -> bool:
     """Whether numbers at ticks do not fit beside each other, given how many letters a step of 1 has room for."""
+    widths = [len(text) for text in in_digits(ticks)]
     return any(
-        (right - left) * letters < (len(_in_words(left)) + len(_in_words(right))) / 2 for left, right in pairwise(ticks)
+        (right - left) * letters < sum(pair) / 2
+        for (left, right), pair in zip(pairwise(ticks), pairwise(widths), strict=True)
     )
 
 

@@ -2,129 +2,51 @@
 
 import importlib
 import pkgutil
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, ValidationError
+from pydantic import ValidationError
 
 import bench.report.kinds
-from bench.columns import column_of
+from bench.columns import TABLE_COLUMNS
 from bench.errors import ConfigError
+from bench.report.asked import Asked
 from bench.report.claims.check import claims_of, complaint
-from bench.report.claims.origin import Sourced
-from bench.report.labels import labels_of
 from bench.report.limits import Limits
 from bench.report.plot import Plot
-from bench.report.reading import READING, Reading
+from bench.report.reading import READING
 from bench.report.results import Results
+from bench.report.style import Palette
 from bench.report.tables import summary
 
 MAX_ROUNDS = 60
 """Rounds of a curve that are kept, the first and the last among them."""
-_TABLE_COLUMNS = ("column", "round", "repetition", "n", "rounds", "mean", "std", "ci_low", "ci_high", "random_arms")
 
 
-class Scale(BaseModel):
-    """What a figure does otherwise at one scale.
-
-    With ``until_decided``, repetitions are added until the claims are decided, up to that number, unless the command
-    says how many; under readings after the first up to ``readings_up_to``, by default as many as under the first.
-    """
-
-    model_config = ConfigDict(extra="forbid")
-
-    max_horizon: PositiveInt | None = None
-    max_repetitions: PositiveInt | None = None
-    until_decided: PositiveInt | None = None
-    readings_up_to: PositiveInt | None = None
-    overrides: list[str] = []
-    leave_out: dict[str, list[Any]] = {}
-
-
-class Unfold(BaseModel):
-    """An axis made of trace columns: label -> column, and what the values are called."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    axis: str
-    column: str
-    labels: dict[str, str]
-
-
-class Figure(Sourced, BaseModel):
+class Figure(Asked):
     """A figure's configuration; each kind is a subclass in `bench.report.kinds`, named as its module.
 
     A kind declares keys of its own, says what it needs of the raw runs, makes the tables, and turns them into a `Plot`.
-
-    ``column`` is the trace column that is drawn, and that claims are about unless they name another; labels of the axes
-    ``panels`` make the panels, by default of `panel`; ``runs`` are blocks of axes: axis -> label -> overrides, see
-    `docs/extend.md`. A published number is the mean of ``published_repetitions``, by default `repetitions` or the
-    paper's; ``deviation`` says whether published ones have the divisor n - 1, as ours do, or n. ``repetitions_of``
-    names the figure of the paper whose committed repetitions it is drawn from, all of them or those that have its
-    labels. ``sources`` say of a setting whether it is stated, code or assumed, and the place; the first of the
-    ``readings`` is the figure unchanged; the ``note``, a line below the title, is not shown beside surrogate data;
-    ``colors`` are by label, as matplotlib knows them.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
-
-    source: ClassVar[Literal["runs", "timing", "formula"]] = "runs"
-    """Where the numbers come from: traces of runs, runs timed apart from other work, or a function."""
-    published_whats: ClassVar[tuple[str, ...]] = ("mean", "std")
-    """What a published number can be."""
-    claim_kinds: ClassVar[dict[str, type[Any]]] = {}
-    """Kinds of claims that this kind of figure alone has."""
-    draws_finals: ClassVar[bool] = True
-    """Whether it is drawn from final values; if not, from its tables and curves alone."""
-
-    name: str = "?"
-    paper: str = "none"
-    title: str = ""
-    kind: str
-    column: str
-    x_label: str = ""
-    y_label: str = ""
-    panels: list[str] | None = None
-    runs: list[dict[str, Annotated[dict[str, list[str]], BeforeValidator(labels_of)]]] = []
-    common: list[str] = []
-    scales: dict[str, Scale] = {}
-    horizon: PositiveInt | None = None
-    repetitions: PositiveInt | None = None
-    repetitions_of: str = ""
-    unfold: Unfold | None = None
-    published: list[dict[str, Any]] = []
-    published_repetitions: PositiveInt | None = None
-    deviation: Literal["sample", "population"] = "sample"
-    claims: list[Any] = []
-    sources: dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]] = {}
-    readings: list[Reading] = []
-    note: str = ""
-    colors: dict[str, str] = {}
-
-    def given(self) -> dict[str, Any]:
-        """Return what its file says, as plain containers that can be read again."""
-        return self.model_dump(mode="json", exclude_unset=True)
-
-    @property
-    def where(self) -> str:
-        return f"figure '{self.name}'"
-
-    @property
-    def heading(self) -> str:
-        return self.title or self.name
-
-    @property
-    def number_label(self) -> str:
-        """What the figure's published numbers are numbers of, with the unit: the label of their axis."""
-        return column_of(self.column).label
+    def blank(self, names: Iterable[str]) -> Plot:
+        """Return a plot without panels, for methods of these names."""
+        methods = tuple(dict.fromkeys(names))
+        palette = Palette(self.looks, self.colors, methods)
+        return Plot(self.heading, methods=methods, palette=palette, words=self.looks.words)
 
     # What a kind may say otherwise
 
     def curve_columns(self) -> list[str]:
         """Return the trace columns, or patterns of them, that need curves; empty means final values only."""
+        return []
+
+    def individual_columns(self) -> list[str]:
+        """Return those of `curve_columns` of which the curve of each repetition is kept, as column ``regret@3``."""
         return []
 
     def kept_rounds(self, rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
@@ -154,6 +76,10 @@ class Figure(Sourced, BaseModel):
         """Return the fixed configurations that are run beside those that it declares, if any."""
         return None
 
+    def is_limit(self, labels: Mapping[str, str]) -> bool:
+        """Return whether an experiment is one of `limit_runs`, and no method."""
+        return False
+
     def table_titles(self) -> dict[str, str]:
         """Return what a page calls the tables, by file name, in its order."""
         return {"table": "Table"}
@@ -161,7 +87,7 @@ class Figure(Sourced, BaseModel):
     def check(self, results: Results) -> None:
         """Check, without results, axes, labels, claims and published numbers; `ConfigError` names figure and key."""
         for axis in results.axes:
-            if axis in (*_TABLE_COLUMNS, self.column):
+            if axis in (*TABLE_COLUMNS, self.column):
                 raise ConfigError(
                     f"{self.where}: an axis is called '{axis}', as a column of its tables is, rename it", at=[axis]
                 )
@@ -210,30 +136,34 @@ def kinds() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(bench.report.kinds.__path__))
 
 
-def _kind(name: Any, where: str) -> type[Figure]:
-    """Return a kind of figure by the name of its module, or a class by its dotted path; `ConfigError` without one."""
-    if name in kinds():
-        name = f"bench.report.kinds.{name}.{name.title().replace('_', '')}"
-    module, _, class_name = str(name).rpartition(".")
-    try:
-        found = getattr(importlib.import_module(module), class_name)
-    except (ImportError, AttributeError, ValueError):
-        found = None
+def _kind(name: str, where: str, *, is_own: bool) -> type[Figure]:
+    """Return a kind of figure by the name of its module, or a class by its dotted path; `ConfigError` without one.
+
+    Of a class only the user's own configuration has the word: nothing is imported because a result names it.
+    """
+    path = f"bench.report.kinds.{name}.{name.title().replace('_', '')}" if name in kinds() else name
+    module, _, class_name = path.rpartition(".")
+    found = None
+    if is_own or module.startswith(("bench.report.kinds.", "bench.papers.")):
+        with suppress(ImportError, AttributeError, ValueError):
+            found = getattr(importlib.import_module(module), class_name)
     if not (isinstance(found, type) and issubclass(found, Figure)):
-        choices = f"choose from {', '.join(kinds())}, or name a class: module.Class"
-        raise ConfigError(f"{where}: unknown kind {name!r}, {choices}", at=[name, "kind"])
+        choices = f"choose from {', '.join(kinds())}"
+        more = ", or name a class: module.Class" if is_own else "; a class is named in a figure's own file"
+        raise ConfigError(f"{where}: unknown kind {name!r}, {choices}{more}", at=[name, "kind"])
     return found
 
 
-def read_figure(given: Mapping[str, Any] | Figure) -> Figure:
+def read_figure(given: Mapping[str, Any] | Figure, *, is_own: bool = False) -> Figure:
     """Return what a file says, as plain containers, as a figure of its kind, checked as far as results are not needed.
 
-    `ConfigError` names what is unknown, missing or not as expected.
+    ``is_own``: whether it is configuration, whose kind may be a class of any module; of results it is one of the
+    suite's. `ConfigError` names what is unknown, missing or not as expected.
     """
     if isinstance(given, Figure):
         return given
     where = f"figure '{given.get('name', '?')}'"
-    figure_class = _kind(given.get("kind"), where)
+    figure_class = _kind(str(given.get("kind")), where, is_own=is_own)
     try:
         figure = figure_class.model_validate(dict(given))
     except ValidationError as error:

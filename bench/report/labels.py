@@ -1,8 +1,9 @@
-"""Labels of axes, written one way wherever they come from: a YAML file, a CSV file or a data frame."""
+"""Labels of axes, which are what was written, wherever they come from: a YAML file, a CSV file or a data frame."""
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 ANY = "*"
@@ -15,27 +16,56 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def canonical(value: Any) -> str:
-    """Return ``value`` as a label: "0.5" for 0.5 and "0.50", "4" for 4.0, "" for None and NaN.
+    """Return ``value`` as a label: words as they are written, "0.5" for 0.5, "4" for 4.0, "" for None and NaN.
 
-    A column of labels that look like numbers is read back from CSV as numbers; both must name the same experiment.
+    A number has as many digits as tell it from any other.
     """
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    text = str(value).strip()
-    return f"{float(text):.10g}" if _NUMBER.fullmatch(text) else text
+    if isinstance(value, float):
+        short = f"{value:.10g}"
+        return "" if math.isnan(value) else short if float(short) == value else repr(float(value)).removesuffix(".0")
+    return "" if value is None else str(value)
 
 
 def labels_of(entry: Any) -> Any:
-    """Return the overrides of an axis by label: written out, or values with a template; anything else as it is."""
+    """Return the overrides of an axis by label: written out, or values with a template; anything else as it is.
+
+    ValueError where two of them are one label.
+    """
     if not isinstance(entry, Mapping):
         return entry
     if set(entry) == {"values", "override"}:
-        return {canonical(value): [entry["override"].format(value)] for value in entry["values"]}
-    return {canonical(label): [] if overrides is None else overrides for label, overrides in entry.items()}
+        pairs = [(canonical(value), [entry["override"].format(value)]) for value in entry["values"]]
+    else:
+        pairs = [(canonical(label), [] if words is None else words) for label, words in entry.items()]
+    for label, number in Counter(label for label, _ in pairs).items():
+        if number > 1:
+            raise ValueError(f"different labels, two are '{label}'")
+    return dict(pairs)
 
 
 def is_number(label: str) -> bool:
+    """Return whether a label is written as a number."""
     return _NUMBER.fullmatch(label) is not None
+
+
+def same_numbers(labels: Iterable[str]) -> tuple[str, ...]:
+    """Return labels that are written otherwise and are one number, such as 1.1 and 1.10; empty if none are."""
+    by_number: dict[float, list[str]] = {}
+    for label in filter(is_number, labels):
+        by_number.setdefault(float(label), []).append(label)
+    return next((tuple(same) for same in by_number.values() if len(same) > 1), ())
+
+
+def is_plain(label: str) -> bool:
+    """Return whether a label is a number that a table can hold as one and give back as it was written."""
+    return (is_number(label) or label in ("inf", "-inf")) and f"{float(label):.10g}" == label
+
+
+def apart(name: str, taken: Collection[str]) -> str:
+    """Return what a reference or limit is called where methods may have its name."""
+    while name in taken:
+        name += " (not a method)"
+    return name
 
 
 def selection(raw: Mapping[str, Any]) -> Selection:

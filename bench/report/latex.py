@@ -1,16 +1,17 @@
-"""Tables as LaTeX, for papers; they need the package booktabs, those of several pages longtable."""
+"""Tables as LaTeX, for papers; they need the package booktabs."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from bench.columns import column_of
 from bench.critical import rule
+from bench.report.asked import Asked
 from bench.report.claims.judgement import ERROR, FIRST_LOOK, MIN_REPETITIONS
 from bench.report.claims.quantities import Mean
-from bench.report.figure import Figure
 from bench.report.formats import Size
 from bench.report.labels import panel_title
 from bench.report.page import check_size
@@ -18,15 +19,14 @@ from bench.report.provenance import number_of_repetitions
 from bench.report.render import notes
 from bench.report.results import Results
 from bench.report.tables import by_experiment, cells_of
-from bench.report.typeset import typeset
+from bench.report.typeset import spelled, typeset
 
+Say = Callable[[str], str]
 _ACROSS: dict[Size, int] = {"": 2, "column": 2, "text": 3}
 """The largest number of panels beside each other in a column, or across the text; further ones follow below."""
 _MEANS = {"n", "mean", "ci_low", "ci_high"}
 _COLUMN, _TEXT, _GAP = 53, 110, 2
 """Letters of \\footnotesize that have room in a column, across both, and between columns of a table."""
-_LINES = 56
-"""Rows of a float; a table with more is broken over pages."""
 _ESCAPES = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
     ">": r"\textgreater{}", "|": r"\textbar{}", '"': "''", "–": "--", "−": "$-$", "±": r"$\pm$", "·": r"$\cdot$",
@@ -51,16 +51,17 @@ def latex_tables(results: Results, tables: Mapping[str, pd.DataFrame], *, size: 
     """
     check_size(size)
     figure, texts = results.figure, {}
+    say = partial(_words, spelling=figure.looks.words)
     for name, table in tables.items():
         if name == "table" and set(table.columns) >= _MEANS:
-            blocks, says = _means(table, results, _ACROSS[size])
+            blocks, says = _means(table, results, _ACROSS[size], say)
         else:
-            blocks, says = _unchanged(table), ["From, to: 95 % interval"] * bool({"ci_low", "best_low"} & {*table})
+            blocks, says = _unchanged(table, say), ["From, to: 95 % interval"] * bool({"ci_low", "best_low"} & {*table})
         paper = figure.paper if figure.paper != "none" else ""
         label = "-".join(filter(None, (paper, figure.name, name if name != "table" else "")))
         resting_on, *more = notes(results)
         caption = [figure.heading, *says, resting_on[:1].upper() + resting_on[1:], *more]
-        texts[name] = floats(blocks, _words(". ".join(line.rstrip(".") for line in caption) + "."), label)
+        texts[name] = floats(blocks, say(". ".join(line.rstrip(".") for line in caption) + "."), label)
     return texts
 
 
@@ -94,7 +95,7 @@ def not_told_from_best(
     return kept
 
 
-def _means(table: pd.DataFrame, results: Results, at_once: int) -> tuple[list[pd.DataFrame], list[str]]:
+def _means(table: pd.DataFrame, results: Results, at_once: int, say: Say) -> tuple[list[pd.DataFrame], list[str]]:
     """Return the blocks of a table of means, a column for each of some panels, and what its caption has to say."""
     figure, sequential = results.figure, results.provenance.sequential
     lowest = _lowest_is_best(figure)
@@ -115,8 +116,8 @@ def _means(table: pd.DataFrame, results: Results, at_once: int) -> tuple[list[pd
     for start in range(0, len(titles), at_once):
         block = {title: columns[title] for title in titles[start : start + at_once]}
         methods = dict.fromkeys(name for cells in block.values() for name in cells)
-        filled = {_words(title): [cells.get(name, "") for name in methods] for title, cells in block.items()}
-        blocks.append(pd.DataFrame({"": [_words(name) for name in methods], **filled}))
+        filled = {say(title): [cells.get(name, "") for name in methods] for title, cells in block.items()}
+        blocks.append(pd.DataFrame({"": list(map(say, methods)), **filled}))
     counts = [int(n) for n in table["n"] if n > 0]
     what = f"{measure[0].upper()}{measure[1:]}, averaged over repetitions," if _is_mean(measure) else f"Mean {measure}"
     says = [f"{what} ± half-width of its 95 % interval (Student's t)"]
@@ -136,7 +137,7 @@ def _is_mean(measure: str) -> bool:
     return measure.lower().startswith(("mean ", "average "))
 
 
-def _lowest_is_best(figure: Figure) -> bool | None:
+def _lowest_is_best(figure: Asked) -> bool | None:
     """Return whether low values of the figure's column are good; None where neither low nor high ones are."""
     chosen, column = getattr(figure, "best", ""), figure.column
     if chosen:
@@ -165,15 +166,15 @@ def _cells(rows: Mapping[str, Mapping[str, float]], bold: set[str]) -> dict[str,
     return cells
 
 
-def _unchanged(table: pd.DataFrame) -> list[pd.DataFrame]:
+def _unchanged(table: pd.DataFrame, say: Say) -> list[pd.DataFrame]:
     """Return any table without ratios to published numbers, in blocks of columns that fit a page.
 
     What names the rows, up to the first column of numbers, stands in each.
     """
     names = [str(name) for name in table.columns if not str(name).startswith("ratio_")]
     cells = [cells_of(name, table[name]) for name in names]
-    heads = [_words(_HEADS.get(name, name.replace("_", " "))) for name in names]
-    columns = [[_number(cell) if is_numeric else _words(cell) for cell in texts] for texts, is_numeric in cells]
+    heads = [say(_HEADS.get(name, name.replace("_", " "))) for name in names]
+    columns = [[_number(cell) if is_numeric else say(cell) for cell in texts] for texts, is_numeric in cells]
     shown = pd.DataFrame(dict(enumerate(columns))).set_axis(heads, axis=1)
     widths = [min(width, _COLUMN // 2) for width in _widths(shown)]
     n_names = [*(is_numeric for _, is_numeric in cells), True].index(True)
@@ -186,25 +187,16 @@ def _unchanged(table: pd.DataFrame) -> list[pd.DataFrame]:
 
 
 def floats(blocks: Sequence[pd.DataFrame], caption: str, label: str) -> str:
-    """Return a float, across both columns if need be; of more rows than a page has lines, a long table."""
+    """Return a float, across both columns if need be, with a table for each block."""
     star = "*" * (max(sum(_widths(block)) for block in blocks) > _COLUMN)
-    is_long = sum(map(len, blocks)) > _LINES
     tables = [
-        block.style.hide(axis="index").to_latex(
-            hrules=True,
-            column_format=_formats(block, _TEXT if star or is_long else _COLUMN),
-            environment="longtable" if is_long else None,
-        )
+        block.style.hide(axis="index").to_latex(hrules=True, column_format=_formats(block, _TEXT if star else _COLUMN))
         for block in blocks
     ]
     titles = f"\\caption{{{caption}}}\n\\label{{tab:{re.sub('[^A-Za-z0-9-]+', '-', label)}}}"
-    style = "\\footnotesize\\setlength{\\tabcolsep}{4pt}\n"
-    if is_long:
-        first = tables[0].replace("\\toprule", f"{titles} \\\\\n\\toprule", 1)
-        return f"% \\usepackage{{booktabs,longtable}}\n{{{style}{first}{''.join(tables[1:])}}}\n"
+    begin = f"\\begin{{table{star}}}\n\\centering\\footnotesize\\setlength{{\\tabcolsep}}{{4pt}}\n"
     inside = "".join(f"\\par\\medskip\n{table.rstrip()}\n" for table in tables)
-    begin, end = f"\\begin{{table{star}}}\n\\centering{style}", f"\\end{{table{star}}}\n"
-    return f"% \\usepackage{{booktabs}}\n{begin}{titles}\n{inside}{end}"
+    return f"% \\usepackage{{booktabs}}\n{begin}{titles}\n{inside}\\end{{table{star}}}\n"
 
 
 def _widths(table: pd.DataFrame) -> list[int]:
@@ -234,5 +226,5 @@ def _number(text: str) -> str:
     return escape(text).replace("-", "$-$", 1) if text.startswith("-") else escape(text)
 
 
-def _words(text: str) -> str:
-    return typeset(text, escape)
+def _words(text: str, spelling: Mapping[str, str]) -> str:
+    return typeset(spelled(text, spelling), escape)

@@ -5,7 +5,7 @@ means lies below the expected regret of the configuration that has it. So the li
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import product
 from typing import Annotated, NamedTuple
 
@@ -16,7 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt
 from bench.critical import fixed
 from bench.errors import ConfigError
 from bench.report.claims.quantities import RatioOfMeans
-from bench.report.labels import Selection, labels_of, said
+from bench.report.labels import Selection, apart, labels_of, said
 from bench.report.results import Labels, Results
 from bench.report.tasks import BEST_FIXED, METHOD
 from bench.stats import Array
@@ -57,9 +57,16 @@ class Limits(BaseModel):
                 methods[f"{LIMIT}{name}"] = ["tuner=fixed", *overrides]
             yield {axis: block[axis] for axis in panels if axis in block} | {METHOD: methods}
 
+    def names(self, panels: Sequence[str]) -> frozenset[str]:
+        """Return the labels of the configurations on the axis of the methods."""
+        return frozenset(name for block in self.blocks(panels) for name in block[METHOD])
+
     def check(self, results: Results, panels: Sequence[str], where: str) -> None:
-        """Raise `ConfigError` if the figure has no methods, or a panel is unknown."""
+        """Raise `ConfigError` if the figure has no methods, one that is called as a limit, or a panel is unknown."""
         results.check_axis(METHOD, f"{where}, key 'limits'")
+        for name in self.names(panels).intersection(results.labels(METHOD)):
+            text = f"{where}, key 'limits': a method is called '{name}', as a limit is, rename it"
+            raise ConfigError(text, at=[name])
         for block in self.candidates:
             chosen = {axis: tuple(block[axis]) for axis in panels if axis in block}
             results.check(chosen, f"{where}, key 'limits.candidates'")
@@ -68,10 +75,6 @@ class Limits(BaseModel):
         for panel in self.stretches:
             if panel not in labels:
                 raise ConfigError(f"{where}: no panel '{panel}', valid ones: {', '.join(labels)}")
-
-
-def is_limit(labels: Mapping[str, str]) -> bool:
-    return labels.get(METHOD, "").startswith(LIMIT)
 
 
 class OfPanel(NamedTuple):
@@ -83,10 +86,10 @@ class OfPanel(NamedTuple):
     n: int
 
 
-def limits_of(results: Results, chosen: Selection, column: str) -> OfPanel | None:
-    """Return the limits of a panel; None where there are none, or not all of the same repetitions."""
+def limits_of(results: Results, names: Collection[str], chosen: Selection, column: str) -> OfPanel | None:
+    """Return the limits of a panel, given the labels of all; None where not all have the same repetitions."""
     place = results.axes.index(METHOD) if METHOD in results.axes else 0
-    keys = [key for key in results.undeclared(chosen) if is_limit(results.as_dict(key))]
+    keys = [key for key in results.undeclared(chosen) if key[place] in names]
     random = [key for key in keys if key[place] == RANDOM_CONFIGURATION]
     candidates = [key for key in keys if key not in random]
     values = results.complete([*random, *candidates], column)
@@ -117,7 +120,7 @@ def by_stretch(results: Results, limits: OfPanel, column: str, stretches: int) -
     return grid[1:], line[1:]
 
 
-def closed_gaps(results: Results, column: str, panels: Sequence[Selection], stretches: dict[str, int]) -> pd.DataFrame:
+def closed_gaps(results: Results, limits: Limits, column: str, panels: Sequence[Selection]) -> pd.DataFrame:
     """Return the share of the gap from random configurations to the best fixed one that each method closes.
 
     Repetitions are paired, intervals are Fieller's; there are none where random configurations are not clearly worse.
@@ -125,22 +128,23 @@ def closed_gaps(results: Results, column: str, panels: Sequence[Selection], stre
     repetitions), `configuration` (the best one), `share` (1: as good as it), `ci_low` and `ci_high`. Where random
     configurations are no worse than the best fixed one there is no share, and a column `note` says so.
     """
-    rows = []
+    rows, names = [], limits.names(results.panel_axes())
     for chosen in panels:
-        if (limits := limits_of(results, chosen, column)) is None:
+        if (found := limits_of(results, names, chosen, column)) is None:
             continue
         panel = {axis: label for axis, (label,) in chosen.items()}
         for key in results.select(chosen):
-            values = results.complete([limits.random, limits.best, key], column)
-            name, best = results.series_name(key, panel), configuration(results, limits.best)
+            values = results.complete([found.random, found.best, key], column)
+            name, best = results.series_name(key, panel), configuration(results, found.best)
             rows += [panel | _closed(name, values, best)] if len(values) else []
-        number = next((stretches[label] for label in panel.values() if label in stretches), 0)
+        number = next((limits.stretches[label] for label in panel.values() if label in limits.stretches), 0)
         if number:
-            values = results.complete([limits.random, limits.best], column)[: limits.n].mean(axis=0)
-            last = float(by_stretch(results, limits, column, number)[1][-1])
+            values = results.complete([found.random, found.best], column)[: found.n].mean(axis=0)
+            last = float(by_stretch(results, found, column, number)[1][-1])
             share = (values[0] - last) / (values[0] - values[1]) if values[0] > values[1] else math.nan
-            means = {"n": limits.n, "mean": last, "random": values[0], "best_fixed": values[1]}
-            rows.append(panel | {METHOD: BEST_BY_STRETCH} | means | {"configuration": "", "share": share})
+            means = {"n": found.n, "mean": last, "random": values[0], "best_fixed": values[1]}
+            stretched = apart(BEST_BY_STRETCH, results.labels(METHOD))
+            rows.append(panel | {METHOD: stretched} | means | {"configuration": "", "share": share})
     frame = pd.DataFrame(rows)
     no_gap = frame["random"] <= frame["best_fixed"] if rows else pd.Series(dtype=bool)
     return frame.assign(note=np.where(no_gap, _NO_GAP, "")) if no_gap.any() else frame

@@ -17,7 +17,7 @@ from bench.report.drawing import draw_panel, sample
 from bench.report.formats import SIZES, Size
 from bench.report.plot import Panel, Plot, Sample
 from bench.report.style import SURROGATE_COLOUR, applied
-from bench.report.typeset import on_one_line, typeset
+from bench.report.typeset import in_unicode, on_one_line, typeset
 
 # Inches, and inches per letter at the font sizes of the screen.
 _MIN_WIDTH, _MOST_ACROSS = 7.0, 12.4
@@ -28,6 +28,14 @@ _TITLE_LETTER, _SMALL_LETTER = 0.098, 0.066
 _LETTER, _LINE = 0.0081, 0.021
 # Between columns of the legend, in letters.
 _BETWEEN = 1.4
+
+
+class Drawing(Figure):
+    """A figure whose PDF has TrueType fonts (Type 42): journals refuse the default, Type 3."""
+
+    def savefig(self, *args: Any, **keys: Any) -> None:
+        with mpl.rc_context({"pdf.fonttype": 42, "ps.fonttype": 42}):
+            super().savefig(*args, **keys)
 
 
 @dataclass(frozen=True)
@@ -73,6 +81,7 @@ def draw(plot: Plot, size: Size = "") -> Figure:
     width. Raises `ConfigError` where there is no such size.
     """
     check_size(size)
+    plot = plot.spelled()
     is_table = any(panel.is_table for panel in plot.panels)
     with applied():
         sheet = SHEETS["text" if size and is_table else size]
@@ -113,11 +122,11 @@ class _Page:
         header = sheet.edge + len(title) * _TITLE_LINE + len(note) * _NOTE_LINE + sheet.gaps[0]
         header += 0.17 if sheet.width and plot.mark else 0.0
         legend = {typeset(name): sample for name, sample in plot.legend.items()}
-        columns = self._legend_columns([len(name) for name in plot.legend])
+        columns = self._legend_columns([len(in_unicode(name)) for name in plot.legend])
         bottom = sheet.edge + len(caption) * _CAPTION_LINE
         footer = bottom + math.ceil(len(legend) / columns) * _inches(_LINE, "legend.fontsize") + sheet.gaps[2]
         self._height = header + height + footer
-        self.figure = Figure(figsize=(self._width, self._height))
+        self.figure = Drawing(figsize=(self._width, self._height))
         FigureCanvasAgg(self.figure)
         self._draw_panels(rows, across)
         rect = (0, footer / self._height, 1, height / self._height)

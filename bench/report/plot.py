@@ -2,20 +2,23 @@
 
 import math
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from bench.report.style import GREY, RANDOM_ARMS, STYLES, Dash, LineStyle, line_style
+from bench.report.labels import apart
+from bench.report.style import GREY, Dash, Looks, Palette
+from bench.report.typeset import spelled
 
 Array = npt.NDArray[np.float64]
 INTERVAL = "95 % interval"
 LINE_BETWEEN = "#E4E4E4"
+RANDOM_ARMS = "Random arms"
 RANDOM_CAPTION = "Random arms: expected regret of uniformly random arms, computed from the means."
 FAR = 1.5
 """Beyond this many times the largest number of a method, random arms would flatten it and are mentioned only."""
@@ -40,13 +43,10 @@ class Look:
     order: float = 3.0
 
 
-def look_of(name: str, **keys: Any) -> Look:
-    style = line_style(name)
-    return Look(**({"color": style.color, "dash": style.linestyle, "marker": style.marker} | keys))
-
-
+Role = Literal["method", "reference", "limit", ""]
+"""What a line is: a method that is compared, what it stands beside, or what could be reached at best; "": no line."""
 REFERENCE = Look(GREY, width=1.0, order=1.2)
-RANDOM = look_of(RANDOM_ARMS, width=1.2, order=1.5)
+RANDOM = Look(GREY, (0, (5, 2)), width=1.2, order=1.5)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +59,7 @@ class Mark:
     x: Array | None  # None, as y may be: a line across the panel
     y: Array | None
     look: Look
+    role: Role = "method"
     # Points, joined if the look has dashes; from y - half to y + half, the box from low to high; a square that begins
     # at x, y; words alone
     shape: Literal["line", "box", "tick", "cell", "text"] = "line"
@@ -159,27 +160,34 @@ class Panel:
         """Every number drawn, ends of intervals included."""
         return np.concatenate([mark.every_number for mark in self.marks if mark.number])
 
-    def leaves_out(self, bottom: float, top: float, random: float, is_log: bool) -> float | None:
-        """Return the upper end of a linear axis that leaves out random arms, and say so; None if they fit.
-
-        The axis begins at ``bottom``, ``top`` is the largest number drawn of a method; ``random`` is NaN if unknown.
-        """
-        if is_log or not math.isfinite(random) or top <= 0 or random <= FAR * top:
-            return None
+    def mention_random_arms(self, regret: float) -> None:
+        """Write the regret of random arms at the top, where it leaves the panel."""
         how: dict[str, Any] = {"ha": "left", "va": "top", "color": "#555555", "fontstyle": "italic", "fontsize": 8.0}
         how |= {"zorder": 6, "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1.5}}
-        self.texts.append(Text(0.02, 0.98, f"random arms: {random:,.0f} ↑", "xy", how=how))
-        return top + 0.22 * (top - bottom)
+        self.texts.append(Text(0.02, 0.98, f"random arms: {regret:,.0f} ↑", "xy", how=how))
+
+
+def end_without(random: float, bottom: float, top: float, *, is_log: bool) -> float | None:
+    """Return the upper end of a linear axis that leaves out random arms; None if they fit, or are not known (NaN).
+
+    The axis begins at ``bottom``, ``top`` is the largest number drawn of a method.
+    """
+    if is_log or not math.isfinite(random) or top <= 0 or random <= FAR * top:
+        return None
+    return top + 0.22 * (top - bottom)
 
 
 @dataclass(frozen=True)
 class Sample:
     look: Look
     is_box: bool = False
+    role: Role = ""
 
 
 @dataclass
 class Plot:
+    """``methods`` are the names of its lines; references and limits are called otherwise, see `beside`."""
+
     title: str
     note: str = ""  # above the panels: scale, repetitions and data
     panels: list[Panel] = field(default_factory=list)
@@ -187,6 +195,9 @@ class Plot:
     caption: list[str] = field(default_factory=list)  # sentences below
     panel_size: tuple[float, float] = (3.9, 2.9)  # inches
     mark: str = ""  # where data stands in for the real, such as SURROGATE DATA
+    methods: Collection[str] = ()
+    palette: Palette = field(default_factory=lambda: Palette(Looks(), {}))
+    words: Mapping[str, str] = field(default_factory=dict)  # what stands for its words where it is shown
 
     def marks(self) -> Iterator[Mark]:
         for panel in self.panels:
@@ -200,55 +211,61 @@ class Plot:
         ]
         return pd.DataFrame(rows, columns=["case", "name", "part", "what", "at", "value", "low", "high", "n", "ends"])
 
-    def explain(self, name: str, sample: Sample | Look) -> None:
-        self.legend.setdefault(name, sample if isinstance(sample, Sample) else Sample(sample))
+    def look(self, name: str, **keys: Any) -> Look:
+        """Return how a line of a name is drawn, but for what ``keys`` say."""
+        style = self.palette.style(name)
+        return Look(**({"color": style.color, "dash": style.linestyle, "marker": style.marker} | keys))
 
-    def put(self, panel: Panel, name: str, look: Look, **keys: Any) -> Mark:
+    def beside(self, name: str) -> str:
+        """Return what a reference or limit is called here, where a method may have its name."""
+        return apart(name, self.methods)
+
+    def explain(self, name: str, sample: Sample | Look, role: Role = "") -> None:
+        self.legend.setdefault(name, sample if isinstance(sample, Sample) else Sample(sample, role=role))
+
+    def put(self, panel: Panel, name: str, look: Look, *, role: Role = "method", **keys: Any) -> Mark:
         """Add a mark of a panel, see `mark`, and its name to the legend; return it.
 
         Where it has both coordinates, its places are those along `x`, unless others are given.
         """
+        if role != "method":
+            name = self.beside(name)
+            look = replace(look, color=self.palette.colors.get(name, look.color))
         if "x" in keys and "y" in keys:
             keys = {"places": [float(place) for place in keys["x"]], "places_are": panel.x.label} | keys
-        panel.marks.append(mark(name, panel.title, look, **keys))
-        self.explain(name, look)
+        panel.marks.append(mark(name, panel.title, look, role=role, **keys))
+        self.explain(name, look, role)
         return panel.marks[-1]
 
-    def change_look(self, name: str, change: Callable[[Look], Look]) -> None:
-        """Change how a name of the legend is drawn, there and in all panels."""
-        self.legend[name] = replace(self.legend[name], look=change(self.legend[name].look))
-        for panel in self.panels:
-            panel.marks = [replace(mark, look=change(mark.look)) if mark.name == name else mark for mark in panel.marks]
+    def put_random(self, panel: Panel, **keys: Any) -> None:
+        """Add random arms to a panel, see `put`."""
+        self.put(panel, RANDOM_ARMS, RANDOM, role="reference", **keys)
 
-    def tell_apart(self) -> None:
-        """Change the looks of names of the legend that have no style of their own and look much like another."""
-        looks = {name: sample.look for name, sample in self.legend.items()}
-        unknown = {name: line_style(name) for name in looks if name not in STYLES}
-        unknown = {name: style for name, style in unknown.items() if style.color == looks[name].color}
-        beside = [_style_of(look) for name, look in looks.items() if name not in unknown]
-        for name, before in unknown.items():
-            after = line_style(name, beside)
-            beside.append(after)
-            self.change_look(name, partial(_restyled, before=before, after=after))
+    def spelled(self) -> "Plot":
+        """Return the plot with its words as they are shown."""
+        if not self.words:
+            return self
+        say = partial(spelled, words=self.words)
+
+        def of_axis(axis: Axis) -> Axis:
+            return replace(axis, label=say(axis.label), names=axis.names and list(map(say, axis.names)))
+
+        panels = [
+            replace(
+                panel, title=say(panel.title), subtitle=say(panel.subtitle), x=of_axis(panel.x), y=of_axis(panel.y),
+                marks=[replace(mark, name=say(mark.name), case=say(mark.case)) for mark in panel.marks],
+            )
+            for panel in self.panels
+        ]  # fmt: skip
+        legend, caption = {say(name): sample for name, sample in self.legend.items()}, list(map(say, self.caption))
+        title, note = say(self.title), say(self.note)
+        return replace(self, title=title, note=note, panels=panels, legend=legend, caption=caption, words={})
 
     def put_last(self, *names: str) -> None:
         """Move names to the end of the legend, in this order."""
         for name in names:
             if name in self.legend:
                 self.legend[name] = self.legend.pop(name)
-
-
-def _restyled(look: Look, before: LineStyle, after: LineStyle) -> Look:
-    return replace(
-        look,
-        color=after.color if look.color == before.color else look.color,
-        dash=after.linestyle if look.dash == before.linestyle else look.dash,
-        marker=after.marker if look.marker == before.marker else look.marker,
-    )
-
-
-def _style_of(look: Look) -> LineStyle:
-    return LineStyle(look.color, cast(Dash, look.dash), look.marker)
 
 
 def row_panel(title: str, x_label: str, names: Sequence[str], beyond: float = 0.5) -> Panel:

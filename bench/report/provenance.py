@@ -66,7 +66,7 @@ PACKAGED_WORDS = "a small packaged sample of the data set, too small to conclude
 """What is said of results where a sample that comes with a library stands in for the full data set."""
 
 
-_LEFT_OUT = ("altered", "genuine", "other_than_published", "accepted", "parts")
+_LEFT_OUT = ("smaller", "altered", "genuine", "other_than_published", "accepted", "parts")
 """What a manifest does not say where there is nothing to say."""
 
 
@@ -79,7 +79,8 @@ class Provenance(BaseModel):
     that a packaged sample was used, ``sequential`` that the verdicts decided on the numbers of repetitions,
     ``other_than_published`` why published numbers, which belong to other runs, are shown without being judged. Where
     all runs replay a log, ``accepted`` are the mean numbers of rounds that were accepted, ``horizons`` only limits;
-    ``parts`` of the log are the largest number of repetitions.
+    ``parts`` of the log are the largest number of repetitions. ``smaller`` is what the scale cuts down beside horizon
+    and repetitions.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -95,6 +96,7 @@ class Provenance(BaseModel):
     other_than_published: str = ""
     accepted: tuple[int, ...] = ()
     parts: int | None = None
+    smaller: tuple[str, ...] = ()
 
     @model_serializer(mode="wrap")
     def _without_empty(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -136,6 +138,7 @@ class Provenance(BaseModel):
         data += f"; altered data, other than published ({', '.join(self.altered)})" if self.altered else ""
         data += f"; {PACKAGED_WORDS}" if self.packaged else ""
         data += f"; {self.other_than_published}" if self.other_than_published and not self.surrogate else ""
+        data += f"; smaller than the paper's: {', '.join(self.smaller)}" if self.smaller else ""
         scale = f"scale {self.scale}: " if self.scale else ""
         return f"{scale}{repetitions} of {self.rounds()}{data}"
 

@@ -6,8 +6,8 @@ from functools import cached_property
 import pandas as pd
 
 from bench.report.claims.check import verdicts_on
+from bench.report.figure import Figure
 from bench.report.plot import Plot
-from bench.report.restyle import recolour
 from bench.report.results import Results
 
 
@@ -18,7 +18,7 @@ class Rendering:
     is first asked for: where only tables are wanted there is none.
     """
 
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: Results[Figure]) -> None:
         self.results = results
         self.tables = results.figure.tables(results)
         if results.provenance.other_than_published:
@@ -32,12 +32,10 @@ class Rendering:
         return plot_of(self.results, self.tables)
 
 
-def plot_of(results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot | None:
+def plot_of(results: Results[Figure], tables: Mapping[str, pd.DataFrame]) -> Plot | None:
     """Return what their figure shows, with the note on what it rests on."""
     plot = results.figure.plot(results, tables)
     if plot:
-        plot.tell_apart()
-        recolour(plot, {name: color for name, color in results.figure.colors.items() if name in plot.legend})
         plot.mark = results.provenance.mark
         plot.note = ". ".join(notes(results))
     return plot

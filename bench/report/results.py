@@ -5,21 +5,21 @@ import math
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from typing_extensions import TypeVar
 
 from bench.columns import is_regret
 from bench.errors import ConfigError, DataError
+from bench.report.asked import Asked
 from bench.report.labels import ANY, Selection, canonical, describe, is_allowed, said
 from bench.report.provenance import Provenance
 from bench.stats import Array
 
-if TYPE_CHECKING:  # it is made of results
-    from bench.report.figure import Figure
-
+F = TypeVar("F", bound=Asked, default=Asked, covariant=True)
 _PUBLISHED_KEYS = ("what", "value", "note", "cell")
 
 Labels = tuple[str, ...]
@@ -40,7 +40,7 @@ RANDOM_REGRET = "random_regret"
 _NOTHING = pd.DataFrame()
 
 
-class Results:
+class Results(Generic[F]):
     """A figure's experiments by their axis labels, with their results, as far as there are any.
 
     The figure's `runs` list the experiments; others in ``finals`` are left out. Without `runs` they are those in
@@ -51,7 +51,7 @@ class Results:
 
     def __init__(
         self,
-        figure: "Figure",
+        figure: F,
         curves: pd.DataFrame = _NOTHING,
         finals: pd.DataFrame = _NOTHING,
         provenance: Provenance = Provenance(),  # noqa: B008, it is frozen
@@ -87,17 +87,18 @@ class Results:
                 )
         self.experiments: list[Labels] = list(dict.fromkeys(expected if self.is_declared else self._rows))
 
+    def with_finals(self, finals: pd.DataFrame, *, without: Labels) -> "Results[F]":
+        """Return the results with other final values, of all experiments but one."""
+        made = Results(self.figure, self._curves, finals, self.provenance)
+        made.experiments = [key for key in made.experiments if key != without]
+        return made
+
     def _labelled(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return a table whose labels are written as everywhere."""
         table = table.copy()
         for axis in self.axes:
             values = table[axis].tolist() if axis in table.columns else [""] * len(table)
-            if all(type(value) is str for value in values):  # few different ones
-                written = {value: canonical(value) for value in dict.fromkeys(values)}
-                labels = [written[value] for value in values]
-            else:
-                labels = [canonical(value) for value in values]
-            table[axis] = pd.Series(labels, index=table.index, dtype=object)
+            table[axis] = pd.Series(list(map(canonical, values)), index=table.index, dtype=object)
         return table
 
     # Which experiments there are

@@ -33,6 +33,11 @@ class Rows(Figure):
         """What the legend calls the reference line; "" without one."""
         return "" if self.reference_line is None else self.reference_label or f"{self.reference_line:g}"
 
+    def names(self, results: Results, otherwise: str = "") -> list[str]:
+        """Return the names of all rows; ``otherwise`` where labels say nothing."""
+        axes = results.panel_axes()
+        return [results.series_name(key, axes) or otherwise for key in results.experiments]
+
     def panels_of_rows(self, results: Results, plot: Plot) -> Iterator[tuple[Panel, dict[str, tuple[int, Labels]]]]:
         """Yield each panel, empty, and added to ``plot``, with row and experiment by name."""
         axes = results.panel_axes()
@@ -49,7 +54,7 @@ class Rows(Figure):
         """Add the reference line, and give the axis room for all numbers."""
         if self.reference_line is not None:
             look = replace(REFERENCE, order=1)
-            plot.put(panel, self.reference_name, look, x=self.reference_line, part="reference")
+            plot.put(panel, self.reference_name, look, role="reference", x=self.reference_line, part="reference")
         low, high = float(panel.every_number.min()), float(panel.every_number.max())
         is_log = self.x_scale == "log" and low > 0
         if is_log:

@@ -3,7 +3,6 @@
 import io
 import warnings
 
-import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from bench.report.style import applied
@@ -21,7 +20,6 @@ def content(figure: Figure, kind: str) -> bytes:
     """Return a figure as PNG (150 dots per inch), SVG (text as text) or PDF (embedded TrueType fonts)."""
     file = io.BytesIO()
     with applied(), warnings.catch_warnings():
-        mpl.rcParams["pdf.fonttype"] = 42  # TrueType: some journals refuse the default, Type 3
         # A character that the font lacks is a box in a PNG; SVG leaves it to the fonts of the reader
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         figure.savefig(file, format=kind, dpi=_DPI, metadata=_METADATA[kind])

@@ -1,20 +1,27 @@
 """Tables of final values, for people (Markdown) and for programs (CSV)."""
 
+import csv
+import io
 import math
+import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from bench.errors import ConfigError, DataError
-from bench.report.labels import canonical, describe, is_number, selection
+from bench.report.labels import canonical, describe, is_number, is_plain, selection
 from bench.report.results import Labels, Results
 from bench.stats import mean_interval, standard_deviation
 
 DIGITS = 10
 """Significant digits of numbers in CSV."""
 
+_FIRST = ("repetition", "column", "n")
+"""Columns of final values, of curves and of all other tables that stand after those of labels."""
+_FORMULA, _QUOTED = re.compile(r"'*[=+\-@\t\r]"), re.compile(r"''*[=+\-@\t\r]")
 _COUNTS = ("n", "rounds")
 # The order in which published numbers stand
 _WHATS = ("best", "mean", "std", "theory_mean", "theory_std")
@@ -86,8 +93,7 @@ def table_of(rows: list[dict[str, Any]], axes: Sequence[str]) -> pd.DataFrame:
     ordered = [name for name in names if name not in beside] + [name for name in beside if name in names]
     table = pd.DataFrame(rows, columns=ordered)
     for axis in set(axes) & set(ordered):
-        if len(table) and all(is_number(label) for label in table[axis]):
-            table[axis] = table[axis].astype(float)
+        table[axis] = _numbers(table[axis])
     if "published_note" in ordered:
         table["published_note"] = table["published_note"].fillna("")
     return table
@@ -107,13 +113,55 @@ def to_markdown(table: pd.DataFrame, title: str = "", notes: Sequence[str] = ())
 
 
 def to_csv(table: pd.DataFrame, digits: int = DIGITS) -> str:
-    """Return a table as CSV with ``digits`` significant digits: the same bytes for the same numbers."""
-    return str(table.to_csv(index=False, float_format=f"%.{digits}g", lineterminator="\n"))
+    """Return a table as CSV with ``digits`` significant digits: the same bytes for the same numbers.
+
+    Words that a spreadsheet would take for a formula begin with an apostrophe, as OWASP advises.
+    """
+    written = table.copy()
+    for name in _of_words(table):
+        written[name] = table[name].map({word: _no_formula(word) for word in table[name].unique()})
+    return str(written.to_csv(index=False, float_format=f"%.{digits}g", lineterminator="\n"))
 
 
-def from_csv(source: Any, **options: Any) -> pd.DataFrame:
-    """Read a table that `to_csv` wrote: only an empty cell is a missing value, not a name such as None, NA or nan."""
-    return pd.read_csv(source, keep_default_na=False, na_values=[""], **options)
+def from_csv(source: Path | str, *words: str) -> pd.DataFrame:
+    """Read a table that `to_csv` wrote, from a file or its content; columns ``words`` are not taken for numbers.
+
+    Only an empty cell is a missing value, not a name such as None, NA or nan. Columns before the first of `_FIRST` may
+    hold labels: they are numbers only where these give back what was written.
+    """
+    text = source if isinstance(source, str) else source.read_text(encoding="utf-8")
+    heads = next(csv.reader([text.partition("\n")[0]]), [])
+    first = heads[: min((heads.index(name) for name in _FIRST if name in heads), default=0)]
+    options: dict[str, Any] = {
+        "dtype": dict.fromkeys([*first, *words], str),
+        "keep_default_na": False,
+        "na_values": [""],
+    }
+    table = pd.read_csv(io.StringIO(text), low_memory=False, **options)
+    for name in _of_words(table):
+        table[name] = unquoted(table[name])
+    for name in set(first) - set(words):
+        table[name] = _numbers(table[name])
+    return table
+
+
+def unquoted(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Return a column of words without the apostrophes that `to_csv` put before some."""
+    return column.map({word: word[1:] if _QUOTED.match(str(word)) else word for word in column.unique()})
+
+
+def _of_words(table: pd.DataFrame) -> list[Any]:
+    return [name for name in table if not pd.api.types.is_numeric_dtype(table[name])]
+
+
+def _no_formula(word: Any) -> Any:
+    return f"'{word}" if isinstance(word, str) and _FORMULA.match(word) and not is_number(word) else word
+
+
+def _numbers(labels: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Return a column of labels, as numbers where all are and can be given back as they were written."""
+    known = labels.dropna().unique()
+    return labels.astype(float) if len(labels) and all(map(is_plain, known)) else labels
 
 
 def cells_of(name: str, column: "pd.Series[Any]") -> tuple[list[str], bool]:

@@ -1,10 +1,11 @@
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from bench.errors import ConfigError
+from bench.errors import ConfigError, TunerError
 from bench.rewards import check_reward
 from bench.seeding import Seeds
 from bench.space import Configuration
@@ -21,7 +22,8 @@ class Outcome:
     reward
         The tuner's reward: that of the round, or the mean over the rounds of the decision.
     values, steps
-        Named numbers of the round, which become trace columns, or of every round if there were several.
+        Named numbers of the round, which become trace columns, or of every round if there were several. A tuner is told
+        those that its wish asks for, or the task reveals.
     rewards
         The rewards that every configuration would have earned, if the task reveals them (full information).
     agreement
@@ -40,6 +42,40 @@ class Outcome:
     agreement: np.ndarray | None = None
     forecast_losses: np.ndarray | None = None
     costs: dict[str, float] | None = None
+
+
+ESTIMATES = ("model_mean", "model_regret")
+"""The values that a tuner is told which wishes for `estimates`."""
+
+
+class Told(dict[str, Any]):
+    """The values of a round that a tuner is told; TunerError for any other."""
+
+    def __missing__(self, name: str) -> Any:
+        raise TunerError(
+            f"found a tuner that reads the value {name!r} of an outcome, expected the reward, and the values that its "
+            f"`wish` asks for or the task's class lists in `reveals` ({', '.join(self) or 'none'})"
+        )
+
+    def copy(self) -> "Told":
+        return Told(self)
+
+
+def told(outcome: Outcome, reward: float, names: Sequence[str]) -> Outcome:
+    """Return what a tuner is told of an outcome: of its values those with these names, and no costs.
+
+    The others are for the trace: with the regret a tuner would know what no tuner can know.
+    """
+    values = Told()
+    steps: tuple[dict[str, Any], ...] = ()
+    if names:
+        values, *rest = (
+            Told({name: step[name] for name in names if name in step}) for step in (outcome.values, *outcome.steps)
+        )
+        steps = tuple(rest)
+    if type(outcome) is Outcome:
+        return Outcome(reward, values, steps, outcome.rewards, outcome.agreement, outcome.forecast_losses)
+    return replace(outcome, reward=reward, values=values, steps=steps, costs=None)
 
 
 def convert_reward(outcome: Outcome, round_: int, configuration: Configuration) -> float:
@@ -71,6 +107,9 @@ class Task(ABC):
     """Whether it has an algorithm whose rewards may come late, as ``feedback.delay_algorithm`` says."""
     wish: Wish = Wish()
     """What the tuner would like to be told beside the reward; set by the loop."""
+
+    reveals: ClassVar[tuple[str, ...]] = ()
+    """Values of its outcomes that a tuner is told beside the reward; the others are for the trace alone."""
 
     @abstractmethod
     def start(self, rounds: int, seeds: Seeds) -> Problem:

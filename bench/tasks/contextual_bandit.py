@@ -2,6 +2,7 @@ import copy
 import heapq
 import math
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
 from bench.envs.contextual import ContextualEnvironment
 from bench.errors import ConfigError, TaskError
-from bench.rewards import check_reward, played
+from bench.rewards import check_reward, played, short
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tasks.base import Outcome, Task, check_parts
@@ -17,6 +18,7 @@ from bench.tasks.feedback import draws
 from bench.tasks.stated import check_constant, refuse_means, regrets
 from bench.tuners.base import Problem
 
+_FLOAT = np.dtype(np.float64)
 _LARGEST = 1e150
 """The largest reward, of either sign, that an algorithm may be told: its square is finite."""
 _SELDOM = 64
@@ -136,7 +138,9 @@ class ContextualBandit(Task):
         """Play one round, an arm drawn uniformly without a configuration; None when there are no more rounds."""
         environment, algorithm = self.environment, self.algorithm
         while (contexts := environment.observe()) is not None:
-            if getattr(contexts, "shape", None) != self._shape:
+            if type(contexts) is not np.ndarray or contexts.dtype is not _FLOAT:
+                contexts = self._as_floats(contexts)
+            if contexts.shape != self._shape:
                 self._check_shape(contexts)
             if self._round >= self._looks_at:
                 self._check_finite(contexts)
@@ -210,6 +214,23 @@ class ContextualBandit(Task):
         heapq.heappush(self._coming, (self._round + delay, self._round, contexts, arm, reward))
         while self._coming and self._coming[0][0] <= self._round:
             self.algorithm.update(*heapq.heappop(self._coming)[2:])
+
+    def _as_floats(self, contexts: Any) -> np.ndarray:
+        """Return contexts that came as a list, a table, or an array of other numbers, as an array of float64."""
+        try:
+            if np.ma.is_masked(contexts):
+                raise ValueError
+            found = np.asarray(contexts)
+            if found.dtype.kind == "O" and not all(isinstance(value, Real | np.bool_) for value in found.flat):
+                raise ValueError
+            if found.dtype.kind not in "biufO":
+                raise ValueError
+            return found.astype(np.float64, copy=False)
+        except (TypeError, ValueError, OverflowError):
+            raise TaskError(
+                f"round {self._round + 1}: {type(self.environment).__name__}.observe: found contexts "
+                f"{short(contexts)}, expected an array of numbers of shape (arms, {self._shape[1]})"
+            ) from None
 
     def _check_shape(self, contexts: Any) -> None:
         most, dim = self._shape

@@ -46,7 +46,7 @@ class Feedback:
     hold: PositiveInt = neutral(default=1)
     delay_algorithm: Delay = neutral(default=0)
     horizon_factor: PositiveFloat = neutral(default=1.0)
-    history: str | None = neutral(default=None)
+    history: Path | None = neutral(default=None)
     yoked: Literal["in_order", "shuffled"] | None = neutral(default=None)
 
     def __post_init__(self) -> None:
@@ -89,14 +89,14 @@ def draws(delay: Delay, rng: np.random.Generator) -> Callable[[], int]:
     return lambda: int(rng.integers(value[0], value[1] + 1))
 
 
-def read_history(path: str, space: Space) -> list[tuple[Configuration, float]]:
+def read_history(path: Path, space: Space) -> list[tuple[Configuration, float]]:
     """Return configurations and rewards of a CSV file, oldest first; columns that the space does not have are ignored.
 
     Raises ConfigError, naming file and line, if it cannot be read, or a value is missing or no number.
     """
     key = f"task.history: {path}"
     try:
-        with Path(path).open(newline="", encoding="utf-8") as file:
+        with path.open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ConfigError(f"{key}: found a file that cannot be read ({error}), expected a CSV file") from None

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 from bench.component import component
 from bench.errors import ConfigError
 from bench.seeding import Seeds
-from bench.space import Configuration
+from bench.space import Configuration, plain_value
 from bench.tuners.base import Problem, Tuner
 
 
@@ -30,7 +30,9 @@ class Fixed(Tuner):
                     f"tuner.configuration: found the hyper-parameter '{name}', "
                     f"expected one of: {', '.join(problem.space.names)}"
                 )
-        self._configuration = problem.space.defaults | dict(self.configuration)
+        self._configuration = problem.space.defaults | {
+            name: plain_value(value) for name, value in self.configuration.items()
+        }
 
     def _ask(self) -> Configuration:
         return self._configuration
@@ -76,7 +78,7 @@ class Theory(Tuner):
 
     def _ask(self) -> Configuration:
         theory = self._theory()
-        return {name: theory.get(name, usual) for name, usual in self._defaults.items()}
+        return {name: plain_value(theory.get(name, usual)) for name, usual in self._defaults.items()}
 
     def _tell(self, reward: float, outcome: Any) -> None:
         pass

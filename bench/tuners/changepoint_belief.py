@@ -1,36 +1,16 @@
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from bench.errors import TunerError
 from bench.rewards import LARGEST
-from bench.tuners.changepoint_kernels import BORN, OUTLIER, PRIORS, choose, learn, observe
-
-Array = np.ndarray
+from bench.tuners.changepoint_kernels import BORN, OUTLIER, PRIORS, Array, Arrays, choose, learn, observe
 
 _MOST = 1000
 """Values kept until then, where all are equal."""
 
 _TRUST = 4.0
 """Observations that the first estimate of a noise variance is worth."""
-
-
-class Arrays(NamedTuple):
-    """A belief as compiled code sees it; in all but ``left`` and ``scalars`` the first axis is that of the priors.
-
-    ``priors``, shape (priors, points, points), are fixed. Hypotheses, in order of birth, are the second axis of
-    ``means``, ``covariances`` and ``log_weights``; ``variances`` are those of the noise. The first entries of ``left``
-    are the priors that are left; ``scalars`` are named in `bench.tuners.changepoint_kernels`.
-    """
-
-    priors: Array
-    means: Array
-    covariances: Array
-    log_weights: Array
-    variances: Array
-    left: Array
-    scalars: Array
 
 
 class ChangepointBelief:

@@ -1,13 +1,10 @@
 """The compiled steps of `bench.tuners.changepoint_belief.ChangepointBelief`, whose docstring says what they compute."""
 
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 
 from bench.jit import kernel
-
-if TYPE_CHECKING:
-    from bench.tuners.changepoint_belief import Arrays
 
 Array = np.ndarray
 
@@ -25,8 +22,25 @@ ROUNDS, MEAN, FREEDOM, BORN, PRIORS = range(5)
 of the noise variances, the number of hypotheses of a prior, and of priors that are left."""
 
 
+class Arrays(NamedTuple):
+    """A belief as compiled code sees it; in all but ``left`` and ``scalars`` the first axis is that of the priors.
+
+    ``priors``, shape (priors, points, points), are fixed. Hypotheses, in order of birth, are the second axis of
+    ``means``, ``covariances`` and ``log_weights``; ``variances`` are those of the noise. The first entries of ``left``
+    are the priors that are left; ``scalars`` are the places named above.
+    """
+
+    priors: Array
+    means: Array
+    covariances: Array
+    log_weights: Array
+    variances: Array
+    left: Array
+    scalars: Array
+
+
 @kernel
-def choose(belief: "Arrays", beta: float, uniform: float) -> int:
+def choose(belief: Arrays, beta: float, uniform: float) -> int:
     _, means, covariances, log_weights, variances, left, scalars = belief
     n, n_priors = int(scalars[BORN]), int(scalars[PRIORS])
     top = -np.inf
@@ -53,7 +67,7 @@ def choose(belief: "Arrays", beta: float, uniform: float) -> int:
 
 
 @kernel
-def observe(belief: "Arrays", place: int, value: float, robust: bool) -> float:
+def observe(belief: Arrays, place: int, value: float, robust: bool) -> float:
     _, means, covariances, log_weights, variances, left, scalars = belief
     n, m, freedom = int(scalars[BORN]), means.shape[2], scalars[FREEDOM]
     top, surprise, most = -np.inf, 0.0, OUTLIER * OUTLIER
@@ -89,7 +103,7 @@ def observe(belief: "Arrays", place: int, value: float, robust: bool) -> float:
 
 
 @kernel
-def learn(belief: "Arrays", place: int, value: float, every: int, chance: float, robust: bool) -> float:
+def learn(belief: Arrays, place: int, value: float, every: int, chance: float, robust: bool) -> float:
     """Observe a value and return its error; every few of them, drop priors and let hypotheses be born."""
     priors, means, covariances, log_weights, variances, left, scalars = belief
     scalars[ROUNDS] += 1.0

@@ -6,13 +6,17 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from bench.configuration_check import ConfigurationCheck
 from bench.errors import TunerError
 from bench.rewards import short
-from bench.tuners.state import Reader, Writer, checksum, compare
+from bench.tuners.state import Names, Reader, Writer, checksum, compare
 from bench.tuners.tickets import ALONE, Tickets
 
-_VERSION = 4
+_VERSION = 5
 """Of the saved state; raised when its keys or their meaning change."""
+
+_ORDERED = 4
+"""The version whose references count objects in the order of the keys: it is read if these are in their order."""
 
 
 class Saving:
@@ -30,18 +34,19 @@ class Saving:
     _given: dict[str, Any]
 
     def save(self) -> dict[str, Any]:
-        """Return all that `restore` needs as plain data, which JSON keeps exactly, open tickets included.
+        """Return all that `restore` needs as plain data, open tickets included, which JSON keeps exactly.
+
+        The order of keys means nothing, and numbers are such as any reader of JSON keeps.
 
         Raises TunerError if the tuner was not started, not in this process, or has an attribute that cannot be saved.
         """
         with ALONE:
             self._check_process("save()")
-            writer = Writer(type(self).__name__, self._given)
+            writer = Writer(type(self).__name__, self._given, _names(self))
             kept = self._not_state()
-            attributes = {name: value for name, value in vars(self).items() if name not in kept}
             saved = {
                 **self._identity(),
-                "state": {name: writer.write(value, name) for name, value in attributes.items()},
+                "state": writer.attributes({name: value for name, value in vars(self).items() if name not in kept}),
                 "tickets": [[ticket, writer.write(memory, "")] for ticket, memory in self._tickets.open.items()],
             }
             return {**saved, "checksum": checksum(saved)}
@@ -64,28 +69,38 @@ class Saving:
                     raise TunerError(f"{name}: found no key '{key}', expected one")
                 if key not in keys:
                     raise TunerError(f"{name}: found the unknown key {key!r}, expected just {', '.join(keys)}")
+            _check_version(name, saved)
             for key, expected in identity.items():
-                compare(name, key, saved[key], expected)
+                if key != "version":
+                    compare(name, key, saved[key], expected)
+            written = saved if saved["version"] == _ORDERED else {**saved, **identity}
             try:
-                restored = self._restored(name, saved)
-                right = saved["checksum"] == checksum(saved)
+                right = saved["checksum"] == checksum(written)
             except (TypeError, ValueError, RecursionError):
                 right = False
             if not right:
                 raise TunerError(
                     f"{name}: found a checksum that is not that of the other keys, expected the state as it was saved"
                 )
+            _check_goes_on(name, self._restored(name, saved))
+            restored = self._restored(name, saved)
             vars(self).clear()
             vars(self).update(vars(restored))
 
     def _restored(self, name: str, saved: dict[str, Any]) -> Self:
-        reader = Reader(name, self._given, {cls.__module__ for cls in type(self).__mro__})
+        reader = Reader(name, self._given, _names(self), by_name=saved["version"] != _ORDERED)
         state = saved["state"]
         if type(state) is not dict or type(saved["tickets"]) is not list:
             raise TunerError(f"{name}: found {short(state)}, expected attributes by name, and a list of tickets")
         for key in vars(self).keys() - self._not_state() - state.keys():
             raise TunerError(f"{name}: state: found no key '{key}', expected one")
-        attributes = {key: reader.read(value, f"state.{key}") for key, value in state.items()}
+        for key in state:
+            if key in self._not_state() or callable(getattr(type(self), key, None)):
+                raise TunerError(f"{name}: state: found the key {key!r}, expected attributes that the state has")
+        attributes = reader.attributes(state, "state")
+        for key, value in vars(self).items():
+            if isinstance(value, np.ndarray | np.random.Generator) and key in attributes:
+                compare(name, f"state.{key}", _kind(attributes[key]), _kind(value))
         opened = {}
         for place, pair in enumerate(saved["tickets"]):
             if type(pair) is not list or len(pair) != 2 or type(pair[0]) is not int:
@@ -121,7 +136,11 @@ class Saving:
             "horizon": problem.horizon,
             "rounds": problem.total_rounds,
         }
-        plain: dict[str, Any] = json.loads(json.dumps(identity, default=np.generic.item))
+        try:
+            plain: dict[str, Any] = json.loads(json.dumps(identity, default=_plain, allow_nan=False))
+        except (TypeError, ValueError) as error:
+            found = f"found a setting or candidate that JSON does not have ({error})"
+            raise TunerError(f"{type(self).__name__}: {found}, expected numbers, words, lists and dicts") from None
         return plain
 
     def _check_process(self, call: str) -> None:
@@ -137,3 +156,46 @@ class Saving:
         first = "ask() first" if self._started else "start(problem) first"
         before = "ask()" if self._started else "start()"
         raise TunerError(f"{type(self).__name__}: found {call} before {before}, expected {first}")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(f"a {type(value).__name__}")
+
+
+def _check_version(name: str, saved: dict[str, Any]) -> None:
+    version = saved["version"]
+    if type(version) is int and version > _VERSION:
+        raise TunerError(
+            f"{name}: version: found {version}, expected at most {_VERSION}: a newer version of this suite has "
+            "written it, update the one that restores it"
+        )
+    if version not in (_VERSION, _ORDERED) or type(version) is not int:
+        raise TunerError(f"{name}: version: found {short(version)}, expected {_VERSION} or {_ORDERED}")
+    if version == _ORDERED and list(saved)[:2] != ["version", "class"]:
+        raise TunerError(
+            f"{name}: found keys in another order, expected them as they were saved: the order counts in version "
+            f"{_ORDERED}, no longer in {_VERSION}"
+        )
+
+
+def _check_goes_on(name: str, trial: Any) -> None:
+    """Raise TunerError if a tuner, which is thrown away, cannot propose and learn with its restored state."""
+    try:
+        ConfigurationCheck(trial._given["space"], trial.leaves_space).read(trial._ask())
+    except Exception as error:
+        raise TunerError(
+            f"{name}: found a state from which it cannot go on ({type(error).__name__}: {short(str(error))}), "
+            "expected the state as it was saved"
+        ) from None
+
+
+def _names(tuner: Saving) -> Names:
+    return Names({cls.__module__ for cls in type(tuner).__mro__} - {"builtins", "abc"})
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} with {value.ndim} axes"
+    return type(value).__name__

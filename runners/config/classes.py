@@ -13,7 +13,7 @@ import sysconfig
 import traceback
 from collections.abc import Mapping
 from contextlib import redirect_stderr
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,24 +25,50 @@ from bench.errors import BenchError, ConfigError, message
 from bench.packages import how_to_install
 from bench.tasks.base import Task
 from bench.tuners.base import Tuner
-from runners.config import by_value
+from runners.config.folders import CHECKOUT
 from runners.config.nearest import file_of_data, one_of
 
 BASES: dict[str, type] = {"env": Environment, "algorithm": Algorithm, "tuner": Tuner, "task": Task}
 """What the class of each part derives from."""
+
+INTERFACE = "bandit_bench"
+SUITES = (INTERFACE, "bench", "runners")
+"""The suite's own packages."""
+
+
+def is_named(cls: type) -> bool:
+    """Whether a dotted path leads to this very class in any process; not to one of a cell or a function."""
+    if cls.__module__ == "__main__":
+        return False
+    return getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is cls
+
+
+def file_of(module: str) -> str:
+    """Return the file of a module that is loaded; "" if it has none."""
+    return getattr(sys.modules.get(module), "__file__", None) or ""
+
+
+def is_users(file: str) -> bool:
+    """Whether a file is a user's: neither the suite's, nor installed, nor Python's."""
+    return bool(file) and not file.startswith(_NOT_THE_USERS) and not any(place in file for place in _INSTALLED)
+
+
+def target_of(cls: type) -> str:
+    """Return the dotted path that settings name a class by as ``_target_``."""
+    return f"{cls.__module__}.{cls.__qualname__}".replace("<locals>.", "")
 
 
 def import_class(part: str, settings: Any) -> type:
     """Return the class that ``_target_`` of a part's settings names. Raises ConfigError if it is none for this part."""
     target = settings.get("_target_") if isinstance(settings, dict) else None
     key = f"{part}._target_"
-    if own := by_value.held(target):
-        return own.cls
     module_name, _, class_name = str(target).rpartition(".")
     if not isinstance(target, str) or module_name in ("", "__main__"):
         raise ConfigError(f"{key}: found {target!r}, expected the dotted path of a class in its own module")
     if not {os.getcwd(), ""} & set(sys.path):
         sys.path.insert(0, os.getcwd())
+    if module_name.partition(".")[0] not in SUITES:
+        _check_names(os.getcwd())
     try:
         module = _import(module_name)
     except ModuleNotFoundError as error:
@@ -61,7 +87,7 @@ def import_class(part: str, settings: Any) -> type:
             f"{key}: found '{target}', whose module cannot be imported: {describe(error)}, expected an importable class"
         ) from error
     cls, base = getattr(module, class_name, None), BASES[part]
-    expected = f"expected a class that derives from {by_value.INTERFACE}.{base.__name__}"
+    expected = f"expected a class that derives from {INTERFACE}.{base.__name__}"
     if cls is not None and not isinstance(cls, type):
         kind = "a function" if inspect.isroutine(cls) else f"no class but {reprlib.repr(cls)}"
         raise ConfigError(f"{key}: found '{target}', which is {kind}, {expected}")
@@ -75,13 +101,19 @@ def import_class(part: str, settings: Any) -> type:
     return cls
 
 
+@cache
+def _check_names(folder: str) -> None:
+    """Refuse a folder in which a file has the name of a module that workers import: they would find it first."""
+    known = {*SUITES, *(sys.stdlib_module_names & sys.modules.keys())}
+    for name in sorted(known) if folder != str(CHECKOUT) else ():
+        for path in (os.path.join(folder, f"{name}.py"), os.path.join(folder, name, "__init__.py")):
+            if os.path.isfile(path):
+                raise ConfigError(f"{path}: found the name of a module that the suite imports, expected another name")
+
+
 def is_suites(cls: type) -> bool:
     """Whether a class is one of the suite's, and not of a user, whose code may do anything."""
-    return is_module_of_suite(cls.__module__)
-
-
-def is_module_of_suite(name: str) -> bool:
-    return name.partition(".")[0] in ("bandit_bench", "bench", "runners")
+    return cls.__module__.partition(".")[0] in SUITES
 
 
 def _import(name: str) -> ModuleType:
@@ -104,7 +136,7 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
         if name in fields:
             raise ConfigError(
                 f"{part}.{name}: found a setting of {cls.__name__}, a class without @component, expected @component "
-                f"(from {by_value.INTERFACE} import component) in the line above `class {cls.__name__}`"
+                f"(from {INTERFACE} import component) in the line above `class {cls.__name__}`"
             )
     if missing := ", ".join(sorted(getattr(cls, "__abstractmethods__", ()))):
         raise ConfigError(f"{part}: the class {cls.__name__} does not define {missing}")
@@ -201,11 +233,12 @@ _KEEPS_COMPILED = "/numba/core/caching.py"
 _NOT_THE_USERS = tuple(
     str(path)
     for path in (
-        *(Path(__file__).parents[2] / name for name in ("bench", by_value.INTERFACE)),
+        *(Path(__file__).parents[2] / name for name in ("bench", INTERFACE)),
         Path(__file__).parents[1],
         *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
     )
 )
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 
 
 def describe(error: BaseException) -> str:

@@ -1,45 +1,41 @@
-"""From configuration files and overrides to one resolved run."""
+"""From choices and settings to one run, by plain merges of the files below ``conf``.
 
-import json
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, fields
-from functools import cache, lru_cache, reduce
+In order: what each choice says, what its paper sets for it, what is set by key; horizon and repetitions are then capped
+by the scale, unless they are set. Hydra composes the words of a command line to the same.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, reduce
 from operator import getitem
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NamedTuple
 
-from hydra import compose, initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
-from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override
-from hydra.errors import HydraException, MissingConfigException, OverrideParseException
-from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+import yaml
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from bench.component import component
-from bench.errors import ConfigError, message
-from runners.config.classes import import_class
+from bench.errors import ConfigError
 from runners.config.experiment import Experiment
-from runners.config.folders import CONF, remembered, user_folder
-from runners.config.groups import register, settings_alone, without_hydras_own
+from runners.config.folders import remembered, user_folder
 from runners.config.nearest import file_of_data, no_override
+from runners.config.papers import paper_settings
 from runners.config.runner import Runner
 from runners.config.tree import (
     CLASS,
     GROUPS,
     PARTS,
     Open,
+    implied,
     merge,
     nested,
-    plain,
     read,
     read_choice,
-    unknown_choice,
     unknown_key,
 )
-from runners.config.words import check_words
+from runners.config.yaml_text import load
 
 
 @component
@@ -58,6 +54,8 @@ class RunSettings:
         Number of worker processes, one thread each.
     output
         What ``runners.run`` prints: ``text``, or ``json``, one JSON object as the last line.
+    renew
+        Whether finished repetitions are run again.
     """
 
     horizon: Annotated[int, Field(ge=1, le=10**9)]
@@ -65,6 +63,7 @@ class RunSettings:
     seed: NonNegativeInt
     jobs: PositiveInt
     output: Literal["text", "json"]
+    renew: bool
 
 
 KEYS = (*GROUPS, *RunSettings.__annotations__, "uncapped")
@@ -80,151 +79,158 @@ class Run:
     runner: Runner
 
 
-def from_overrides(overrides: Sequence[str], figure: Mapping[str, Any] | None = None) -> Run:
-    """Compose and resolve a list of overrides, such as ``["env=movielens", "horizon=500"]``.
+class Value(NamedTuple):
+    """A value at a dotted key; ``added``: whether the key may be one that the chosen part does not name."""
 
-    Overrides come before what a figure says of horizon and repetitions, that before what the paper sets for the chosen
-    parts, that before the defaults of the parts; the scale (or a figure's ``max_horizon`` and ``max_repetitions`` in
-    its place) caps the two unless an override sets them. Raises ConfigError when a key does not exist or a value does
-    not fit.
+    key: str
+    value: Any
+    added: bool = False
 
-    Hydra composes the choices, once for each combination; values are then set as Hydra sets them.
+
+def compose(
+    choices: Mapping[str, str],
+    values: Iterable[Value] = (),
+    *,
+    caps: Mapping[str, int] = MappingProxyType({}),
+    classes: Mapping[str, type] = MappingProxyType({}),
+) -> Run:
+    """Return the run of some choices by group, the others being the suite's, and of values by key.
+
+    ``caps`` is what a figure says of its size: ``horizon`` and ``repetitions`` in place of the paper's, ``max_horizon``
+    and ``max_repetitions`` in place of the scale's. ``classes``, by part, are those that were handed over as objects.
+    Raises ConfigError where a choice or key does not exist or a value does not fit.
     """
-    parsed = [parse(override) for override in overrides]
-    check_words(overrides, KEYS)
-    for word in [word for word in parsed if word.is_sweep_override()]:
-        raise _several(word, parsed)
-    values = [
-        word for word in parsed if word.key_or_group.partition(".")[0] in KEYS and word.key_or_group not in GROUPS
-    ]
-    folder = user_folder()
-    composed, choices = _composed(folder, tuple(str(word.input_line) for word in parsed if word not in values))
-    changed = {"scale", "uncapped", *(word.key_or_group.partition(".")[0] for word in values)}
-    settings = {key: _copy(value) if key in changed else value for key, value in composed.items()}
-    for key, value in (figure or {}).items():
-        settings["scale" if key.startswith("max_") else "uncapped"][key] = value
-    for word in values:
-        _override(settings, word)
-    return run_of(settings, choices, overrides)
+    stated, chosen = _stated(user_folder(), tuple(choices.items()))
+    settings = {key: _copy(value) for key, value in stated.items()}
+    for key, size in settings.pop("size").items():
+        cap = caps.get(f"max_{key}", settings["scale"][f"max_{key}"])
+        settings[key] = min(value for value in (caps.get(key, size), cap) if value is not None)
+    values = list(values)
+    for key, value, _ in values:
+        if key.partition(".")[0] not in KEYS:
+            of_parts = [f"{part}.{key}" for part in PARTS if key in (settings[part] or {})]
+            raise unknown_key({}, key, [*of_parts, *KEYS])
+        merge(settings, nested(key, value), add=True)
+    if "${" in str(settings):
+        settings = _resolved(settings, settings)
+    return _checked(settings, chosen, [value.key for value in values if value.added], classes)
 
 
-def _copy(value: Any) -> Any:
-    """Return a copy of what Hydra composes, mappings and lists of plain data, in a tenth of the time of `deepcopy`."""
-    if isinstance(value, dict):
-        return {key: _copy(item) if isinstance(item, dict | list) else item for key, item in value.items()}
-    return list(map(_copy, value)) if isinstance(value, list) else value
+def from_overrides(overrides: Sequence[str], caps: Mapping[str, int] = MappingProxyType({})) -> Run:
+    """Compose words as files of figures have them: ``["env=movielens", "horizon=500"]``, each value in YAML."""
+    choices, values = choices_and_values(overrides)
+    return compose(choices, values, caps=caps)
 
 
-def _several(word: Override, parsed: Sequence[Override]) -> ConfigError:
-    """Return how several values of a key are refused: with how a list is written if its value may be one."""
-    key, expected = word.key_or_group, "expected one; for several use --multirun"
-    part, _, name = key.partition(".")
-    if part in PARTS and name:
-        lines = [
-            str(other.input_line) for other in parsed if other.key_or_group in GROUPS and not other.is_sweep_override()
-        ]
-        settings = _composed(user_folder(), tuple(lines))[0][part]
-        kinds = {field.name: str(field.type) for field in fields(import_class(part, settings))}
-        if "list[" in kinds.get(name, ""):
-            start, _, text = str(word.input_line).partition("=")
-            expected = f"expected one, or a list in brackets: {start}=[{text}]; for several runs use --multirun"
-    return ConfigError(f"{key}: found several values in {word.input_line}, {expected}")
+def choices_and_values(overrides: Sequence[str]) -> tuple[dict[str, str], list[Value]]:
+    """Return what words choose, by group, and what they set. Raises ConfigError where one is no ``key=value``."""
+    choices, values = {}, []
+    for word in overrides:
+        key, _, text = word.partition("=")
+        if key in GROUPS:
+            choices[key] = text
+        else:
+            values.append(Value(*_key_and_value(word), word.startswith("+")))
+    return choices, values
+
+
+@cache
+def _key_and_value(word: str) -> tuple[str, Any]:
+    """Return key and value of ``key=value`` or ``+key=value``; the value is not to be changed."""
+    key, equals, text = word.lstrip("+").partition("=")
+    try:
+        if re.fullmatch(r"\w[\w.]*", key) and equals:
+            return key, load(f"value: {text}")["value"]
+    except (yaml.YAMLError, ValueError, KeyError):
+        pass
+    raise ConfigError(no_override(word))
+
+
+def parse(word: str) -> Any:
+    """Read one word of a command line as Hydra does. Raises ConfigError when it is none."""
+    from hydra.core.override_parser.overrides_parser import OverridesParser  # slow to import
+    from hydra.errors import OverrideParseException
+
+    try:
+        (parsed,) = OverridesParser.create().parse_overrides([word])
+        if parsed.key_or_group:
+            return parsed
+    except OverrideParseException:
+        pass
+    raise ConfigError(no_override(word))
 
 
 def run_of(settings: Mapping[str, Any], choices: Mapping[str, str], overrides: Sequence[str]) -> Run:
     """Return the run that Hydra has composed; ``overrides`` say which keys were added. Raises ConfigError."""
-    settings = _resolved(settings)
-    added = [parse(word).key_or_group for word in overrides if word.startswith("+")]
-    choices = {group: "custom" if CLASS.fullmatch(choices[group]) else choices[group] for group in GROUPS}
+    if "${" in str(settings):
+        from omegaconf import OmegaConf  # slow to import
+        from omegaconf.errors import OmegaConfBaseException
+
+        try:
+            resolved: Any = OmegaConf.to_container(OmegaConf.create(dict(settings)), resolve=True)
+        except OmegaConfBaseException as error:
+            raise _no_reference(str(error.full_key), str(error).partition("\n")[0]) from None
+        settings = dict(resolved)
+    added = [word.lstrip("+").partition("=")[0] for word in overrides if word.startswith("+")]
     for key in settings:
         if key not in KEYS:
             raise unknown_key({}, key, KEYS)
-    folder = user_folder()
+    return _checked(settings, choices, added, {})
+
+
+def _checked(
+    settings: Mapping[str, Any], choices: Mapping[str, str], added: Sequence[str], classes: Mapping[str, type]
+) -> Run:
+    """Return the run of settings in which nothing refers to anything. Raises ConfigError."""
+    choices = {group: "custom" if CLASS.fullmatch(choices[group]) else choices[group] for group in GROUPS}
     for part in PARTS:
         if choices[part] != "custom":
-            _check_keys(settings, _known(folder, part, choices[part]), part, added)
+            _check_keys(settings, _known(user_folder(), part, choices[part]), part, added)
     run = run_settings({key: settings.get(key) for key in RunSettings.__annotations__})
     parts = {part: settings[part] for part in PARTS}
     for part, content in parts.items():
         if content and content.get("_target_", "") == "???":
             raise ConfigError(f"{part}._target_: found no value, expected the dotted path of a class")
-    experiment = Experiment({**parts, "horizon": run.horizon, "seed": run.seed})
+    experiment = Experiment({**parts, "horizon": run.horizon, "seed": run.seed}, *([classes] * bool(classes)))
     return Run(experiment, run, choices, runner_settings(settings["runner"]))
 
 
-@remembered
-@lru_cache(maxsize=1024)
-def _composed(folder: Path | None, words: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return what Hydra composes of choices, with references, and the choice of each group: not to be changed.
-
-    A choice whose file speaks of its own group alone changes nothing else where it stands in place of another such
-    choice, so Hydra composes each combination of the others once.
-    """
-    lines = {parse(word).key_or_group: word for word in words}
-    paper = lines.get("paper", "").partition("=")[2] or "none"
-    own = {group: of_group for group, line in lines.items() if (of_group := _own(folder, paper, line)) is not None}
-    settings, choices = _hydra(folder, tuple(line for group, line in lines.items() if group not in own))
-    replaced = [f"{group}={choices[group]}" for group in own]
-    if lines.keys() - set(GROUPS) or None in [_own(folder, paper, line) for line in replaced]:
-        return _hydra(folder, tuple(lines.values()))
-    return {**settings, **own}, {**choices, **{group: lines[group].partition("=")[2] for group in own}}
+def _defaults() -> dict[str, str]:
+    """Return the choice of each group that nobody chooses otherwise."""
+    lines = (line for line in read("config")["defaults"] if isinstance(line, dict))
+    return {key: name for line in lines for key, name in line.items() if key in GROUPS}
 
 
 @remembered
 @cache
-def _own(folder: Path | None, paper: str, line: str) -> dict[str, Any] | None:
-    """Return the settings of a group as ``group=choice`` and a paper set them, None where they are not all it sets."""
-    group, _, choice = line.partition("=")
-    return settings_alone(group, choice, paper)
+def _stated(folder: Path | None, choices: tuple[tuple[str, str], ...]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return what choices and paper say of a run, not to be changed, and all choices; ``folder`` is the user's."""
+    config, given = read("config"), dict(choices)
+    chosen = _defaults() | given
+    for group in ("env", "algorithm"):
+        chosen |= {key: name for key, name in implied(group, chosen[group]).items() if key not in given}
+    settings: dict[str, Any] = {key: config[key] for key in ("seed", "jobs", "output", "renew")}
+    settings |= {group: _copy(read_choice(group, chosen[group])) for group in (*PARTS, "scale", "runner")}
+    for part in PARTS:
+        if changes := paper_settings(part, chosen["paper"], chosen[part]):
+            settings[part] = settings[part] or {}
+            merge(settings[part], changes, add=True)
+    settings["size"] = config["uncapped"] | paper_settings("uncapped", chosen["paper"])
+    return settings, chosen
+
+
+def _copy(value: Any) -> Any:
+    """Return a copy of plain data, in a tenth of the time of `deepcopy`."""
+    if isinstance(value, dict):
+        return type(value)((key, _copy(item)) for key, item in value.items())
+    return list(map(_copy, value)) if isinstance(value, list) else value
 
 
 @remembered
 @cache
-def _hydra(folder: Path | None, words: Sequence[str]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the settings that Hydra composes, with references, and the choice of each group; ``folder`` the user's."""
-    register()
-    with nullcontext() if GlobalHydra().is_initialized() else initialize_config_dir(CONF, version_base="1.3"):
-        try:
-            config = compose("config", without_hydras_own(words, folder), return_hydra_config=True)
-        except MissingConfigException as error:
-            group, _, choice = str(error.missing_cfg_file).partition("/")
-            raise unknown_choice(group, choice) from None
-        except HydraException as error:
-            reason = message(error).partition("\n")[0]
-            raise ConfigError(f"{' '.join(words)}: found {reason}, expected group=choice and key=value") from None
-    choices = {group: str(config.hydra.runtime.choices[group]) for group in GROUPS}
-    settings: Any = OmegaConf.to_container(config)
-    return {key: value for key, value in settings.items() if key != "hydra"}, choices
-
-
-@lru_cache(maxsize=1024)
-def parse(override: str) -> Override:
-    """Read one override. Raises ConfigError when it is none."""
-    try:
-        parsed = OverridesParser.create().parse_overrides([override])[0]
-        if not parsed.key_or_group:
-            raise OverrideParseException(override, "no key")
-        return parsed
-    except OverrideParseException:
-        raise ConfigError(no_override(override)) from None
-
-
-def text_of(override: Override) -> str:
-    """Return the value of an override as it was written, without quotes around it."""
-    return str(override.input_line).partition("=")[2].strip("'\"")
-
-
-def _override(settings: dict[str, Any], override: Override) -> None:
-    """Apply ``key=value``, ``+key=value`` or ``~key``. Raises ConfigError when the key to delete does not exist."""
-    key = override.key_or_group
-    try:
-        if override.is_delete():
-            *parents, name = key.split(".")
-            del reduce(getitem, parents, settings)[name]
-        else:
-            merge(settings, nested(key, override.value()), add=True)
-    except (KeyError, TypeError):
-        raise unknown_key(settings, key, KEYS) from None
+def _known(folder: Path | None, part: str, choice: str) -> dict[str, Any] | None:
+    """Return the settings that a choice has by itself; ``folder`` is the user's."""
+    return read_choice(part, choice)
 
 
 def _check_keys(settings: Mapping[str, Any], known: Any, key: str, added: Sequence[str]) -> None:
@@ -243,33 +249,28 @@ def _check_keys(settings: Mapping[str, Any], known: Any, key: str, added: Sequen
             raise unknown_key(nested(key, known), dotted, KEYS)
 
 
-@remembered
-@cache
-def _known(folder: Path | None, part: str, choice: str) -> dict[str, Any] | None:
-    """Return the settings that a choice has by itself; ``folder`` is the user's."""
-    return read_choice(part, choice)
+_REFERENCE = re.compile(r"\$\{([\w.]+)\}")
 
 
-def _resolved(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings with references, such as ``${horizon}``, replaced by what they refer to."""
-    parts = {part: settings[part] for part in PARTS if part in settings}
+def _resolved(value: Any, settings: Mapping[str, Any], key: str = "") -> Any:
+    """Return settings with each ``${key}`` replaced by the value at that key."""
+    if isinstance(value, dict):
+        return {name: _resolved(item, settings, f"{key}.{name}".lstrip(".")) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_resolved(item, settings, key) for item in value]
+    if not isinstance(value, str) or "${" not in value:
+        return value
     try:
-        if "${" not in str(parts):  # the usual case, a hundred times as fast
-            named = [key for key, value in settings.items() if key in ("uncapped", "scale") or "${" in str(value)]
-            return {**settings, **_refer(json.dumps({key: settings[key] for key in named}))}
-    except OmegaConfBaseException:  # or a reference to a part
-        pass
-    try:
-        return _refer(json.dumps(plain(settings)))
-    except OmegaConfBaseException as error:
-        reason = str(error).partition("\n")[0]
-        raise ConfigError(f"{error.full_key}: found a reference to no value ({reason}), expected a value") from None
+        found = reduce(getitem, _REFERENCE.fullmatch(value)[1].split("."), settings)  # type: ignore[index]
+    except (KeyError, TypeError):
+        raise _no_reference(key, value) from None
+    if isinstance(found, str) and "${" in found:
+        raise ConfigError(f"{key}: found {value}, a reference to another, expected one to a value")
+    return found
 
 
-@lru_cache(maxsize=256)
-def _refer(settings: str) -> dict[str, Any]:
-    resolved: Any = OmegaConf.to_container(OmegaConf.create(json.loads(settings)), resolve=True)
-    return dict(resolved)
+def _no_reference(key: str, found: str) -> ConfigError:
+    return ConfigError(f"{key}: found a reference to no value ({found}), expected a value")
 
 
 def runner_settings(values: Mapping[str, Any]) -> Runner:
@@ -287,7 +288,7 @@ def run_settings(values: dict[str, Any]) -> RunSettings:
     for key, value in values.items():
         if value is None:
             raise ConfigError(f"{key}: found no value, expected one")
-        if isinstance(value, bool):
+        if isinstance(value, bool) and key != "renew":
             raise ConfigError(f"{key}: found {value}, expected {'a word' if key == 'output' else 'a whole number'}")
     try:
         return RunSettings(**(defaults | values))

@@ -1,9 +1,9 @@
 """One experiment: resolved settings, the parts they name, and one repetition of it."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from bench.algorithms.contextual import ContextualAlgorithm
@@ -19,11 +19,10 @@ from bench.tasks.base import Task
 from bench.trace import Trace
 from bench.tuners.base import Tuner
 from bench.tuners.fault import check_proposal, cure
-from runners.config import by_value
-from runners.config.classes import BASES, construct, describe, import_class, is_suites, require
+from runners.config.classes import BASES, construct, describe, import_class, is_named, is_suites, require
 from runners.config.folders import named_folder
-from runners.config.identity import Code, code_of
-from runners.config.renamed import filed
+from runners.config.identity import Code, code_of, other_here, prepare_compiled, session_note, token_of
+from runners.config.key import checksum_of_files, counted
 from runners.config.tree import plain
 
 T = TypeVar("T")
@@ -39,24 +38,22 @@ _NEEDS = {
 _KEYS = (*BASES, "horizon", "seed")
 
 
-@dataclass(frozen=True)
 class Experiment:
     """What is run: everything its numbers depend on, and nothing else.
 
     ``env``, ``algorithm`` (left out or None for tasks without one), ``tuner`` and ``task`` are dicts with the dotted
     path of a class as ``_target_`` and its fields; ``horizon`` is the number of rounds, ``seed`` the base seed. They
-    are copied, with numpy scalars and tuples made plain. Raises ConfigError when a key is missing or unknown, or a
-    value is not plain data.
+    are copied, with numpy scalars and tuples made plain. ``classes``, by part, are those that were handed over as
+    objects: they are used in place of what ``_target_`` names, here and in workers. Raises ConfigError when a key is
+    missing or unknown, or a value is not plain data.
     """
 
-    settings: dict[str, Any]
-
-    def __post_init__(self) -> None:
-        settings = plain(self.settings)
+    def __init__(self, settings: Mapping[str, Any], classes: Mapping[str, type] = MappingProxyType({})) -> None:
+        self.settings: dict[str, Any] = {"algorithm": None} | plain(settings)
+        settings = self.settings
         for key in settings:
             if key not in _KEYS:
                 raise ConfigError(f"{key}: found an unknown key, expected one of: {', '.join(_KEYS)}")
-        settings = {"algorithm": None} | settings
         for key in _KEYS:
             if settings.get(key) is None and key != "algorithm":
                 raise ConfigError(f"{key}: found no value, expected one")
@@ -64,20 +61,20 @@ class Experiment:
             value = settings[key]
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise ConfigError(f"{key}: found {value!r}, expected a whole number, at least {least}")
-        object.__setattr__(self, "settings", settings)
+        self.handed = {part: cls for part, cls in classes.items() if not is_named(cls)}
+        """Classes that no path names, by part."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Experiment) and (self.settings, self.handed) == (other.settings, other.handed)
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: value for name, value in self.__dict__.items() if name != "classes"}  # held ones go by value
-        return {**kept, "_classes": by_value.packed(self.settings)}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        by_value.unpack(state.pop("_classes"))
-        self.__dict__.update(state)
+        _ = self.tokens  # in a worker other objects stand for the classes
+        return {name: value for name, value in self.__dict__.items() if name != "classes"}  # which imports the rest
 
     @cached_property
     def classes(self) -> dict[str, type]:
-        """The classes of its parts, imported; ConfigError, naming the key, where one cannot be."""
-        return part_classes(self.settings)
+        """The classes of its parts: handed over or imported; ConfigError, naming the key, where one cannot be."""
+        return part_classes(self.settings, self.handed)
 
     @property
     def is_suites(self) -> bool:
@@ -86,24 +83,19 @@ class Experiment:
 
     @cached_property
     def fingerprint(self) -> str | None:
-        """Identity of the environment's data: a checksum, ``surrogate``, or None where there is no data.
+        """Identity of the data: a checksum, ``surrogate``, or None where there is no data.
 
-        ``altered-`` or ``packaged-`` precedes the checksum of data that is not the published one, or a sample of it.
+        ``altered-`` or ``packaged-`` precedes the checksum of data that is not the published one, or a sample of it. It
+        is what the environment says, and that of the files which settings name (`runners.config.key`).
         """
-        if self.is_suites:
-            return self._asked(lambda env: env.fingerprint)
-        from runners.config.data_files import data_fingerprint  # of a user's own classes alone
-
-        return self._asked(lambda env: data_fingerprint(env, self.settings, self.classes))
+        declared = self._asked(lambda env: env.fingerprint)
+        files = checksum_of_files(self.settings, self.classes, declared)
+        return declared if files is None else files if declared is None else f"{declared}-with-{files}"
 
     def data_notes(self) -> list[str]:
-        """Return notes on the data that are shown before a run, a line each."""
+        """Return notes on the data and on classes of this session that are shown before a run, a line each."""
         notes = self._asked(lambda env: list(env.notes()))
-        if self.is_suites or self.fingerprint is not None:
-            return notes
-        from runners.config.data_files import opened_otherwise  # of a user's own classes alone
-
-        return [*notes, *opened_otherwise(self.classes)]
+        return [*notes, *(session_note(part, cls) for part, cls in self.handed.items())]
 
     @cached_property
     def most_repetitions(self) -> int | None:
@@ -125,18 +117,27 @@ class Experiment:
         """Return what ``ask`` finds out of the environment; ConfigError if a user's class fails at that."""
         settings, cls = self.settings["env"], self.classes["env"]
         named_folder("BENCH_DATA_DIR")
-        if is_suites(cls):
-            return ask(construct("env", cls, settings))
         try:
             return ask(construct("env", cls, settings))
         except (Exception, SystemExit) as error:
-            if isinstance(error, BenchError):
+            if isinstance(error, BenchError) or is_suites(cls):
                 raise
             raise ConfigError(f"env: {cls.__name__} cannot say which data it reads: {describe(error)}") from error
 
+    def check_here(self) -> None:
+        """Raise ConfigError where code or data of this process, perhaps of another machine, are not what names it."""
+        other = other_here(self.code)
+        if (data := Experiment(self.settings, self.handed).fingerprint) != self.fingerprint:
+            other.append(f"data, which is now {data}")
+        if other:
+            raise ConfigError(
+                f"run {self.run_id}: found other code or data than when it was started ({', '.join(other)}), expected "
+                "the same; start it again"
+            )
+
     def on_data(self, fingerprint: str | None) -> "Experiment":
         """Return this experiment as it is where its data has another fingerprint; it is only for names, not to run."""
-        other = Experiment(self.settings)
+        other = Experiment(self.settings, self.handed)
         other.__dict__["fingerprint"] = fingerprint  # in the place of the cached property
         return other
 
@@ -148,16 +149,22 @@ class Experiment:
     def key(self) -> str:
         """What is asked, in twenty hexadecimal digits: settings by name and value, horizon, seed and data.
 
-        The suite's classes count by name, wherever they stand, a user's by dotted path. A setting that was added later
-        (`bench.component.neutral`) does not count at the value that changes nothing, nor does another name that a class
-        or a setting was given since (`runners.config.renamed`).
+        The suite's classes count by name, wherever they stand, a user's by dotted path, and one that no path names as
+        the object that it is. A setting that was added later (`bench.component.neutral`) does not count at the value
+        that changes nothing.
         """
-        return digest({"settings": self._filed[0], "fingerprint": self.fingerprint}, 20)
+        asked = {"settings": counted(self.settings, self.classes), "fingerprint": self.fingerprint}
+        return digest(asked | ({"session": self.tokens} if self.handed else {}), 20)
+
+    @cached_property
+    def tokens(self) -> dict[str, str]:
+        """What tells classes that no path names from all others, by part."""
+        return {part: token_of(cls) for part, cls in self.handed.items()}
 
     @cached_property
     def stamp(self) -> str:
-        """What answers, in twelve hexadecimal digits: the source of the code, and the packages that compute."""
-        return digest([*self.code, *self._filed[1]], 12)
+        """What answers, in twelve hexadecimal digits: the science, a user's files, and the packages that compute."""
+        return digest(list(self.code), 12)
 
     @cached_property
     def code(self) -> Code:
@@ -174,21 +181,19 @@ class Experiment:
         """What key and stamp are digests of, in words."""
         return {"settings": self.settings, "fingerprint": self.fingerprint, **self.code._asdict()}
 
-    @cached_property
-    def _filed(self) -> tuple[dict[str, Any], list[str]]:
-        """Settings as the key counts them, and which of their names are not today's."""
-        _ = self.classes  # imports what is in the current folder
-        return filed(self.settings)
+
+def part_classes(settings: Mapping[str, Any], handed: Mapping[str, type]) -> dict[str, type]:
+    """Return the class of each part: handed over, or imported, also from the current folder. Raises ConfigError."""
+    parts = [part for part in BASES if settings.get(part) is not None]
+    found = {part: handed[part] if part in handed else import_class(part, settings[part]) for part in parts}
+    for cls in found.values():
+        prepare_compiled(cls)
+    return found
 
 
-def part_classes(settings: dict[str, Any]) -> dict[str, type]:
-    """Import the classes that the settings name, also from the current folder; ConfigError, naming the key, else."""
-    return {part: import_class(part, settings[part]) for part in BASES if settings.get(part) is not None}
-
-
-def build(settings: dict[str, Any]) -> tuple[Task, Tuner]:
+def build(experiment: Experiment) -> tuple[Task, Tuner]:
     """Build fresh task (with environment and algorithm) and tuner; ConfigError, naming the key, if a class refuses."""
-    classes = part_classes(settings)
+    settings, classes = experiment.settings, experiment.classes
     require(classes)
     names = {"env": "environment", "algorithm": "algorithm"}
     parts = {names[part]: construct(part, cls, settings[part]) for part, cls in classes.items() if part in names}
@@ -207,8 +212,8 @@ def check_experiment(experiment: Experiment) -> None:
     Raises BenchError; any other error is left to the repetition, which records its traceback.
     """
     settings = experiment.settings
-    _check_numbers(settings)
-    task, tuner = build(settings)
+    _check_numbers(experiment)
+    task, tuner = build(experiment)
     _ = experiment.run_id
     seeds = Seeds(settings["seed"])
     try:
@@ -235,9 +240,9 @@ def check_experiment(experiment: Experiment) -> None:
         return
 
 
-def _check_numbers(settings: dict[str, Any]) -> None:
+def _check_numbers(experiment: Experiment) -> None:
     """Check what an algorithm would stumble over long after: a bandit's hyper-parameters are finite numbers."""
-    algorithm = part_classes(settings).get("algorithm")
+    settings, algorithm = experiment.settings, experiment.classes.get("algorithm")
     spaces = getattr(algorithm, "spaces", {})
     numbers = algorithm is not None and issubclass(algorithm, ContextualAlgorithm)
     for name, changes in _mapping("algorithm.space", (settings.get("algorithm") or {}).get("space")).items():
@@ -274,5 +279,5 @@ def _check_finite(key: str, values: Sequence[Any]) -> None:
 def run_repetition(experiment: Experiment, repetition: int) -> Trace:
     """Run one repetition with fresh parts."""
     settings = experiment.settings
-    task, tuner = build(settings)
+    task, tuner = build(experiment)
     return run(task, tuner, rounds=settings["horizon"], seeds=Seeds(settings["seed"], repetition))

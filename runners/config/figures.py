@@ -3,16 +3,19 @@
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bench.component import neutral_settings
 from bench.errors import ConfigError
 from bench.report.labels import canonical
-from bench.report.provenance import number_of_rounds
+from bench.report.provenance import key_of, number_of_rounds
 from bench.report.reading import READING, Reading
 from bench.tasks.feedback import Feedback
-from runners.config.compose import Run, from_overrides
+from runners.config.compose import Run, choices_and_values, from_overrides
 from runners.config.filled import filled
+from runners.config.folders import remembered, user_folder
 from runners.config.nearest import one_of
 from runners.config.papers import leaves
 from runners.config.tree import PARTS, choices, class_defaults, path_of, placed, suite_choices, unknown_choice
@@ -25,17 +28,16 @@ if TYPE_CHECKING:  # slow to import
 
 @dataclass(frozen=True)
 class LabelledRun(Run):
-    """One experiment of a figure: its label on each axis, what to add to ``python -m runners.run`` to run just this."""
+    """One experiment of a figure: its label on each axis, what to add to ``python -m runners.run`` to run just this.
+
+    ``keys``: what these overrides choose and set, as deep as values go.
+    """
 
     labels: dict[str, str]
     overrides: list[str]
-
-    @property
-    def is_limit(self) -> bool:
-        """Whether it is one of the configurations that make a limit, and no method of the figure."""
-        from bench.report.limits import is_limit  # slow to import
-
-        return is_limit(self.labels)
+    keys: tuple[str, ...] = ()
+    is_limit: bool = False
+    """Whether it is one of the configurations that make a limit, and no method of the figure."""
 
 
 def figure_names(paper: str | None = None) -> list[str]:
@@ -53,12 +55,18 @@ def load_figure(name: str) -> "Figure":
     ``runs`` have that axis. Raises ConfigError when there is no such figure, label, reading or table, or it is not as
     expected.
     """
+    return _loaded(user_folder(), name)
+
+
+@remembered
+@cache
+def _loaded(_folder: Path | None, name: str) -> "Figure":
     from bench.report.figure import read_figure
 
     if name not in choices("figure"):
         raise unknown_choice("figure", name)
     with placed(f"figure/{name}"):
-        figure = read_figure(filled(name))
+        figure = read_figure(filled(name), is_own=True)
         if named := figure.repetitions_of:
             with_own = [other for other in figure_names(figure.paper) if "repetitions_of" not in filled(other)]
             if f"{figure.paper}/{named}" not in with_own:
@@ -97,10 +105,12 @@ class _AtScale(NamedTuple):
             for labels, words in _product(blocks, reading):
                 if any(labels.get(axis) in out for axis, out in self.left_out.items()):
                     continue
-                overrides = [f"paper={self.figure.paper}", *words, *self.smaller]
+                own = {key_of(word) for word in words}  # what a figure says wins
+                smaller = [word for word in self.smaller if key_of(word) not in own]
+                overrides = [f"paper={self.figure.paper}", *words, *smaller]
                 run = from_overrides([f"scale={self.scale}", *overrides, *self.extra], self.caps)
                 labels |= {READING: reading.name} if reading else {}
-                found.append(LabelledRun(**vars(run), labels=labels, overrides=overrides))
+                found.append(LabelledRun(**vars(run), labels=labels, overrides=overrides, keys=_keys(tuple(overrides))))
         return found
 
     def under(self, reading: Reading, first: Sequence[LabelledRun]) -> list[LabelledRun]:
@@ -132,7 +142,7 @@ class _AtScale(NamedTuple):
         runs = self.runs(self.figure.model_copy(update={"runs": blocks}))
         most = limits.repetitions
         return [
-            replace(run, settings=replace(run.settings, repetitions=min(run.settings.repetitions, most)))
+            replace(run, settings=replace(run.settings, repetitions=min(run.settings.repetitions, most)), is_limit=True)
             for run in runs
         ]
 
@@ -152,6 +162,12 @@ def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = T
     runs = [*first, *(run for reading in others for run in at_scale.under(reading, first))]
     at_scale.check_sources(runs)
     return runs + (at_scale.fixed() if readings else [])
+
+
+@cache
+def _keys(overrides: tuple[str, ...]) -> tuple[str, ...]:
+    choices, values = choices_and_values(overrides)
+    return (*choices, *(leaf for key, value, _ in values for leaf in leaves(value, key)))
 
 
 _FEEDBACK = neutral_settings(Feedback)

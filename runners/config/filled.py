@@ -9,7 +9,7 @@ from bench.errors import ConfigError
 from bench.report.labels import labels_of
 from runners.config.nearest import one_of
 from runners.config.papers import load_paper, published
-from runners.config.tree import expect, merge, read
+from runners.config.tree import expect, merge, path_of, read
 
 
 def filled(name: str) -> dict[str, Any]:
@@ -34,6 +34,8 @@ def filled(name: str) -> dict[str, Any]:
             block[axis] = entry if isinstance(entry, dict) else _shared_labels(name, axis, entry)
     if "readings" in figure:
         figure["readings"] = [_shared_reading(name, reading, figure["runs"]) for reading in figure["readings"]]
+    if path_of(f"looks/{figure['paper']}"):
+        figure.setdefault("looks", read(f"looks/{figure['paper']}"))
     figure["claims"] = [claim for template in figure.get("claims", []) for claim in claims_for_each(template)]
     if "published" in figure:
         labels: dict[str, dict[str, None]] = {}

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -59,6 +60,11 @@ def readable() -> Iterator[None]:
 
 def user_folder() -> Path | None:
     """Return the folder of a user's own files: ``BENCH_CONF_DIR``, else ``conf`` in the current folder, if any."""
+    return _user_folder(os.environ.get("BENCH_CONF_DIR", ""), os.getcwd())
+
+
+@cache
+def _user_folder(_given: str, _current: str) -> Path | None:
     named = named_folder("BENCH_CONF_DIR")
     folder = named or Path("conf")
     with readable():
@@ -78,6 +84,7 @@ def remembered(results: "_lru_cache_wrapper[T]") -> "_lru_cache_wrapper[T]":
 def look_again() -> None:
     """Forget what was made of configuration files if one has changed since, as between two cells of a notebook."""
     global _files
+    _user_folder.cache_clear()
     with readable():
         found = {
             (path, status.st_mtime_ns, status.st_size)
@@ -89,3 +96,11 @@ def look_again() -> None:
         _files = found
         for results in _remembered:
             results.cache_clear()
+
+
+def results_folder() -> Path:
+    """Return ``BENCH_RESULTS_DIR``, else ``results`` in the current folder, or in the checkout that this lies in."""
+    if given := named_folder("BENCH_RESULTS_DIR"):
+        return given
+    here = Path.cwd()
+    return (CHECKOUT if CHECKOUT and here.is_relative_to(CHECKOUT) else here) / "results"

@@ -1,7 +1,7 @@
 """The configuration files as Hydra sees them: the suite's groups and a user's own, and what a paper sets."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+import argparse
+import os
 from typing import Any
 
 from hydra.core.config_search_path import ConfigSearchPath
@@ -9,24 +9,21 @@ from hydra.core.object_type import ObjectType
 from hydra.core.plugins import Plugins
 from hydra.plugins.config_source import ConfigResult, ConfigSource
 from hydra.plugins.search_path_plugin import SearchPathPlugin
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import OmegaConf
 
-from runners.config.folders import CONF, CONFIGS
-from runners.config.papers import leaves, paper_settings
+from runners.config.folders import CONF, results_folder
+from runners.config.papers import paper_settings
 from runners.config.tree import (
     CLASS,
     GROUPS,
     PARTS,
+    Open,
     choices,
     groups,
-    merge,
-    nested,
     path_of,
-    placed,
     plain,
     read,
     read_choice,
-    refuse_hydra,
 )
 
 
@@ -56,15 +53,11 @@ class Groups(ConfigSource):
             content = read_choice(group, name) or {}
         else:
             content, header = read(config_path), self._get_header_dict(path.read_text(encoding="utf-8"))
-            if CONFIGS not in path.parents:
-                _refuse_hydra(config_path, nested(header["package"] or "_group_", content))
             if name and group in PARTS:  # with all settings of the class
                 settings = read_choice(group, name)
                 content = {**content, **({group: settings} if group in content else settings or {})}
         config = OmegaConf.create(plain(content))
-        for node in (config, config.get(group)) if name and group in (*PARTS, "runner") else ():
-            if isinstance(node, DictConfig):
-                OmegaConf.set_struct(node, False)  # which keys there are is checked when a run is made
+        _open(config, content)
         return ConfigResult(self.provider, self.full_path(), config, header)
 
     def is_config(self, config_path: str) -> bool:
@@ -76,7 +69,7 @@ class Groups(ConfigSource):
         return path_of(config_path) is not None
 
     def is_group(self, config_path: str) -> bool:
-        return config_path in groups() or config_path.partition("/")[0] in ("papers", "figure")
+        return config_path in ("", *groups()) or config_path.partition("/")[0] in ("papers", "figure")
 
     def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
         if not config_path:
@@ -85,35 +78,31 @@ class Groups(ConfigSource):
         return [name for name in names if name != "custom"]  # which says nothing by itself
 
 
-def _refuse_hydra(name: str, content: Mapping[str, Any]) -> None:
-    """Refuse what a user's file sets of Hydra without effect, at the top or below the package of its header."""
-    for key in leaves(content):
-        with placed(name):
-            refuse_hydra(key.removeprefix("_global_.").removeprefix("_group_."))
-
-
-def settings_alone(group: str, choice: str, paper: str) -> dict[str, Any] | None:
-    """Return the settings of a group after a choice and what a paper sets there.
-
-    None where there is no such choice, or its file says something of other groups.
-    """
-    source = Groups("suite", f"groups://{CONF}")
-    if group not in GROUPS or not source.is_config(f"{group}/{choice}"):
-        return None
-    loaded = source.load_config(f"{group}/{choice}")
-    if loaded.header.get("package") or "defaults" in loaded.config:
-        return None
-    settings: Any = OmegaConf.to_container(loaded.config)
-    if group in PARTS:
-        merge(settings, paper_settings(group, paper, choice), add=True)
-    return dict(settings)
+def _open(node: Any, content: Any) -> None:
+    """Let settings of the user's choice be set without a plus."""
+    if isinstance(content, Open):
+        OmegaConf.set_struct(node, False)
+    for key, value in content.items() if isinstance(content, dict) else ():
+        if isinstance(value, dict):
+            _open(node[key], value)
 
 
 class _SearchPath(SearchPathPlugin):
+    """The suite's files are found from every configuration, also from a user's own (``--config-path``)."""
+
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
+        given, _ = _FOLDER.parse_known_args()
+        if given.config_dir:
+            os.environ["BENCH_CONF_DIR"] = os.path.abspath(given.config_dir)
         for element in search_path.get_path():
             if element.path.removeprefix("file://") == CONF:
                 element.path = f"groups://{CONF}"
+                return
+        search_path.append("suite", f"groups://{CONF}")
+
+
+_FOLDER = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+_FOLDER.add_argument("--config-dir", "-cd")
 
 
 def _least(*values: Any) -> Any:
@@ -122,18 +111,15 @@ def _least(*values: Any) -> Any:
     return min(numbers) if all(isinstance(value, int) for value in numbers) else values[0]
 
 
-_HYDRAS_OWN = ("env", "help", "hydra_help", "hydra_logging", "job_logging", "launcher", "output", "sweeper")
-"""Groups about the job, in which only a user's words or files can choose."""
-
-
-def without_hydras_own(words: Sequence[str], folder: Path | None) -> list[str]:
-    """Return words of which Hydra composes the same in three quarters of the time; ``folder`` is the user's."""
-    chosen = folder or "hydra/" in str(words)
-    return [*words, *(() if chosen else (f"~hydra/{group}" for group in _HYDRAS_OWN))]
-
-
 def register() -> None:
     """Let Hydra read configurations from here."""
     for plugin in (Groups, _SearchPath):
         Plugins.instance().register(plugin)
-    OmegaConf.register_new_resolver("least", _least, replace=True)
+
+
+def _results() -> str:
+    return str(results_folder())
+
+
+OmegaConf.register_new_resolver("least", _least, replace=True)
+OmegaConf.register_new_resolver("results", _results, replace=True)

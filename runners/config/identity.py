@@ -1,177 +1,139 @@
-"""What made a run, as one hash: the source of the code that is run, and the versions of the packages that compute."""
+"""What made a run: the bytes of the science and of a user's files, and the versions of the packages that compute.
 
-import importlib.machinery
-import importlib.metadata
-import importlib.util
+A class that no path names (of a notebook's cell, the main script, inside a function, of a module before its reload) is
+known by what is sent of it to a worker.
+"""
+
 import os
-import re
 import sys
-import sysconfig
+import uuid
 from collections.abc import Iterator, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from bench.digest import digest
 from bench.errors import ConfigError
-from runners.config.by_value import INTERFACE, held_as
-from runners.config.classes import version
-from runners.config.sources import Status, read, status_of
-
-ALWAYS = ("bench.loop", "bench.trace", "bench.seeding")
-"""Modules that every run goes through."""
+from bench.jit import cache_apart
+from runners.config.classes import file_of, is_suites, is_users, version
 
 COMPUTING = ("numba", "numpy", "obp", "optuna", "pandas", "scikit-learn", "scikit-optimize", "scipy", "torch")
 """Packages whose version may move a number."""
 
-_OTHERS = {"pooch", "pydantic", "requests", "rich", "tqdm"}
-"""Packages that the suite's modules import and that compute nothing."""
+_ALWAYS = ("numba", "numpy", "pandas", "scipy")
+_BENCH = Path(__file__).resolve().parents[2] / "bench"
+_NO_SCIENCE = {"audit", "conformance", "gallery", "papers", "report"}
+"""Folders of `bench` that no repetition is made by."""
 
-_STANDARD = tuple({os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "platstdlib")})
-_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+_seen: dict[str, tuple[Any, str]] = {}
+"""Digests of modules of users, each with what was imported then: a reload makes another."""
+_beside: dict[str, dict[str, Any]] = {}
+"""By module of a class: the modules that count, with what was imported when it was first looked at."""
 
 
 class Code(NamedTuple):
-    """What classes are made of: modules of the project and the user with their digests, and packages by version."""
+    """What classes are made of: digests of the science and of a user's modules, and packages by version."""
 
     modules: dict[str, str]
     packages: dict[str, str | None]
 
 
 def code_of(classes: Mapping[str, type]) -> Code:
-    """Return the modules of the project and the user that ``classes`` are made of, and the packages they compute with.
+    """Return what ``classes`` are made of.
 
-    Modules are those of every class they inherit from, the loop, and whatever these import anywhere in their text,
-    except the standard library and installed packages. They count as syntax trees without docstrings and without the
-    messages of errors that are raised, so comments and layout don't; of a class that no file can be imported for (see
-    `by_value`) its own source counts. Packages are those that these modules import, and those of `COMPUTING` that they
-    require in turn. Imports are found by reading, so one that is put together at run time is not noticed. Raises
-    ConfigError when the source of a class is not found, or is no longer that of the module in memory.
+    A user's modules are those of each class and its bases, and all that are loaded from their folders after its import.
+    Packages are those that any run may use, and those that a class names in ``requires``. Raises ConfigError where a
+    user's file was edited since this process imported it, or imported anew since the module of the class.
     """
-    held = {f"{cls.__module__}.{cls.__qualname__}": own for cls in classes.values() if (own := held_as(cls))}
-    roots = frozenset((*ALWAYS, *_modules_of(classes)))
-    used = frozenset(name for own in held.values() for name in own.modules)
-    found = _found.get((roots, used))
-    if found is None or any(status_of(_locate(name)) != status for name, status in found[0].items()):
-        _found[roots, used] = found = _find(roots, used)
-    digests = found[1] | {name: own.digest for name, own in held.items()}
-    return Code(digests, {name: version(name) for name in found[2]})
+    names = {name for cls in classes.values() for name in users_modules(cls)}
+    needed = {package for cls in classes.values() for package in getattr(cls, "requires", ())}
+    needed |= {"scikit-learn"} if "scikit-optimize" in needed else set()  # whose processes it fits
+    modules = {name: _of_module(name) for name in ("bench", *sorted(names))}
+    return Code(modules, {name: version(name) for name in sorted({*_ALWAYS, *needed})})
 
 
-_found: dict[tuple[frozenset[str], frozenset[str]], tuple[dict[str, Status], dict[str, str], tuple[str, ...]]] = {}
-_in_memory: dict[str, tuple[Any, str]] = {}
+def prepare_compiled(cls: type) -> None:
+    """Let what numba caches of a user's functions be that of her files as they are."""
+    if not is_suites(cls):
+        names = users_modules(cls)
+        modules = [sys.modules[name] for name in {*names, cls.__module__} & sys.modules.keys()]
+        cache_apart(modules, digest({name: _of_module(name) for name in names}, 12))
 
 
-def _modules_of(classes: Mapping[str, type]) -> Iterator[str]:
-    """Yield the modules of the classes and of those they inherit from, unless installed or standard."""
-    for part, cls in classes.items():
-        package = cls.__module__.partition(".")[0]
-        for base in cls.__mro__:
-            name = base.__module__
-            if name.partition(".")[0] in sys.builtin_module_names or (name == cls.__module__ and held_as(cls)):
-                continue
-            path = _locate(name)
-            if path is None:
-                raise ConfigError(
-                    f"{part}._target_: found the class {base.__qualname__}, whose source file is missing (module "
-                    f"{name}), expected a class in its own file"
-                )
-            if name.partition(".")[0] == package or _belongs(path):
-                yield name
+def other_here(code: Code) -> list[str]:
+    """Return which modules that are loaded in this process, and which packages, are not those of ``code``."""
+    modules = {name: _of_module(name) for name in code.modules if name in sys.modules}
+    packages = {name: version(name) for name in code.packages}
+    found, expected = {**modules, **packages}, {**code.modules, **code.packages}
+    return [name for name, value in found.items() if value != expected[name]]
 
 
-def _find(roots: frozenset[str], used: frozenset[str]) -> tuple[dict[str, Status], dict[str, str], tuple[str, ...]]:
-    """Return the status of each file, the digest of each module, and the names of the packages."""
-    packages = {name.partition(".")[0] for name in roots}
-    statuses: dict[str, Status] = {}
-    digests: dict[str, str] = {}
-    others: set[str] = set()
-    seen: set[str] = set()
-    todo = sorted(roots | used)
-    while todo:
-        name = todo.pop()
-        if not name or name in seen or name.partition(".")[0] == INTERFACE:
-            continue
-        seen.add(name)
-        todo.append(name.rpartition(".")[0])  # importing a.b runs a first
-        path = _locate(name)
-        if path is None or not (name.partition(".")[0] in packages or _belongs(path)):
-            others.add(name.partition(".")[0])
-            continue
-        status = status_of(path)
-        if status is None:
-            raise ConfigError(f"{path}: found no file, expected the source of the module {name}")
-        source = read(name, status)
-        _refuse_outdated(name, path, source.digest)
-        statuses[name] = status
-        digests[name] = source.digest
-        todo += source.imports
-    return statuses, digests, _distributions(others - packages - sys.stdlib_module_names)
+def session_note(part: str, cls: type) -> str:
+    return (
+        f"{part} {cls.__name__}: defined in this session; its repetitions are kept for this session only; save it in a "
+        "module to keep them"
+    )
 
 
-def _distributions(modules: set[str]) -> tuple[str, ...]:
-    """Return the packages that hold some modules, and those that compute which they require."""
-    direct = {name for module in modules for name in _distribution(module)} - _OTHERS
-    return tuple(sorted(direct | {name for package in direct for name in _required(package)}))
+def token_of(cls: type) -> str:
+    """Return what tells a class that no path names from all others, also of another session, and of other helpers."""
+    import cloudpickle  # by which joblib sends them
 
-
-@cache
-def _distribution(module: str) -> tuple[str, ...]:
-    """Return the packages that hold a module; none if it is not installed."""
-    if _locate(module) is None:
-        return ()
-    return (module,) if version(module) else tuple(_all_distributions().get(module, ()))
-
-
-@cache
-def _all_distributions() -> Mapping[str, list[str]]:
-    return importlib.metadata.packages_distributions()  # reads the list of files of every package
-
-
-@cache
-def _required(package: str) -> frozenset[str]:
-    texts = importlib.metadata.requires(package) or ()
-    names = {re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0].lower() for text in texts if "extra ==" not in text}
-    return frozenset(names.intersection(COMPUTING))
-
-
-def _refuse_outdated(name: str, path: str, found: str) -> None:
-    """Refuse a file that was edited since this process imported it: what is run would not be what is hashed."""
-    if name not in sys.modules:
-        return
-    imported = sys.modules[name].__spec__
-    before = _in_memory.get(name)
-    if before is None or before[0] is not imported:  # imported anew
-        _in_memory[name] = imported, found
-    elif before[1] != found:
-        raise ConfigError(
-            f"{path}: found code that is newer than what this process has imported, expected a restart (or a reload "
-            f"of the module {name})"
-        )
-
-
-def _locate(name: str) -> str | None:
-    """Return the file of a module without importing anything; None where there is no such module or no file."""
-    module = sys.modules.get(name)
-    if module is not None:
-        return getattr(module, "__file__", None)
-    spec = _find_spec(name)
-    return spec.origin if spec is not None and spec.has_location else None
-
-
-def _find_spec(name: str) -> importlib.machinery.ModuleSpec | None:
-    parent = name.rpartition(".")[0]
     try:
-        if not parent:
-            return importlib.util.find_spec(name)
-        if parent in sys.modules:
-            locations = getattr(sys.modules[parent], "__path__", None)
-        else:
-            spec = _find_spec(parent)
-            locations = spec.submodule_search_locations if spec is not None else None
-        return importlib.machinery.PathFinder.find_spec(name, locations) if locations is not None else None
-    except (ImportError, ValueError):
-        return None
+        return digest(cloudpickle.dumps(cls), 12)  # has a number that is drawn for this class object in this process
+    except Exception:  # what cannot be sent to workers is never the same again
+        return uuid.uuid4().hex[:12]
 
 
-def _belongs(path: str) -> bool:
-    """Whether a file is neither installed nor part of Python."""
-    return not path.startswith(_STANDARD) and not any(folder in path for folder in _INSTALLED)
+def users_modules(cls: type) -> list[str]:
+    """Return the user's modules that count for a class of hers, none for one of the suite's."""
+    home = cls.__module__
+    if is_suites(cls):
+        return []
+    if home == "__main__" or home not in _beside or _beside[home].get(home) is not _imported(home):
+        homes = [home, *(base.__module__ for base in cls.__mro__ if is_users(file_of(base.__module__)))]
+        _beside[home] = {name: _imported(name) for each in homes for name in _loaded_with(each)}
+    for name, before in _beside[home].items():
+        if _imported(name) is not before:
+            raise ConfigError(
+                f"{file_of(name)}: found {name} imported anew since {home} was, expected importlib.reload({home}), too"
+            )
+    return sorted(_beside[home])
+
+
+def _loaded_with(home: str) -> Iterator[str]:
+    """Yield the modules that are loaded from where a module is imported from, and below; of what is installed its own.
+
+    A cell's home is the current folder.
+    """
+    file = file_of(home)
+    levels = 0 if home == "__main__" else home.count(".") + (Path(file).name == "__init__.py")
+    folder = os.path.join(Path(file).parents[levels] if file else Path.cwd(), "")
+    for name in list(sys.modules):
+        is_own = name.partition(".")[0] == home.partition(".")[0] or is_users(file_of(name))
+        if is_own and name not in ("__main__", "__mp_main__") and file_of(name).startswith(folder):
+            yield name
+
+
+def _imported(name: str) -> Any:
+    return getattr(sys.modules.get(name), "__spec__", None)
+
+
+def _of_module(name: str) -> str:
+    """Return the digest of a module's file."""
+    if name == "bench":
+        return _of_bench()
+    found = digest(Path(file_of(name)).read_bytes(), 20)
+    if _seen.get(name, ("", ""))[0] is not _imported(name):
+        _seen[name] = _imported(name), found
+    if _seen[name][1] != found and "IPython.extensions.autoreload" not in sys.modules:  # which edits it in place
+        raise ConfigError(
+            f"{file_of(name)}: found an edit since {name} was imported, expected importlib.reload({name}), or a restart"
+        )
+    return found
+
+
+@cache
+def _of_bench() -> str:
+    files = sorted(path for path in _BENCH.rglob("*.py") if path.relative_to(_BENCH).parts[0] not in _NO_SCIENCE)
+    return digest({path.relative_to(_BENCH).as_posix(): digest(path.read_bytes()) for path in files}, 20)

@@ -1,5 +1,6 @@
-"""Classes that installed packages list as choices."""
+"""Classes by their dotted paths, and those that installed packages list as choices."""
 
+import importlib
 import importlib.metadata
 from functools import cache
 from typing import Any
@@ -32,3 +33,13 @@ def listed(group: str) -> dict[str, str]:
 @cache
 def _points() -> Any:  # its type differs between versions of Python
     return importlib.metadata.entry_points()  # opens all installed packages
+
+
+def class_at(path: str) -> type | None:
+    """Return the class at a dotted path, None where there is none: a run that needs it says so."""
+    module, _, name = path.rpartition(".")
+    try:
+        found = getattr(importlib.import_module(module), name, None)
+    except Exception:  # a user's module may fail in any way while it is imported
+        return None
+    return found if isinstance(found, type) else None

@@ -14,9 +14,8 @@ import yaml
 
 from bench.component import defaults
 from bench.errors import ConfigError
-from runners.config.by_value import class_at
 from runners.config.folders import CONFIGS, readable, remembered, user_folder
-from runners.config.listed import listed
+from runners.config.listed import class_at, listed
 from runners.config.nearest import classes_here, file_of_data, one_of
 from runners.config.yaml_text import line_of, load
 
@@ -25,7 +24,7 @@ CLASS = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 """The dotted path of a class, which a part can be in place of a choice."""
 GROUPS = (*PARTS, "paper", "scale", "runner")
 _OF_PAPERS = {"paper": "papers/{}/settings.yaml", "published": "papers/{}/published.yaml",
-              "headlines": "papers/{}/headlines.yaml"}  # fmt: skip
+              "headlines": "papers/{}/headlines.yaml", "looks": "papers/{}/looks.yaml"}  # fmt: skip
 
 _LEAVES = frozenset((type(None), bool, int, float, str))
 """The types of plain data that hold nothing."""
@@ -149,11 +148,27 @@ def read_choice(group: str, name: str) -> dict[str, Any] | None:
     return settings
 
 
+def implied(group: str, name: str) -> dict[str, str]:
+    """Return what the file of a choice chooses in other groups: its lines ``override /group: choice``."""
+    if CLASS.fullmatch(name) or path_of(f"{group}/{name}") is None:
+        return {}
+    lines = (line for line in read(f"{group}/{name}").get("defaults", []) if isinstance(line, dict))
+    pairs = [pair for line in lines for pair in line.items()]
+    return {key.removeprefix("override /"): choice for key, choice in pairs if key.startswith("override /")}
+
+
 def _stated(group: str, name: str) -> dict[str, Any] | None:
     if name in listed(group) and path_of(f"{group}/{name}") is None:
         return {"_target_": listed(group)[name]}
     content = read(f"{group}/{name}")
-    return content[group] if group in content else {k: v for k, v in content.items() if k != "defaults"}
+    stated = content[group] if group in content else {k: v for k, v in content.items() if k != "defaults"}
+    bases = [line for line in content.get("defaults", []) if isinstance(line, str) and line != "_self_"]
+    if bases and stated is not None:  # choices of the same group, which this one changes
+        own, stated = stated, {}
+        for base in bases:
+            merge(stated, _stated(group, base) or {}, add=True)
+        merge(stated, own, add=True)
+    return stated
 
 
 def class_of(group: str, name: str) -> str:
@@ -248,23 +263,8 @@ def groups() -> list[str]:
     return sorted({*GROUPS, "figure", *own})
 
 
-_OF_HYDRA = ("hydra.mode", "hydra.sweeper.params", "hydra/help", "hydra.help")
-"""What of Hydra's own settings has an effect here."""
-
-
-def refuse_hydra(key: str) -> None:
-    """Refuse a key of Hydra's own, such as ``hydra.run.dir`` or ``hydra/launcher``, that has no effect here."""
-    if re.split("[.@/]", key)[0] == "hydra" and not key.startswith(_OF_HYDRA):
-        raise ConfigError(
-            f"{key}: found a setting of Hydra without effect here, expected jobs=4 or runner=dask for more processes, "
-            "and the folder of results in BENCH_RESULTS_DIR",
-            at=[key],
-        )
-
-
 def unknown_choice(group: str, found: str) -> ConfigError:
     """Say which choices a group has in place of one that does not exist."""
-    refuse_hydra(f"{group}/{found}".rpartition("/")[0])
     if group == "env" and (data := file_of_data(found)):
         return ConfigError(data, at=[found, group])
     own = classes_here(found) if group in PARTS else []

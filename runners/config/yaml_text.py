@@ -15,10 +15,19 @@ class _Loader(yaml.CSafeLoader):
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         keys: set[Any] = set()
+        numbers: dict[Any, str] = {}
         for key, value in node.value:
             if str(key.value) in keys:
                 raise ConstructorError(None, None, f"found duplicate key {key.value}", key.start_mark)
             keys.add(str(key.value))
+            if key.tag.endswith((":int", ":float")):
+                number = self.construct_number(key)
+                if other := numbers.get(number):
+                    reason = (
+                        f"found the keys {other} and {key.value}, which are one number, expected quotes around them"
+                    )
+                    raise ConstructorError(None, None, reason, key.start_mark)
+                numbers[number] = key.value
             if node.flow_style and isinstance(value, yaml.ScalarNode) and not (value.value or value.style):
                 reason = (
                     f"found '{key.value}' in braces without a value, expected {{key: value}}, or brackets for a list"

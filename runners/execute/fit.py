@@ -52,7 +52,7 @@ def _fit(experiment: Experiment, column: str, limit: float | None) -> Fit:
         return Fit(one_line(error))
     try:
         with time_limit(limit):
-            task, tuner = build(experiment.settings)
+            task, tuner = build(experiment)
             searches = None if tuner.leaves_space else capabilities(tuner).interval
             notes = tuple(experiment.data_notes())
             return Fit("", _columns(experiment, task, column), searches, tuple(_apart(task)), notes)
@@ -69,7 +69,7 @@ def _columns(experiment: Experiment, task: Task, column: str) -> tuple[str, ...]
     problem = task.start(settings["horizon"], Seeds(settings["seed"]))
     if column in task.sums:
         return tuple(task.sums)
-    task, tuner = build(settings)
+    task, tuner = build(experiment)
     at_random = max(task.random_rounds, tuner.random_rounds(problem))
     return tuple(run(task, tuner, rounds=min(settings["horizon"], at_random + 1)).columns())
 

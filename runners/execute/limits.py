@@ -30,19 +30,14 @@ _OVER = 75
 WITHOUT_FILES = 76
 """Exit code of a process that ends since all its files were closed."""
 
-stopping = threading.Event()
-"""Whether this process was asked to stop."""
 is_command = threading.Event()
 """Whether this process is a command, which may be ended for a limit of time, and not a notebook or a program."""
 _in_worker = threading.Event()
 
 
-def raise_if_stopped(error: BaseException | None = None) -> None:
-    """Raise KeyboardInterrupt if this process was asked to stop, whatever the outcome, or if ``error`` is one.
-
-    A worker is not asked to stop but killed: a KeyboardInterrupt there comes from a user's code.
-    """
-    if not _in_worker.is_set() and (stopping.is_set() or isinstance(error, KeyboardInterrupt)):
+def raise_if_stopped(error: BaseException) -> None:
+    """Raise a KeyboardInterrupt anew; one in a worker, which hears no Ctrl-C, comes from a user's code."""
+    if not _in_worker.is_set() and isinstance(error, KeyboardInterrupt):
         raise KeyboardInterrupt
 
 

@@ -9,7 +9,6 @@ from bench.report.labels import Selection, matches
 from bench.report.provenance import Provenance, factored, key_of
 from bench.report.reading import READING
 from runners.config.classes import is_suites
-from runners.config.compose import parse
 from runners.config.figures import LabelledRun, expand, load_figure, settings_of
 from runners.config.papers import leaves, load_paper
 from runners.execute.asked_figure import has_all
@@ -113,8 +112,6 @@ def settings_table(figure: Figure, runs: list[LabelledRun], scale: str = "paper"
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     smaller = set(map(key_of, figure.scales[scale].overrides if scale in figure.scales else []))
     for labelled in runs:
-        words = [leaves(parse(word).value(), key_of(word)) for word in labelled.overrides]
-        by_figure = {key for keys in words for key in keys}
         own = [part for part, cls in labelled.experiment.classes.items() if not is_suites(cls)]
         for general, key, value in settings_of(labelled):
             is_size = general == key
@@ -122,7 +119,7 @@ def settings_table(figure: Figure, runs: list[LabelledRun], scale: str = "paper"
                 source, where = "scale", "as the scale or the command says"
             elif general in figure_sources:
                 source, where = figure_sources[general]
-            elif general in by_figure and value != of_paper.get(key):
+            elif general in labelled.keys and value != of_paper.get(key):
                 source, where = "assumed", "the figure sets it"
             else:
                 default = ("assumed", f"the {'class' if key.partition('.')[0] in own else 'suite'}'s default")

@@ -2,10 +2,9 @@
 
 import time
 import traceback
-from dataclasses import replace
 from typing import Literal, NamedTuple
 
-from bench.errors import BenchError, ConfigError, TaskError
+from bench.errors import BenchError, TaskError
 from bench.seeding import Seeds
 from runners.config.classes import describe, is_suites
 from runners.config.experiment import Experiment, build, check_experiment, run_repetition
@@ -47,7 +46,6 @@ def repeat(experiment: Experiment, repetition: int, store: Store, limit: float |
         raise_if_stopped(error)
         return failed(store, experiment, repetition, error)
     seconds = time.perf_counter() - start
-    raise_if_stopped()
     store.write(*named, columns, {"seconds": seconds, "costs": trace.costs, "environment": environment()})
     return Answer(named, "new")
 
@@ -92,19 +90,14 @@ def _check_identity(experiment: Experiment) -> None:
     """Refuse to run other code or data than what the run is named after (edited meanwhile, or not on this machine)."""
     if experiment.run_id in _checked:
         return
-    here = replace(experiment)
-    if here.run_id != experiment.run_id:
-        raise ConfigError(
-            f"run {experiment.run_id}: found other code or data than when it was started (data now: "
-            f"{here.fingerprint}), expected the same; start it again"
-        )
+    experiment.check_here()
     _checked.add(experiment.run_id)
 
 
 def start(experiment: Experiment) -> None:
     """Start a task once, which prepares its data; what fails here is left to the repetitions."""
     try:
-        build(experiment.settings)[0].start(1, Seeds(experiment.settings["seed"]))
+        build(experiment)[0].start(1, Seeds(experiment.settings["seed"]))
     except BaseException as error:
         raise_if_stopped(error)
 

@@ -5,7 +5,6 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from bench.columns import is_measured
@@ -114,7 +113,7 @@ def _frozen() -> Iterator[None]:
 def _warm_up(experiment: Experiment) -> None:
     with suppress(Exception, SystemExit):  # what fails here fails again where it is recorded
         short = min(experiment.settings["horizon"], WARM_UP_ROUNDS)
-        run_repetition(replace(experiment, settings={**experiment.settings, "horizon": short}), 0)
+        run_repetition(Experiment({**experiment.settings, "horizon": short}, experiment.handed), 0)
 
 
 def _once(experiment: Experiment) -> dict[str, float]:
@@ -129,7 +128,7 @@ def _once(experiment: Experiment) -> dict[str, float]:
 
 def _tuner_once(experiment: Experiment) -> dict[str, float]:
     settings = experiment.settings
-    task, tuner = build(settings)
+    task, tuner = build(experiment)
     started: list[tuple[Problem, Seeds | None]] = []
     told: list[float] = []
     start, tell = tuner.start, tuner.tell

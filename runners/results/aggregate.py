@@ -102,9 +102,10 @@ def thin(
     return Kept(rounds[places], curves, finals, seconds)
 
 
-def curve_table(runs: Sequence[Repetitions]) -> pd.DataFrame:
-    """Return mean curves, over the rounds that all repetitions of an experiment have.
+def curve_table(runs: Sequence[Repetitions], each: Sequence[str] = ()) -> pd.DataFrame:
+    """Return mean curves, over the rounds that all repetitions of an experiment have; of columns ``each`` all curves.
 
+    The curve of one repetition has the column ``regret@3``, and n = 1.
     Axes, ``column``, ``round``, ``mean``, ``std``, ``ci_low``, ``ci_high``, ``n``; empty without curves. A column that
     is not set in some round, such as a hyper-parameter before the tuner is asked, has no curve.
     """
@@ -130,6 +131,10 @@ def curve_table(runs: Sequence[Repetitions]) -> pd.DataFrame:
             table = {name: np.full(len(rounds), value, dtype=object) for name, value in same.items()}
             table |= {"round": rounds, "mean": mean, "std": std, "ci_low": low, "ci_high": high}
             parts.append({**table, "n": np.full(len(rounds), len(values))})
+            for number, own in zip(run.kept, values, strict=True) if column in each else ():
+                alone = {"column": np.full(len(rounds), f"{column}@{number}", dtype=object), "mean": own}
+                blank = dict.fromkeys(("std", "ci_low", "ci_high"), np.full(len(rounds), np.nan))
+                parts.append({**table, **alone, **blank, "n": np.full(len(rounds), 1)})
     names = parts[0] if parts else ()
     return pd.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in names})
 

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from bench.columns import is_measured
 from bench.errors import StoreError
 from bench.report.reading import READING
+from bench.report.tables import unquoted
 from runners.results.aggregate import Kept
 from runners.results.capture import kind_of_machine
 from runners.results.store import read_json, write_together
@@ -197,7 +198,10 @@ def _seconds(folder: Path, wanted: Collection[str]) -> dict[tuple[str, int], dic
 def read_seconds(folder: Path) -> pd.DataFrame:
     """Return the measured seconds beside a figure: axes as words, ``repetition``, and seconds as numbers."""
     table = pd.read_csv(folder / SECONDS, dtype=str, keep_default_na=False)
-    for name in table.columns[list(table.columns).index("repetition") :]:
+    place = list(table.columns).index("repetition")
+    for name in table.columns[:place]:
+        table[name] = unquoted(table[name])
+    for name in table.columns[place:]:
         table[name] = pd.to_numeric(table[name])
     return table
 

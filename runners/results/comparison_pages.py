@@ -4,18 +4,29 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from bench.gallery.papers import COMPARE, comparisons
-from bench.gallery.render import build_comparisons
+from bench.gallery.folders import comparisons
+from bench.gallery.papers import COMPARE
+from bench.gallery.render import OWN, SITE, pages_of
 from bench.gallery.stored import PAGE
+from runners.config.folders import CHECKOUT
 from runners.results.store import write_text
 
 _MARK = '<meta name="generator" content="bandit-tuning-bench">'
 
 
-def write_comparisons(folder: Path) -> Path:
-    """Write only the pages of a user's comparisons, and return the one that lists them."""
+def is_suites(folder: Path) -> bool:
+    """Return whether a folder of results is the checkout's own, with the committed results of all papers."""
+    return CHECKOUT is not None and folder.resolve() == (CHECKOUT / "results").resolve()
+
+
+def write_comparisons(folder: Path, name: str) -> Path:
+    """Write the page of one of a user's comparisons, and the one that lists them all, which is returned."""
     in_gallery = (folder / PAGE).exists()
-    write_pages(folder, build_comparisons(comparisons(folder, in_gallery=in_gallery), in_gallery=in_gallery))
+    page = comparisons(folder, in_gallery=in_gallery)
+    for other in page.made:
+        other.is_fresh = other.is_fresh or (other.name != name and (folder / other.folder / PAGE).is_file())
+    site = (SITE if is_suites(folder) else OWN) if in_gallery else {f"{COMPARE}/{PAGE}": page.title}
+    write_pages(folder, pages_of([page], site))
     return folder / COMPARE / PAGE
 
 

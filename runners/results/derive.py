@@ -30,7 +30,7 @@ CURVE_DIGITS = 8
 class Derived(Rendering):
     """What a figure says, given its results by reading, the first first (of a figure without readings one, "")."""
 
-    def __init__(self, by_reading: Mapping[str, Results]) -> None:
+    def __init__(self, by_reading: Mapping[str, Results[Figure]]) -> None:
         super().__init__(next(iter(by_reading.values())))
         self.by_reading = by_reading
 
@@ -41,7 +41,7 @@ class Derived(Rendering):
         return {name: text.encode() for name, text in files.items()}
 
 
-def long_tables(results: Results) -> dict[str, bytes]:
+def long_tables(results: Results[Figure]) -> dict[str, bytes]:
     """Return ``finals.csv`` and ``curves.csv``, as far as there are any; the former without measured seconds."""
     files, finals = {}, results.finals
     if "repetition" in finals:
@@ -58,11 +58,16 @@ def derive(figure: Figure, runs: Sequence[Repetitions], provenances: Mapping[str
     return Derived({name: results_of(figure, under[name], provenances[name]) for name in provenances})
 
 
-def results_of(figure: Figure, runs: Sequence[Repetitions], provenance: Provenance) -> Results:
+def results_of(figure: Figure, runs: Sequence[Repetitions], provenance: Provenance) -> Results[Figure]:
     """Return the results of the experiments of one reading."""
     if figure.readings:
         runs = [run._replace(labels={a: label for a, label in run.labels.items() if a != READING}) for run in runs]
-    return Results(figure, unfold(figure, curve_table(runs)), unfold(figure, final_table(runs)), provenance)
+    return Results(
+        figure,
+        unfold(figure, curve_table(runs, figure.individual_columns())),
+        unfold(figure, final_table(runs)),
+        provenance,
+    )
 
 
 def thinning(figure: Figure) -> dict[str, Any]:

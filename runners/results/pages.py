@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import starmap
 from pathlib import Path
@@ -12,71 +12,85 @@ from bench.audit.published import PublishedOverview, published_overview, publish
 from bench.digest import digest
 from bench.errors import BenchError, one_line
 from bench.gallery.build import build
+from bench.gallery.folders import read_paper, read_papers, with_results
 from bench.gallery.overview import overview, overview_text
-from bench.gallery.papers import PaperPage, read_paper, read_papers
+from bench.gallery.papers import PaperPage
+from bench.gallery.render import build_own
 from bench.report.figure import Figure
 from bench.report.tables import to_csv
 from runners.config.figures import figure_names, load_figure
 from runners.config.folders import CHECKOUT, CONFIGS, remembered, user_folder
 from runners.config.headlines import load_headlines
 from runners.config.papers import compared, load_paper
+from runners.config.reference import page as choices_page
 from runners.config.tree import choices
 from runners.results import made_of
 from runners.results.checksums import note
-from runners.results.comparison_pages import write_pages
+from runners.results.comparison_pages import is_suites, write_pages
 from runners.results.derive import committed_long_tables
 from runners.results.store import read_json, write_text
-
-DOCS = CHECKOUT / "docs" if CHECKOUT else None
-"""The documentation; an installed wheel has none."""
 
 _MADE = "raw/made_of/pages.json"
 _DAMAGED = "manifest.json cannot be read"
 
 
 def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Path, int]:
-    """Write pages, and overviews of reference results; return the first page, and how many are new.
+    """Write the pages of a folder of results; return the first page, and how many are new.
 
-    ``each`` calls a function for each figure that has changed, such as `runners.execute.workers.spread`. Where nothing
-    has changed since they were written, they stay as they are.
+    The checkout's own has pages of all papers and of the documentation, and overviews of reference results; any other
+    those of the figures and comparisons in it alone. ``each`` calls a function for each figure that has changed, such
+    as `runners.execute.workers.spread`. Where nothing has changed since they were written, they stay as they are.
     """
     made = _made_of()
     if read_json(folder / _MADE) == {"made_of": made, "folder": made_of.folder_as_it_is(folder)}:
         return folder / "index.html", 0
-    pages, is_sound = _write(folder, each)
-    if is_sound:
-        noted = {"made_of": made, "folder": made_of.folder_as_it_is(folder)}
-        write_text(folder / _MADE, json.dumps(noted) + "\n")
-    return folder / "index.html", pages
-
-
-def _write(folder: Path, each: Callable[..., Any]) -> tuple[int, bool]:
-    """Write pages and overviews; return how many pages, and whether no result or figure was damaged."""
-    papers = read_papers(folder, *_configured(user_folder()), figure_names(), committed_long_tables)
-    numbers = _published(folder, figure_names())
-    names = list(_configured(user_folder())[0])
-    shown = _published(folder, names) if len(names) > len(figure_names()) else numbers  # of a user's own as well
-    texts = {path.stem: path for path in sorted(DOCS.glob("*.md") if DOCS else [])}
-    texts |= {f"benchmark_{path.stem}": path for path in sorted(folder.glob("benchmark/*.md"))}
-    docs = {name: path.read_text(encoding="utf-8") for name, path in texts.items()}
-    pages = build(papers, shown, docs, each, (folder, DOCS) if DOCS else None)
+    papers, pages = _of_suite(folder, each) if is_suites(folder) else _of_user(folder, each)
     write_pages(folder, pages)
     results = [result for page in papers for figure in page.figures for result in figure.results]
     damaged = [f"{one.folder}/{problem}" for one in results for problem in one.problems if problem.startswith(_DAMAGED)]
     for problem in damaged:
         print(f"error: {problem}", file=sys.stderr)
+    if not damaged and len(_configured(user_folder())[0]) == len(choices("figure")):
+        noted = {"made_of": made, "folder": made_of.folder_as_it_is(folder)}
+        write_text(folder / _MADE, json.dumps(noted) + "\n")
+    return folder / "index.html", len(pages)
+
+
+def _of_suite(folder: Path, each: Callable[..., Any]) -> tuple[list[PaperPage], dict[str, str]]:
+    """Return all papers and the pages that are to be written; write the overviews."""
+    papers = read_papers(folder, *_configured(user_folder()), figure_names(), committed_long_tables)
+    numbers = _published(folder, figure_names())
+    names = list(_configured(user_folder())[0])
+    shown = _published(folder, names) if len(names) > len(figure_names()) else numbers  # of a user's own as well
+    pages = build(papers, shown, _texts(folder), each)
     overviews = _overviews(papers, numbers)
     for name, text in overviews.items():
         write_text(folder / name, text)
     note(folder, [folder / name for name in overviews])
-    return len(pages), not damaged and len(names) == len(choices("figure"))
+    return papers, pages
+
+
+def _of_user(folder: Path, each: Callable[..., Any]) -> tuple[list[PaperPage], dict[str, str]]:
+    """Return the papers with figures in a user's folder, and the pages that are to be written."""
+    names = sorted(with_results(folder) & set(choices("figure")))
+    papers = read_papers(folder, *_read(names), derive=committed_long_tables)
+    return papers, build_own(papers, each)
 
 
 def _made_of() -> str:
     """Return the digest of all that pages follow from beside the results: code, configuration, documentation."""
-    folders = [(CONFIGS, "*.yaml"), (user_folder(), "*.yaml"), (DOCS, "*.md")]
+    docs = CHECKOUT / "docs" if CHECKOUT else None
+    folders = [(CONFIGS, "*.yaml"), (user_folder(), "*.yaml"), (docs, "*.md")]
     paths = [path for folder, pattern in folders if folder for path in sorted(folder.rglob(pattern))]
     return digest([made_of.code(), {str(path): digest(path.read_bytes(), 20) for path in paths}], 20)
+
+
+def _texts(folder: Path) -> dict[str, str]:
+    """Return the texts that have a page, in Markdown by name."""
+    assert CHECKOUT is not None
+    texts = {path.stem: path for path in sorted((CHECKOUT / "docs").glob("*.md"))}
+    texts |= {f"benchmark_{path.stem}": path for path in sorted(folder.glob("benchmark/*.md"))}
+    return {name: path.read_text(encoding="utf-8") for name, path in texts.items()} | {"choices": choices_page(folder)}
 
 
 def overviews(folder: Path) -> dict[str, str]:
@@ -117,17 +131,21 @@ def _overviews(papers: list[PaperPage], numbers: PublishedOverview) -> dict[str,
 @remembered
 @cache
 def _configured(folder: Path | None) -> tuple[dict[str, Figure], dict[str, dict[str, Any]]]:
-    """Return all figures, and what the configuration says of their papers: reading them takes a second.
+    """Return all figures, and the papers that they are of, from the configuration; ``folder`` is the user's."""
+    return _read(dict.fromkeys([*figure_names(), *choices("figure")]))
 
-    ``folder`` is the user's. A figure there that cannot be read is left out, with a sentence; the others are read.
+
+def _read(names: Iterable[str]) -> tuple[dict[str, Figure], dict[str, dict[str, Any]]]:
+    """Return some figures, and what the configuration says of their papers.
+
+    A user's figure that cannot be read is left out, with a sentence; the others are read.
     """
-    figures = {name: load_figure(name) for name in figure_names()}
-    about = {paper: _about(paper) for paper in dict.fromkeys(name.partition("/")[0] for name in figures)}
+    figures, about = dict[str, Figure](), dict[str, dict[str, Any]]()
     errors = set()
-    for name in set(choices("figure")) - set(figures):
+    for name in names:
         paper = name.partition("/")[0]
         try:
-            about[paper] = _about(paper)
+            about[paper] = about.get(paper) or _about(paper)
             figures[name] = load_figure(name)
         except BenchError as error:
             errors.add(one_line(error))

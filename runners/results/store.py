@@ -18,7 +18,7 @@ import numpy as np
 
 from bench.digest import digest
 from bench.errors import ConfigError, StoreError
-from runners.config.folders import CHECKOUT, named_folder
+from runners.config.folders import results_folder as results_folder
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
@@ -32,14 +32,6 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 class DamagedError(StoreError):
     """A stored result is not what was written."""
-
-
-def results_folder() -> Path:
-    """Return ``BENCH_RESULTS_DIR``, else ``results`` in the current folder, or in the checkout that this lies in."""
-    if given := named_folder("BENCH_RESULTS_DIR"):
-        return given
-    here = Path.cwd()
-    return (CHECKOUT if CHECKOUT and here.is_relative_to(CHECKOUT) else here) / "results"
 
 
 def write_together(folder: Path, files: Mapping[str, bytes | None]) -> None:

@@ -10,11 +10,6 @@
   addEventListener("hashchange", unfold);
   if (location.hash) unfold();
 })();
-// A page that is served is loaded again when it has been made again.
-if (location.protocol.startsWith("http")) {
-  const made = async () => (await fetch(location.pathname, { method: "HEAD" })).headers.get("Last-Modified");
-  made().then((first) => setInterval(async () => (await made().catch(() => first)) !== first && location.reload(), 3000));
-}
 // A button beside each command that copies it.
 for (const code of document.querySelectorAll("pre > code")) {
   const button = document.createElement("button");
@@ -33,7 +28,7 @@ for (const code of document.querySelectorAll("pre > code")) {
   });
   code.parentElement.before(button);
 }
-// Filters lists and sorts tables, and keeps both in the address: #claims?paper=cdt&words=LinUCB
+// Filters lists and sorts tables, and keeps both in the address: #claims?paper=mine&words=LinUCB
 for (const form of document.querySelectorAll(".filters")) {
   const items = [...document.querySelectorAll(form.dataset.items)];
   const lists = new Set(items.map((item) => item.parentElement));

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import pandas as pd
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
+from bench.columns import names_of
 from bench.critical import rule
 from bench.errors import ConfigError, within
 from bench.report.claims.base import Case, CaseClaim, Claim
@@ -97,12 +98,9 @@ KINDS: dict[str, type[Claim]] = {
     "count": Count,
 }
 
-COLUMNS = ("claim", "text", "kind", "case", "estimate", "ci_low", "ci_high", "n", "unit", "relative", "relative_low",
-           "relative_high", "expect", "verdict", "p", "holm", "repetitions_needed", "note")  # fmt: skip
-
 
 def verdicts_on(results: Results) -> pd.DataFrame:
-    """Return the verdict on every case of every claim of their figure, a row each with the columns `COLUMNS`.
+    """Return the verdict on every case of every claim of their figure, a row each with the columns of ``claims.csv``.
 
     Cases that need missing experiments are open. Where the number of repetitions was decided on by looking at the
     verdicts, intervals are those of a confidence sequence, and stay valid. Where data is not the real, or a packaged
@@ -112,38 +110,55 @@ def verdicts_on(results: Results) -> pd.DataFrame:
     claims, provenance = claims_of(results), results.provenance
     judged_by = rule(is_sequential=provenance.sequential)
     setting = Conditions(judged_by, _no_evidence(provenance), provenance.genuine, provenance.parts)
-    findings = {claim.id: claim.findings(results, setting) for claim in claims if isinstance(claim, CaseClaim)}
-    kept = _after_holm([case for cases in findings.values() for case in cases])
+    findings = _after_holm({of.id: of.findings(results, setting) for of in claims if isinstance(of, CaseClaim)})
     for claim in claims:
         if isinstance(claim, Count):
-            cases = [case for counted in claim.of for case in findings[counted]]
-            findings[claim.id] = [claim.tally([case if id(case) in kept else _as_open(case) for case in cases])]
-    rows = [
-        (
-            claim.id, claim.text, claim.kind, finding.case, *finding.interval, finding.unit, *finding.relative[:3],
-            claim.expect, finding.verdict, finding.p,
-            (REMAINS if id(finding) in kept else DOES_NOT_REMAIN) if math.isfinite(finding.p) else "",
-            finding.repetitions_needed, finding.note,
-        )
-        for claim in claims
-        for finding in findings[claim.id]
-    ]  # fmt: skip
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+            cases = [case for of in claim.of for case in findings[of]]
+            findings[claim.id] = [
+                claim.tally([_as_open(case) if case.holm == DOES_NOT_REMAIN else case for case in cases])
+            ]
+    rows = [_row(claim, finding) for claim in claims for finding in findings[claim.id]]
+    return pd.DataFrame(rows, columns=list(names_of("claims")))
 
 
-def _after_holm(findings: list[Finding]) -> set[int]:
-    """Return the identities of those that remain after Holm's correction.
+def _row(claim: Claim, finding: Finding) -> dict[str, Any]:
+    """Return the columns of ``claims.csv``; those without a line here are attributes of the finding or the claim."""
+    known: dict[str, Any] = {"claim": claim.id}
+    known |= zip(("estimate", "ci_low", "ci_high", "n"), finding.interval, strict=True)
+    known |= zip(("relative", "relative_low", "relative_high"), finding.relative[:3], strict=True)
+    for name in names_of("claims"):
+        if name not in known:
+            known[name] = getattr(finding if hasattr(finding, name) else claim, name)
+    return known
+
+
+def _after_holm(findings: Mapping[str, list[Finding]]) -> dict[str, list[Finding]]:
+    """Return the findings, each verdict of a test with whether it remains after Holm's correction.
 
     Open cases were tested, too: their p-values, above 5 %, come last and only add to the number of tests.
     """
-    tested = [case for case in findings if case.verdict != NO_EVIDENCE and math.isfinite(case.interval.low)]
-    remain = holm([case.p if math.isfinite(case.p) else 1.0 for case in tested])
-    return {id(case) for case, is_kept in zip(tested, remain, strict=True) if is_kept}
+    tested = [
+        (claim, place)
+        for claim, cases in findings.items()
+        for place, case in enumerate(cases)
+        if case.verdict != NO_EVIDENCE and math.isfinite(case.interval.low)
+    ]
+    errors = [findings[claim][place].p for claim, place in tested]
+    remain = holm([p if math.isfinite(p) else 1.0 for p in errors])
+    kept = {at for at, is_kept in zip(tested, remain, strict=True) if is_kept}
+    return {
+        claim: [
+            replace(case, holm=REMAINS if (claim, place) in kept else DOES_NOT_REMAIN)
+            if math.isfinite(case.p)
+            else case
+            for place, case in enumerate(cases)
+        ]
+        for claim, cases in findings.items()
+    }
 
 
 def _as_open(case: Finding) -> Finding:
-    """Return a case without the verdict that does not remain; what no test of its own decided stays as it is."""
-    return replace(case, verdict=OPEN, counts_as=OPEN) if math.isfinite(case.p) else case
+    return replace(case, verdict=OPEN, counts_as=OPEN)
 
 
 def still_open(results: Results) -> dict[tuple[str, str], Unfinished]:

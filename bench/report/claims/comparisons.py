@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from bench.columns import is_measured
 from bench.critical import Rule
 from bench.report.claims.base import Case, CaseClaim, Chosen
 from bench.report.claims.judgement import ERROR, MARGIN, MIN_REPETITIONS, Question, Unmeasured
@@ -53,6 +54,10 @@ How = Literal["mean", "lowest", "highest"]
 Tie = Annotated[float, Field(ge=0)]
 REGRET = "regret"
 IDENTICAL = "both sides are identical in every repetition"
+ONE_WORLD = (
+    "have the same numbers, so they are one: nothing is drawn at random, or not from the seeds that the environment is "
+    "given"
+)
 
 
 class Combine(BaseModel):
@@ -112,14 +117,24 @@ class TwoSided(CaseClaim):
         return Extreme(parts, outer, "min" if self.combine.right == "highest" else "max")
 
     def no_evidence(self, case: Case, rule: Rule) -> str:
-        """Return why a case is no evidence: both sides are identical, or neither is better than random arms."""
+        """Return why a case is no evidence: sides or repetitions are identical, or none is better than random arms."""
         left, right = self.values(case)
         if all(np.array_equal(a, b) for a in left.T for b in right.T):
             return IDENTICAL
+        if len(left) > 1 and all((side == side[0]).all() for side in (left, right)) and self._is_one_world(case):
+            return f"all {len(left)} repetitions {ONE_WORLD}"
         is_regret = self.column == REGRET and len(left) >= MIN_REPETITIONS
         if is_regret and all(is_random(case.results, key, rule) for key in self.experiments(case)):
             return "neither side is better than random arms"
         return ""
+
+    def _is_one_world(self, case: Case) -> bool:
+        """Whether repetitions have the same numbers in every column."""
+        for rows in map(case.results.rows, self.experiments(case)):
+            columns = [name for name in rows if name != "repetition" and not is_measured(str(name))]
+            if (rows[columns].nunique(dropna=False) > 1).any():
+                return False
+        return True
 
     def _check_balance(self, case: Case) -> None:
         free = [i for i, axis in enumerate(case.results.axes) if axis not in (*self.per, *self.left, *self.right)]

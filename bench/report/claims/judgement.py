@@ -56,7 +56,7 @@ class Finding:
     ``counts_as`` what a claim that counts cases takes the verdict for: a tie is as good as "no more", and not "less".
     ``p`` is the smallest error at which the verdict would be the same, NaN where nothing is decided;
     ``repetitions_needed`` would probably decide an open case, NaN if not even a million would, or there cannot be so
-    many.
+    many. ``holm`` is whether the verdict remains after Holm's correction, `REMAINS` or not, "" of what no test decides.
     """
 
     case: str
@@ -69,6 +69,7 @@ class Finding:
     p: float = math.nan
     repetitions_needed: float = math.nan
     note: str = ""
+    holm: str = ""
 
     def as_no_evidence(self, reason: str) -> "Finding":
         """Return the finding as no evidence, whatever its numbers are."""

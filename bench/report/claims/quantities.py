@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.critical import Rule
-from bench.stats import Array, Interval
+from bench.stats import Array, Interval, spread
 
 
 class Quantity(ABC):
@@ -45,7 +45,7 @@ class Mean(Quantity):
         # Of deviations from the first repetition: values that agree give an interval of width exactly 0.
         deviations = values - values[0]
         self._mean = float(values[0] + deviations.mean())
-        self._deviation = float(deviations.std(ddof=1)) if self.n > 1 else math.nan
+        self._deviation = float(spread(deviations, axis=0)) if self.n > 1 else math.nan
         self._exponential = exponential
         self.estimate = self._scale(self._mean)
 
@@ -151,7 +151,7 @@ class BestValue(Quantity):
         signed = values if best == "lowest" else -values
         differences = signed[:, :, None] - signed[:, None, :]  # repetition, value, its competitor
         self._means = differences.mean(axis=0)
-        self._deviations = differences.std(axis=0, ddof=1) if self.n > 1 else np.full_like(self._means, math.nan)
+        self._deviations = spread(differences, axis=0) if self.n > 1 else np.full_like(self._means, math.nan)
         self.estimate = float(grid[signed.mean(axis=0).argmin()])
 
     def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -26,19 +27,19 @@ from bench.report.limits import (
 )
 from bench.report.limits import CAPTION as LIMIT_CAPTION
 from bench.report.plot import (
-    RANDOM,
+    RANDOM_ARMS,
     RANDOM_CAPTION,
     REFERENCE,
     Axis,
     Look,
     Panel,
     Plot,
-    look_of,
+    end_without,
     start_at_zero,
 )
 from bench.report.results import RANDOM_REGRET, Labels, Results
-from bench.report.style import BLACK, GREY, RANDOM_ARMS
-from bench.report.tasks import BEST_FIXED
+from bench.report.style import BLACK, GREY
+from bench.report.tasks import BEST_FIXED, METHOD
 from bench.stats import MEAN_INTERVAL
 from bench.trace import MAX_ROWS
 
@@ -93,11 +94,18 @@ class Curves(Figure):
     def limit_runs(self) -> Limits | None:
         return self.limits
 
+    def is_limit(self, labels: Mapping[str, str]) -> bool:
+        return labels.get(METHOD, "") in self._limit_names
+
+    @cached_property
+    def _limit_names(self) -> frozenset[str]:
+        return self.limits.names(["panel"] if self.panels is None else self.panels) if self.limits else frozenset()
+
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
         tables = super().tables(results)
         if self.limits:
             panels = results.groups(results.panel_axes(), [{}])
-            gaps = closed_gaps(results, self.column, panels, self.limits.stretches)
+            gaps = closed_gaps(results, self.limits, self.column, panels)
             tables |= {"limits": gaps} if len(gaps) else {}
         return tables
 
@@ -107,7 +115,8 @@ class Curves(Figure):
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         axes, constants = results.panel_axes(), self._constants(results)
-        plot = Plot(self.heading)
+        names = (self._name(results, key) for key in results.experiments)
+        plot = self.blank(name for name in names if name not in constants)
         has_random = has_early = False
         for chosen in results.groups(axes, [{}]):
             panel = Panel(panel_title(chosen), x=Axis(self.x_label or "round"), y=Axis(self.y_label or self.column))
@@ -125,11 +134,13 @@ class Curves(Figure):
                 room = 0.05 * float(np.ptp(numbers))
                 bottom, top = float(numbers.min()) - room if bottom is None else bottom, float(numbers.max()) + room
             if random is not None:
-                ends, has_random = (bottom or numbers.min(), numbers.max()), True
-                left_out = panel.leaves_out(*ends, float(random.iloc[-1]), self.y_scale == "log")
-                top = left_out or top
-                if left_out is None:
-                    plot.put(panel, RANDOM_ARMS, RANDOM, x=random.index, y=random)
+                last_of, has_random = float(random.iloc[-1]), True
+                end = end_without(last_of, bottom or numbers.min(), numbers.max(), is_log=self.y_scale == "log")
+                if end is None:
+                    plot.put_random(panel, x=random.index, y=random)
+                else:
+                    panel.mention_random_arms(last_of)
+                    top = end
             is_log, first = self.x_scale == "log", min(rows["round"].min() for rows in lines.values())
             last = max(rows["round"].max() for rows in lines.values())
             panel.x = Axis(panel.x.label, log=is_log, low=first if is_log else 0, high=1.02 * last)
@@ -138,17 +149,17 @@ class Curves(Figure):
                 panel.y = _logarithmic(panel.y.label, numbers, lines.values())
             if self.reference_line is not None:
                 _level(plot, panel, self.reference_label or f"{self.reference_line:g}", self.reference_line)
-        plot.put_last(*constants.values(), *_LIMITS, RANDOM_ARMS, _BOUND)
+        plot.put_last(*map(plot.beside, (*constants.values(), *_LIMITS, RANDOM_ARMS)), _BOUND)
         has_bands = any(np.isfinite(mark.low).any() for mark in plot.marks())
         needed = f"they need {MIN_REPETITIONS} repetitions: with fewer, an interval may exceed all possible values"
         bands = f"Bands: pointwise {MEAN_INTERVAL}." if has_bands else f"No bands: {needed}."
         plot.caption = [f"Lines: mean over repetitions. {bands}", *[RANDOM_CAPTION] * has_random]
         plot.caption += [_EARLY_CAPTION] * has_early
-        limits = [mark for mark in plot.marks() if mark.part == "limit"]
+        limits = [mark for mark in plot.marks() if mark.role == "limit"]
         if limits:
             counts = sorted({int(mark.n[0]) for mark in limits})
             plot.caption.append(LIMIT_CAPTION.format(n=" or ".join(map(str, counts))))
-        plot.caption += [STRETCH_CAPTION] * any(mark.name == BEST_BY_STRETCH for mark in limits)
+        plot.caption += [STRETCH_CAPTION] * any(mark.part == "stretches" for mark in limits)
         return plot
 
     def _put_lines(
@@ -171,14 +182,14 @@ class Curves(Figure):
             n = rows["n"].to_numpy()
             low, high = (rows[end].where(n >= MIN_REPETITIONS) for end in ("ci_low", "ci_high"))
             band: dict[str, Any] = {"low": low, "high": high, "interval": "band"}
-            plot.put(panel, name, look_of(name), x=rows["round"], y=rows["mean"], n=n, every=every, **band)
+            plot.put(panel, name, plot.look(name), x=rows["round"], y=rows["mean"], n=n, every=every, **band)
             if key in formulas:
-                values, look = regret_bound(formulas[key], rows["round"].to_numpy(float)), look_of(name, **_DOTS)
+                values, look = regret_bound(formulas[key], rows["round"].to_numpy(float)), plot.look(name, **_DOTS)
                 plot.put(panel, name, look, x=rows["round"], y=values, part="bound", what="bound")
                 plot.explain(_BOUND, Look(GREY, **_DOTS))
 
     def _put_limits(self, plot: Plot, panel: Panel, results: Results, chosen: Selection) -> None:
-        limits = limits_of(results, chosen, self.column) if self.limits else None
+        limits = limits_of(results, self._limit_names, chosen, self.column)
         if limits is None or self.limits is None:
             return
         rows = results.curve(limits.best, self.column)
@@ -189,7 +200,8 @@ class Curves(Figure):
         for name, (x, y) in lines.items():
             what = f"mean of {configuration(results, limits.best)}" if name == BEST_FIXED else ""
             n = [limits.n] * len(x)
-            plot.put(panel, name, _LIMITS[name], x=x, y=y, part="limit", what=what, n=n)
+            part = "limit" if name == BEST_FIXED else "stretches"
+            plot.put(panel, name, _LIMITS[name], role="limit", x=x, y=y, part=part, what=what, n=n)
 
     def _name(self, results: Results, key: Labels) -> str:
         return results.series_name(key, results.panel_axes()) or self.column
@@ -197,10 +209,13 @@ class Curves(Figure):
     def _constants(self, results: Results) -> dict[str, str]:
         """Return the lines that are one number, the same in all panels, and the name by which one grey line shows them.
 
-        A label that several of them share, such as "logging policy" of each method, is the name.
+        The labels that all of them share, such as "logging policy" of each method, are the name.
         """
         values: dict[str, set[float]] = {}
+        labels: dict[str, list[str]] = {}
+        axes = results.panel_axes()
         for key in results.experiments:
+            labels[self._name(results, key)] = [la for axis, la in results.as_dict(key).items() if axis not in axes]
             if len(rows := results.curve(key, self.column)):
                 numbers = np.round(rows[["mean", "ci_low", "ci_high"]].to_numpy(), 9).ravel()
                 numbers = numbers[~np.isnan(numbers)]
@@ -209,7 +224,11 @@ class Curves(Figure):
         flat = {name: numbers for name, numbers in values.items() if len(numbers) == 1}
         if len(flat) in (0, len(values)) or len(set.union(*flat.values())) > 1:
             return {}
-        return {name: name.rpartition(", ")[2] for name in flat}
+        first, *others = flat
+        shared = ", ".join(
+            label for label in labels[first] if label and all(label in labels[other] for other in others)
+        )
+        return dict.fromkeys(flat, shared or first)
 
     def _formulas(self, results: Results) -> dict[Labels, Mapping[str, Any]]:
         """Return the formula of every experiment that has a bound."""
@@ -253,8 +272,8 @@ def _settled(panel: Panel) -> npt.NDArray[np.float64]:
 def _level(plot: Plot, panel: Panel, name: str, value: float) -> None:
     """Add a grey line across a panel, once."""
     look = Look(GREY, width=1.1, order=REFERENCE.order)
-    if all(mark.name != name for mark in panel.marks):
-        plot.put(panel, name, look, y=value, part="reference")
+    if all(mark.name != plot.beside(name) for mark in panel.marks):
+        plot.put(panel, name, look, role="reference", y=value, part="reference")
 
 
 def _logarithmic(label: str, numbers: np.ndarray, lines: Iterable[pd.DataFrame]) -> Axis:

@@ -11,10 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bench.errors import ConfigError
 from bench.report.labels import describe, matches, selection
-from bench.report.plot import FAR, RANDOM, RANDOM_CAPTION, Look, Mark, Panel, Plot, Sample, Text, look_of
+from bench.report.plot import FAR, RANDOM_ARMS, RANDOM_CAPTION, Look, Mark, Panel, Plot, Sample, Text
 from bench.report.results import Labels, Results
 from bench.report.rows import Rows, in_row, repetitions
-from bench.report.style import CHARCOAL, RANDOM_ARMS
+from bench.report.style import CHARCOAL
 from bench.report.tables import by_experiment
 from bench.stats import MEAN_INTERVAL, Array
 
@@ -79,7 +79,7 @@ class Dots(Rows):
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         results = self._improvements(results)
         rows = by_experiment(tables["table"], results)
-        plot = Plot(self.heading)
+        plot = self.blank(self.names(results, self.column))
         (self._plot_quantiles if self.quantiles else self._plot_means)(plot, results, rows)
         self.fit(plot, _WIDTH[self.quantiles], _ROW[self.quantiles])
         return plot
@@ -90,7 +90,8 @@ class Dots(Rows):
         speaks_of_random = False
         for panel, keys in self.panels_of_rows(results, plot):
             for name, (row, key) in keys.items():
-                panel.marks += self._row(panel, row, name or self.column, results, key, rows[key])
+                look = plot.look(name or self.column)
+                panel.marks += self._row(panel, row, name or self.column, look, results, key, rows[key])
                 if key in printed:
                     words = {"part": "published", "what": "published"}
                     panel.marks.append(in_row(panel, row, name or self.column, printed[key].value, _DIAMOND, **words))
@@ -100,7 +101,7 @@ class Dots(Rows):
                 random = results.random_arms([key for _, key in keys.values()])
                 speaks_of_random |= math.isfinite(random)
                 if random <= FAR * panel.every_number.max():
-                    plot.put(panel, RANDOM_ARMS, RANDOM, x=random)
+                    plot.put_random(panel, x=random)
                 elif math.isfinite(random):
                     panel.subtitle = f"random arms: {random:,.0f}, right of this axis"
             self.scale(plot, panel)
@@ -115,17 +116,17 @@ class Dots(Rows):
         for name, (is_drawn, look) in samples.items():
             if is_drawn:
                 plot.explain(name, look)
-        plot.put_last(self.reference_name, RANDOM_ARMS)
+        plot.put_last(*map(plot.beside, (self.reference_name, RANDOM_ARMS)))
         marked = f"how many per cent the mean of {describe(selection(self.better))} is above the row's."
         plot.caption = [f"Marks: {marked if self.better else 'mean over repetitions of the final value.'}"]
         plot.caption += ["No intervals: they need two repetitions."] * (not has_intervals)
         plot.caption += [RANDOM_CAPTION] * speaks_of_random
 
     def _row(
-        self, panel: Panel, row: int, name: str, results: Results, key: Labels, numbers: Mapping[Any, Any]
+        self, panel: Panel, row: int, name: str, look: Look, results: Results, key: Labels, numbers: Mapping[Any, Any]
     ) -> Iterator[Mark]:
         """Yield mean with interval, single repetitions and whiskers of an experiment."""
-        look, values = look_of(name), results.column(key, self.column)
+        values = results.column(key, self.column)
         if len(values):
             low, high = float(numbers["ci_low"]), float(numbers["ci_high"])
             ends = {"low": low, "high": high} if math.isfinite(low + high) else {}
@@ -151,7 +152,8 @@ class Dots(Rows):
             values = {row: numbers for row, numbers in values.items() if len(numbers)}
             for name, (row, key) in keys.items():
                 if row in values:
-                    panel.marks += _quantiles(panel, row, name or self.column, values[row], rows[key])
+                    name = name or self.column
+                    panel.marks += _quantiles(panel, row, name, plot.look(name), values[row], rows[key])
             if values:
                 counts |= set(map(len, values.values()))
                 panel.texts += _numbers_beside(values)
@@ -186,17 +188,15 @@ class Dots(Rows):
                 ratio = a[finite].mean() / b[finite].mean()
                 values = 100 * (ratio - 1 + (a - ratio * b) / b[finite].mean())
                 finals.loc[rows.index, self.column] = np.where(finite, values, np.nan)
-        improved = Results(self, results.curves, finals, results.provenance)
-        improved.experiments.remove(better)
-        return improved
+        return results.with_finals(finals, without=better)
 
 
 def _dot(look: Look, **keys: Any) -> Look:
     return replace(look, dash="none", marker=look.marker or "o", edge="white", order=5, **keys)
 
 
-def _quantiles(panel: Panel, row: int, name: str, values: Array, numbers: Mapping[Any, Any]) -> list[Mark]:
-    look, n = look_of(name), [len(values)]
+def _quantiles(panel: Panel, row: int, name: str, look: Look, values: Array, numbers: Mapping[Any, Any]) -> list[Mark]:
+    n = [len(values)]
     low, middle, high, upper = np.quantile(values, (0.25, 0.5, 0.75, _UPPER))
     box: dict[str, Any] = {"low": low, "high": high, "what": "median", "ends": "quartiles", "half": 0.3}
     small = replace(look, **_SMALL, size=3.4, alpha=min(0.5, max(_FAINTEST, _MANY / len(values))), order=3)

@@ -14,20 +14,31 @@ from bench.errors import ConfigError
 from bench.regret_bounds import regret_bound
 from bench.report.claims.best_on_grid import best_value
 from bench.report.figure import Figure
-from bench.report.labels import Selection, is_number, matches, panel_title
-from bench.report.plot import RANDOM, RANDOM_CAPTION, Axis, Look, Mark, Panel, Plot, look_of, mark, start_at_zero
+from bench.report.labels import ANY, Selection, is_number, matches, panel_title, same_numbers
+from bench.report.plot import (
+    RANDOM_ARMS,
+    RANDOM_CAPTION,
+    Axis,
+    Look,
+    Mark,
+    Panel,
+    Plot,
+    end_without,
+    mark,
+    start_at_zero,
+)
 from bench.report.results import Labels, Results
-from bench.report.style import BLUE, CHARCOAL, GREY, RANDOM_ARMS, VERMILION
+from bench.report.style import BLACK, BLUE, CHARCOAL, DASHES, GREY, VERMILION
 from bench.report.tables import by_experiment, put_beside, summary, table_of
 from bench.stats import MEAN_INTERVAL, SEED, mean_interval, standard_deviation
 
-THEORY = "Theory"
 _MEASURED, _BEST, _PUBLISHED = "mean on the grid", "best on the grid", "published best"
 _GRID = Look(BLUE, "-", "o", size=4.0)
 _DASHES = ((2.0, 2.0), (6.0, 2.0, 1.0, 2.0), (1.0, 1.0), (10.0, 2.0))
 _BOUNDS = [Look(GREY, (0, dashes), width=1.3, order=1.8) for dashes in _DASHES]
 _STAR = Look(VERMILION, "none", "*", size=12, edge="white", edge_width=0.6, order=5)
 _DIAMOND = Look(CHARCOAL, "none", "D", size=6, fill="white", order=4)
+_THEORY = Look(BLACK, DASHES["--"], width=1.2, order=2.5)
 _DOTTED = Look(CHARCOAL, ":", width=1.3, order=1.8)  # type: ignore[arg-type]
 _FURTHER_SETS = 4000
 _GIVEN = re.compile(r"\+*(horizon|seed|repetitions|env|task)[.=]")
@@ -74,7 +85,9 @@ class Grid(Figure):
 
     def check(self, results: Results) -> None:
         super().check(results)
-        self.grid_axis(results)
+        axis = self.grid_axis(results)
+        if same := same_numbers(results.labels(axis)):
+            raise ConfigError(f"{self.where}: axis '{axis}' has {' and '.join(same)} at one place", at=[same[0]])
 
     def grid_axis(self, results: Results) -> str:
         """Return the numeric axis; `ConfigError` if there is none, or several without the key `axis` to choose."""
@@ -156,7 +169,8 @@ class Grid(Figure):
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         axis, axes = self.grid_axis(results), results.panel_axes()
         rows = by_experiment(tables["table"], results)
-        plot = Plot(self.heading)
+        names = (results.series_name(key, [*axes, axis]) for key in results.select({axis: (ANY,)}))
+        plot = self.blank(filter(None, names))
         for chosen in results.groups(axes, [{}]):
             x = Axis(self.x_label or axis.replace("_", " "), log=self.x_scale == "log")
             panel = Panel(panel_title(chosen), x=x, y=Axis(self.y_label or self.column, log=self.y_scale == "log"))
@@ -166,13 +180,14 @@ class Grid(Figure):
                 name = results.series_name(keys[0], [*axes, axis])
                 points = {_x(results, key, axis): rows[key] for key in keys if rows[key]["n"]}
                 if points:
-                    look, name = (look_of(name, size=4.0), name) if name else (_GRID, _MEASURED)
+                    look, name = (plot.look(name, size=4.0), name) if name else (_GRID, _MEASURED)
                     aside = place - (len(lines) - 1) / 2
                     self._put_line(plot, panel, points, name, look, aside)
             if panel.marks:
                 self._put_beside(plot, panel, chosen, results, rows)
-        plot.put_last(_BEST, THEORY, _PUBLISHED, RANDOM_ARMS)
-        band = f" and the band of {THEORY}" if THEORY in plot.legend else ""
+        theory = dict.fromkeys(mark.name for mark in plot.marks() if mark.part == "theory")
+        plot.put_last(_BEST, *theory, *map(plot.beside, (_PUBLISHED, RANDOM_ARMS)))
+        band = f" and the band of {', '.join(theory)}" if theory else ""
         plot.caption = [f"Points: mean over repetitions of the final value, bars{band}: {MEAN_INTERVAL}."]
         plot.caption += [RANDOM_CAPTION] if results.has_random_arms(self.column) else []
         return plot
@@ -197,13 +212,14 @@ class Grid(Figure):
             plot.explain(_BEST, _STAR)
         for bound, look in zip(self.bounds, itertools.cycle(_BOUNDS), strict=False):
             values = [float(regret_bound(bound.formula, [x])[0]) for x in places]
-            plot.put(panel, bound.label, look, x=places, y=values, part="bound", what="bound")
+            words = {"part": "bound", "what": "bound"}
+            plot.put(panel, bound.label, look, role="reference", x=places, y=values, **words)
             tops.append(max(values))
         theory = _theory(results, self.grid_axis(results), chosen)
         if theory is not None and rows[theory]["n"]:
-            look = look_of(THEORY, marker="", width=1.2, order=2.5)
-            mean, ends = rows[theory]["mean"], _interval(rows[theory])
-            tops.append(plot.put(panel, THEORY, look, y=mean, interval="band", **ends).every_number.max())
+            name, numbers = results.series_name(theory, results.panel_axes()), _interval(rows[theory])
+            numbers |= {"y": rows[theory]["mean"], "interval": "band", "role": "reference", "part": "theory"}
+            tops.append(plot.put(panel, name, _THEORY, **numbers).every_number.max())
         tops += self._put_published(plot, panel, chosen, results)
         low = None if panel.y.log else start_at_zero(lowest, max(tops))
         high = self._put_random(plot, panel, chosen, results, (lowest if low is None else low, max(tops)))
@@ -219,10 +235,11 @@ class Grid(Figure):
             return []
         if "mean" in numbers:
             plot.explain(_PUBLISHED, Look(CHARCOAL, ":", "D", fill="white"))  # type: ignore[arg-type]
-        plot.put(panel, _PUBLISHED, _DOTTED, x=numbers["best"], part="published line", what="published best")
+        words = {"part": "published line", "what": "published best"}
+        plot.put(panel, _PUBLISHED, _DOTTED, role="reference", x=numbers["best"], **words)
         if "mean" in numbers:
             at = {"x": [numbers["best"]], "y": [numbers["mean"]]}
-            plot.put(panel, _PUBLISHED, _DIAMOND, **at, part="published", what="published")
+            plot.put(panel, _PUBLISHED, _DIAMOND, role="reference", **at, part="published", what="published")
         return [numbers.get("mean", 0.0)]
 
     def _put_random(
@@ -236,12 +253,14 @@ class Grid(Figure):
             places = {float(x): results.select({**chosen, axis: (x,)}) for x in results.labels(axis)}
             regrets = {x: results.random_arms(keys) for x, keys in places.items()}
             regrets = {x: regret for x, regret in regrets.items() if math.isfinite(regret)}
-            plot.put(panel, RANDOM_ARMS, RANDOM, x=list(regrets), y=list(regrets.values()))
+            plot.put_random(panel, x=list(regrets), y=list(regrets.values()))
             return None
         random = results.random_arms(results.select(chosen))
-        high = panel.leaves_out(*ends, random, panel.y.log)
-        if high is None and math.isfinite(random):
-            plot.put(panel, RANDOM_ARMS, RANDOM, y=random)
+        high = end_without(random, *ends, is_log=panel.y.log)
+        if high is not None:
+            panel.mention_random_arms(random)
+        elif math.isfinite(random):
+            plot.put_random(panel, y=random)
         return high
 
 
@@ -273,8 +292,8 @@ def _lines(
 
 
 def _theory(results: Results, axis: str, panel: Selection) -> Labels | None:
-    """Return the theoretical setting of a panel: the experiment without a grid value that bears the label `Theory`."""
-    return next((key for key in results.select(panel) if not results.as_dict(key).get(axis) and THEORY in key), None)
+    """Return the theoretical setting of a panel: the experiment without a grid value."""
+    return next((key for key in results.select(panel) if not results.as_dict(key)[axis]), None)
 
 
 def _x(results: Results, key: Labels, axis: str) -> float:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import matplotlib as mpl
@@ -14,7 +15,7 @@ from bench.report.figure import Figure
 from bench.report.labels import selection
 from bench.report.plot import Axis, Look, Mark, Panel, Plot, mark, wrapped
 from bench.report.results import Results
-from bench.report.tasks import BEST_FIXED, FAMILY, METHOD, TASK, Tasks
+from bench.report.tasks import BEST_FIXED, FAMILY, FIXED, METHOD, TASK, Tasks
 
 _ROW, _COLUMN, _NAMES, _TITLE_LETTERS = 0.235, 0.62, 2.1, 10
 # Columns of a panel, more could not be read on a phone; and how many the words of a mean rank take.
@@ -50,6 +51,9 @@ class Ranking(Figure):
     def check(self, results: Results) -> None:
         super().check(results)
         self._reference(results)
+        if FIXED in results.axes and BEST_FIXED in results.labels(METHOD):
+            text = f"{self.where}: a method is called '{BEST_FIXED}', as the best of axis '{FIXED}' is, rename it"
+            raise ConfigError(text, at=[BEST_FIXED])
         for number, names in enumerate(self.duplicates, start=1):
             results.check({METHOD: names}, f"{self.where}, key 'duplicates', list {number}")
         for name, tasks in self.apart.items():
@@ -79,7 +83,8 @@ class Ranking(Figure):
         width, step = _columns(len(families))
         parts = [families[start : start + step] for start in range(0, len(families), step)]
         size = _COLUMN * width + _NAMES / len(parts), header + _ROW * len(methods)  # names stand at the left alone
-        plot = Plot(self.heading, panels=[Panel(is_table=True) for _ in parts], panel_size=size)
+        panels = [Panel(is_table=True) for _ in parts]
+        plot = replace(self.blank(methods), panels=panels, panel_size=size)
         most = _end_of_colours(values["relative"].to_numpy(dtype=float))
         plot.caption = self._caption(results, tables, most, families)
         if not np.isfinite(values["relative"]).any():

@@ -11,7 +11,7 @@ import pandas as pd
 from bench.errors import ConfigError
 from bench.report.figure import Figure
 from bench.report.labels import describe, matches, panel_title, selection
-from bench.report.plot import GREY, Axis, Look, Mark, Plot, look_of, mark, row_panel, wrapped
+from bench.report.plot import GREY, Axis, Look, Mark, Plot, mark, row_panel, wrapped
 from bench.report.results import Labels, Results
 from bench.report.style import CHARCOAL
 from bench.report.tables import check_column, experiments_of
@@ -75,7 +75,8 @@ class Timing(Figure):
         if has_published:  # seconds of another machine are no measure: beside published ones only ratios are drawn
             del panels["seconds"]
         size = (_WIDTH, max(1.8, 0.7 + _ROW_HEIGHT * max(len(groups), 1)))
-        plot = Plot(self.heading, panels=list(panels.values()), panel_size=size)
+        lines = (results.series_name(key, results.panel_axes()) for key in results.experiments)
+        plot = replace(self.blank(lines), panels=list(panels.values()), panel_size=size)
         if not table["n"].any():
             return plot
         points: dict[str, list[dict[Any, Any]]] = {}
@@ -88,7 +89,7 @@ class Timing(Figure):
                 row = {**table.iloc[index], "height": height, "panel": panel_title(chosen)}
                 points.setdefault(name, []).append(row)
         for name, rows_of in points.items():
-            look = look_of(name, dash="none", size=4.5, width=1.5)
+            look = plot.look(name, dash="none", size=4.5, width=1.5)
             plot.explain(name, look)
             for value, panel in panels.items():
                 panel.marks += _marks(name, pd.DataFrame(rows_of), value, look, has_published)

@@ -15,8 +15,7 @@ from pydantic import Field
 from scipy import special
 
 from bench.errors import ConfigError
-from bench.report.labels import canonical
-from bench.report.plot import Look, Mark, Panel, Plot, look_of
+from bench.report.plot import Look, Mark, Panel, Plot
 from bench.report.results import Labels, Results
 from bench.report.rows import Rows, in_row
 from bench.report.style import CHARCOAL
@@ -47,7 +46,7 @@ class Selection(Rows):
 
     def check(self, results: Results) -> None:
         super().check(results)
-        if canonical(self.ranked_by) not in results.labels("method"):
+        if self.ranked_by not in results.labels("method"):
             methods = ", ".join(results.labels("method"))
             raise ConfigError(f"{self.where}, key 'ranked_by': found '{self.ranked_by}', expected one of: {methods}")
 
@@ -63,8 +62,8 @@ class Selection(Rows):
             keys = [key for key in results.select(panel) if len(results.column(key, self.column))]
             methods = [results.as_dict(key)["method"] for key in keys]
             values = results.complete(keys, self.column)
-            if canonical(self.ranked_by) in methods and len(values) > 1:
-                rows += self._rows(results, keys, values, methods.index(canonical(self.ranked_by)))
+            if self.ranked_by in methods and len(values) > 1:
+                rows += self._rows(results, keys, values, methods.index(self.ranked_by))
         return {"table": pd.DataFrame(rows, columns=[*results.axes, *_COLUMNS]).astype({"printed": float})}
 
     def _rows(self, results: Results, keys: list[Labels], values: Array, by: int) -> list[dict[str, Any]]:
@@ -86,11 +85,11 @@ class Selection(Rows):
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         """Return a row per method: an open mark without, a filled one with the choice, and the printed number."""
         rows = by_experiment(tables["table"], results)
-        plot = Plot(self.heading)
+        plot = self.blank(self.names(results))
         for panel, keys in self.panels_of_rows(results, plot):
             for name, (row, key) in keys.items():
                 if key in rows:
-                    panel.marks += _pair(panel, row, name, rows[key])
+                    panel.marks += _pair(panel, row, name, plot.look(name), rows[key])
                     if np.isfinite(number := rows[key]["printed"]):
                         panel.marks.append(in_row(panel, row, name, number, _TICK, part="published", what="published"))
             if panel.marks:
@@ -101,7 +100,7 @@ class Selection(Rows):
         if any(mark.part == "published" for mark in plot.marks()):
             plot.explain("published", _TICK)
         if rows:
-            ranked_key = next(key for key in results.experiments if canonical(self.ranked_by) in key)
+            ranked_key = next(key for key in results.experiments if self.ranked_by in key)
             ranked = results.series_name(ranked_key, results.panel_axes())
             plot.caption = [
                 f"Of {number_run(self.size)} repetitions all methods report the {self.size} with the ranks "
@@ -114,15 +113,15 @@ class Selection(Rows):
         return plot
 
 
-def _pair(panel: Panel, row: int, name: str, numbers: Mapping[Any, Any]) -> list[Mark]:
+def _pair(panel: Panel, row: int, name: str, look: Look, numbers: Mapping[Any, Any]) -> list[Mark]:
     """Return the marks of a method without and with the choice."""
-    dot = look_of(name, dash="none", marker="o", size=6.0, order=5)
+    dot = replace(look, dash="none", marker="o", size=6.0, order=5)
     return [
         in_row(
-            panel, row, name, numbers[f"{stem}mean"], look, y=row + below, part=words, what=words,
+            panel, row, name, numbers[f"{stem}mean"], shown, y=row + below, part=words, what=words,
             low=numbers[f"{stem}low"], high=numbers[f"{stem}high"], ends=_RANGE, interval="segment", n=[numbers["n"]],
         )
-        for stem, words, look, below in (("", _OPEN, replace(dot, fill="none"), -0.1), ("chosen_", _FILLED, dot, 0.1))
+        for stem, words, shown, below in (("", _OPEN, replace(dot, fill="none"), -0.1), ("chosen_", _FILLED, dot, 0.1))
     ]  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 from bench.errors import ConfigError
 from bench.report.claims.check import verdicts_on
 from bench.report.claims.judgement import NO_EVIDENCE
-from bench.report.plot import INTERVAL, Look, Plot, look_of, mark, row_panel, wrapped
+from bench.report.plot import INTERVAL, Look, Plot, mark, row_panel, wrapped
 from bench.report.results import Results
 from bench.report.rows import Rows
 from bench.report.style import CHARCOAL
@@ -30,11 +30,12 @@ class Cases(Rows):
         cases = verdicts_on(results).to_dict("records")
         names = [wrapped(f"{case['claim']}: {case['case']}", _LETTERS) for case in cases]
         panel = row_panel("", self.x_label or cases[0]["unit"], names, 0.55)
-        plot = Plot(self.heading, panels=[panel])
+        plot = self.blank(case["claim"] for case in cases)
+        plot.panels.append(panel)
         for row, case in enumerate(cases):
             if pd.notna(case["estimate"]):
                 fill = "none" if case["verdict"] == NO_EVIDENCE else ""
-                look = look_of(case["claim"], dash="none", marker="o", size=6.5, width=2.2, fill=fill, order=5)
+                look = plot.look(case["claim"], dash="none", marker="o", size=6.5, width=2.2, fill=fill, order=5)
                 numbers = {"low": case["ci_low"], "high": case["ci_high"], "n": [case["n"]], "interval": "segment"}
                 words = {"part": f"case {row}", "what": case["verdict"]}
                 place = {"x": case["estimate"], "y": row, "number": "x"}

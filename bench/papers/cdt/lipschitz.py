@@ -9,10 +9,10 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import BeforeValidator, Field
 
-from bench.papers.steepness import PROBE, Steepness
+from bench.papers.cdt.steepness import PROBE, Steepness
 from bench.report.figure import Figure
 from bench.report.labels import panel_title
-from bench.report.plot import GREY, Axis, Look, Panel, Plot, look_of, mark
+from bench.report.plot import GREY, Axis, Look, Panel, Plot, mark
 from bench.report.results import Results
 from bench.report.tables import experiments_of
 
@@ -25,6 +25,9 @@ def _share(value: Any) -> float:
     if not 0 <= share < 1:
         raise ValueError("a share such as 1/7 or 0.1")
     return share
+
+
+_MEAN = "mean over blocks"
 
 
 class Lipschitz(Figure):
@@ -69,7 +72,7 @@ class Lipschitz(Figure):
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         table, axes = tables["table"], results.panel_axes()
         experiments = experiments_of(table, results)
-        plot = Plot(self.heading)
+        plot = self.blank(results.series_name(key, axes) or _MEAN for key in results.experiments)
         for chosen in results.groups(axes, [{}]):
             x, y = Axis(self.x_label or "value"), Axis(self.y_label or "centred reward")
             panel = Panel(panel_title(chosen), x=x, y=y)
@@ -77,16 +80,16 @@ class Lipschitz(Figure):
             for key in results.select(chosen):
                 rows = table[[experiment == key for experiment in experiments]]
                 if len(rows):
-                    name = results.series_name(key, axes) or "mean over blocks"
+                    name = results.series_name(key, axes) or _MEAN
                     std, ends = rows["std"].fillna(0.0), f"one standard deviation over {rows['blocks'].iloc[0]} blocks"
                     panel.marks.append(
                         mark(
-                            name, panel.title, look_of(name, size=4.0), x=rows["probed"], y=rows["mean"],
+                            name, panel.title, plot.look(name, size=4.0), x=rows["probed"], y=rows["mean"],
                             low=rows["mean"] - std, high=rows["mean"] + std, interval="bars", ends=ends,
                             places=rows["probed"].tolist(), places_are=x.label,
                         )
                     )  # fmt: skip
-                    plot.explain(name, look_of(name))
+                    plot.explain(name, plot.look(name))
             if panel.marks:
                 panel.marks.insert(0, mark("", panel.title, Look(GREY, width=0.8, order=1), y=0.0, part="zero"))
         if len(table):

@@ -5,13 +5,13 @@ from typing import ClassVar, Literal
 import pandas as pd
 
 from bench.errors import ConfigError
-from bench.papers.worked_examples import COMPUTATIONS
+from bench.papers.habo.worked_examples import COMPUTATIONS
 from bench.report.figure import Figure
 from bench.report.results import Results
 
 
 class Computed(Figure):
-    """A table of text and numbers, made by ``compute`` in `bench.papers.worked_examples`; it has no picture.
+    """A table of text and numbers, made by ``compute`` in `bench.papers.habo.worked_examples`; it has no picture.
 
     On its page verdicts (column `verdict`: right, inherited, slip) have a sign; ``caption`` is a line below it.
     """

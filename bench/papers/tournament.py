@@ -1,12 +1,14 @@
 """Performance profiles: on which share of the tasks a method is within a factor of the best."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from bench.report.kinds.ranking import Ranking
-from bench.report.plot import Axis, Look, Panel, Plot, look_of
+from bench.report.plot import Axis, Look, Panel, Plot
 from bench.report.results import Results
 from bench.report.style import GREY
 from bench.report.tasks import BEST_FIXED, FAMILY, METHOD, TASK
@@ -72,13 +74,13 @@ class Profile(Ranking):
             x=Axis(self.x_label or "factor of the lowest mean", log=True, low=1.0, high=_FACTORS[-1]),
             y=Axis(self.y_label or "share of tasks", low=0.0, high=1.02),
         )
-        plot = Plot(self.heading, panels=[panel], panel_size=(6.2, 4.2))
+        plot = replace(self.blank(methods), panels=[panel], panel_size=(6.2, 4.2))
         names = [name for name in (*(self.shown or methods), BEST_FIXED) if name in set(factors[METHOD])]
         looks = {BEST_FIXED: _FIXED, reference: _REFERENCE}
         for place, name in enumerate(names):
             places, shares = _steps(factors[factors[METHOD] == name], _FACTORS[-1])
-            look, step = looks.get(name) or look_of(name), max(len(places) // _MARKS, 1)
-            words = {"places": [float(f"{place:.3g}") for place in places], "places_are": "factor"}
+            look, step = looks.get(name) or plot.look(name), max(len(places) // _MARKS, 1)
+            words: dict[str, Any] = {"places": [float(f"{place:.3g}") for place in places], "places_are": "factor"}
             every = (((place + 1) * 2) % step, step)
             plot.put(panel, name, look, x=places, y=shares, every=every, what="share of tasks", **words)
         plot.put_last(reference, BEST_FIXED)

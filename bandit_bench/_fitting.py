@@ -1,0 +1,95 @@
+"""What is found out about a comparison before it is run: which of its lines can be run, and which data is missing."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from bandit_bench._parts import Axis
+from bandit_bench._plan import METHOD, ComparisonPlan
+from bench.data.catalogue import CATALOGUE
+from bench.data.files import locate
+from bench.errors import ConfigError
+from bench.report.labels import canonical
+from runners.config.classes import is_suites, require
+from runners.config.figures import LabelledRun
+from runners.execute.fit import fits
+from runners.results.store import Store, results_folder
+
+
+def that_fit(
+    plan: ComparisonPlan, runs: Sequence[LabelledRun], jobs: int, runner: Any
+) -> tuple[Axis, list[str], list[str]]:
+    """Return the lines that can be run everywhere, what is to be noted of them, and of the data before the run.
+
+    Says why others cannot.
+
+    Raises ConfigError where fewer than two are left, or where none has the column, and with ``strict`` at once.
+    """
+    store, methods = Store(results_folder()), plan.methods
+    _refuse_in_logs(plan.column, [run.experiment for run in runs])
+    for run in runs if plan.until_decided is None else ():
+        run.experiment.check_repetitions(run.settings.repetitions)
+    new = [run for run in runs if not set(range(run.settings.repetitions)) <= store.done(run.experiment.run_id)]
+    if not new:
+        return methods, [], []
+    require(*({part: cls for part, cls in run.experiment.classes.items() if is_suites(cls)} for run in new))
+    found = fits({run.experiment.run_id: run.experiment for run in new}.values(), plan.column, jobs=jobs, runner=runner)
+    reasons: dict[str, str] = {}
+    errors = {found[run.experiment.run_id].error for run in new}
+    if len(errors) == 1 and (error := errors.pop()):  # of the data, say, not of a line
+        raise ConfigError(error)
+    for run in new:
+        error, labels = found[run.experiment.run_id].error, dict(run.labels)
+        if error:
+            method = labels.pop(METHOD)
+            own = error.replace(f"{method}: ", "", 1)
+            reasons.setdefault(method, ", ".join([method, *map(str, labels.values())]) + f": {own}")
+    left = {method: piece for method, piece in methods.items() if canonical(method) not in reasons}
+    if reasons and (plan.strict or len(left) < 2):
+        raise ConfigError(next(iter(reasons.values())))
+    for reason in reasons.values():
+        print(f"error: left out: {reason}", file=sys.stderr)
+    fitting = [found[run.experiment.run_id] for run in new if run.labels[METHOD] not in reasons]
+    _check_column(plan.column, [fit.columns for fit in fitting])
+    said = dict.fromkeys(line for fit in fitting for line in fit.data)
+    for line in said:
+        print(line, flush=True)
+    is_unequal = len({fit.searches for fit in fitting} - {None}) > 1
+    notes = list(dict.fromkeys(text for fit in fitting for text in fit.apart)) if is_unequal else []
+    by_data = {repr(run.experiment.settings["env"]): run.experiment for run in new}
+    data = dict.fromkeys(line for experiment in by_data.values() for line in experiment.data_notes())
+    return left, notes, [line for line in data if line not in said]
+
+
+def _check_column(column: str, columns: Iterable[Sequence[str]]) -> None:
+    """Refuse a column that no trace has; nothing is said where the columns of a trace are not known."""
+    known = list(columns)
+    if known and all(known) and not any(column in names for names in known):
+        names = dict.fromkeys(name for names in known for name in names if name != "round")
+        raise ConfigError(f"column: found '{column}', expected one of: {', '.join(names)}")
+
+
+def missing_data(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> dict[str, list[str]]:
+    """Return the data sets that runs need and that are not here, with the environments that need them, if several."""
+    missing: dict[str, dict[str, None]] = {}
+    for run in runs:
+        cls: Any = run.experiment.classes["env"]
+        for data in cls.data_sets(run.experiment.settings["env"]):
+            if locate(CATALOGUE[data]) is None:
+                missing.setdefault(data, {}).update({run.labels["env"]: None} if "env" in plan.panels else {})
+    return {data: list(labels) for data, labels in missing.items()}
+
+
+def _refuse_in_logs(column: str, experiments: Iterable[Any]) -> None:
+    """Refuse regret in a log, and what adds up over rounds, whose number differs from run to run (ConfigError)."""
+    for cls in {experiment.classes["env"] for experiment in experiments}:
+        if getattr(cls, "rejects", False) and column in cls.sums:
+            raise ConfigError(
+                f"column: found '{column}', the sum over accepted rounds, and the number of these rounds differs from "
+                f"run to run in {cls.__name__}, expected a mean, such as {cls.compared}"
+            )
+        if column == "regret" and getattr(cls, "rejects", False):
+            raise ConfigError(
+                f"column: found 'regret', which {cls.__name__} does not know, as a log does not say what other actions "
+                f"would have earned, expected another, such as column={cls.compared}, or none"
+            )

@@ -1,0 +1,119 @@
+"""What a figure's file says: its keys, before any results."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, field_validator
+
+from bench.columns import column_of
+from bench.report.claims.origin import Sourced
+from bench.report.labels import canonical, labels_of
+from bench.report.reading import Reading
+from bench.report.style import Looks
+
+
+class Scale(BaseModel):
+    """Of which size a figure is at one scale; what it searches is the same at all.
+
+    ``overrides`` make what the runs need smaller, such as a data set, where the figure's own words do not set it.
+    With ``until_decided``, repetitions are added until the claims are decided, up to that number, unless the command
+    says how many; under readings after the first up to ``readings_up_to``, by default as many as under the first.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    max_horizon: PositiveInt | None = None
+    max_repetitions: PositiveInt | None = None
+    until_decided: PositiveInt | None = None
+    readings_up_to: PositiveInt | None = None
+    overrides: list[str] = []
+    leave_out: dict[str, list[Any]] = {}
+
+    @field_validator("overrides")
+    @classmethod
+    def _same_space(cls, overrides: list[str]) -> list[str]:
+        for word in overrides:
+            if ".space." in word.partition("=")[0]:
+                raise ValueError(f"what makes runs smaller, not what they search: {word}")
+        return overrides
+
+    def in_words(self) -> tuple[str, ...]:
+        """Return what is smaller than the paper's beside horizon and repetitions."""
+        left_out = (f"without {axis} {', '.join(map(canonical, labels))}" for axis, labels in self.leave_out.items())
+        return (*self.overrides, *left_out)
+
+
+class Unfold(BaseModel):
+    """An axis made of trace columns: label -> column, and what the values are called."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    axis: str
+    column: str
+    labels: dict[str, str]
+
+
+class Asked(Sourced, BaseModel):
+    """The keys that figures of all kinds have.
+
+    ``column`` is the trace column that is drawn, and that claims are about unless they name another; labels of the axes
+    ``panels`` make the panels, by default of `panel`; ``runs`` are blocks of axes: axis -> label -> overrides, see
+    `docs/extend.md`. A published number is the mean of ``published_repetitions``, by default `repetitions` or the
+    paper's; ``deviation`` says whether published ones have the divisor n - 1, as ours do, or n. ``repetitions_of``
+    names the figure of the paper whose committed repetitions it is drawn from, all of them or those that have its
+    labels. ``sources`` say of a setting whether it is stated, code or assumed, and the place; the first of the
+    ``readings`` is the figure unchanged; the ``note``, a line below the title, is not shown beside surrogate data;
+    ``colors`` are by label, as matplotlib knows them; ``looks`` are those of the paper.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
+
+    source: ClassVar[Literal["runs", "timing", "formula"]] = "runs"
+    """Where the numbers come from: traces of runs, runs timed apart from other work, or a function."""
+    published_whats: ClassVar[tuple[str, ...]] = ("mean", "std")
+    """What a published number can be."""
+    claim_kinds: ClassVar[dict[str, type[Any]]] = {}
+    """Kinds of claims that this kind of figure alone has."""
+    draws_finals: ClassVar[bool] = True
+    """Whether it is drawn from final values; if not, from its tables and curves alone."""
+
+    name: str = "?"
+    paper: str = "none"
+    title: str = ""
+    kind: str
+    column: str
+    x_label: str = ""
+    y_label: str = ""
+    panels: list[str] | None = None
+    runs: list[dict[str, Annotated[dict[str, list[str]], BeforeValidator(labels_of)]]] = []
+    common: list[str] = []
+    scales: dict[str, Scale] = {}
+    horizon: PositiveInt | None = None
+    repetitions: PositiveInt | None = None
+    repetitions_of: str = ""
+    unfold: Unfold | None = None
+    published: list[dict[str, Any]] = []
+    published_repetitions: PositiveInt | None = None
+    deviation: Literal["sample", "population"] = "sample"
+    claims: list[Any] = []
+    sources: dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]] = {}
+    readings: list[Reading] = []
+    note: str = ""
+    colors: dict[str, str] = {}
+    looks: Looks = Looks()
+
+    def given(self) -> dict[str, Any]:
+        """Return what its file says, as plain containers that can be read again."""
+        return self.model_dump(mode="json", exclude_unset=True)
+
+    @property
+    def where(self) -> str:
+        return f"figure '{self.name}'"
+
+    @property
+    def heading(self) -> str:
+        return self.title or self.name
+
+    @property
+    def number_label(self) -> str:
+        """What the figure's published numbers are numbers of, with the unit: the label of their axis."""
+        return column_of(self.column).label

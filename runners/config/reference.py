@@ -1,0 +1,235 @@
+"""What can be chosen and what each choice can be set to, from the configuration files and the classes they name."""
+
+import inspect
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import pandas as pd
+from hydra.utils import get_class
+
+from bench.errors import ConfigError
+from bench.report.tables import from_csv
+from bench.report.tasks import METHOD
+from runners.config.compose import RunSettings, run_settings
+from runners.config.figures import load_figure
+from runners.config.papers import leaves, load_paper
+from runners.config.runner import Runner
+from runners.config.tree import GROUPS, PARTS, choices, one_of, path_of, read, read_choice, unknown_choice
+
+ABOUT = {
+    "env": "Where rewards come from. An environment that no contextual bandit plays in chooses its algorithm.",
+    "algorithm": "What is tuned. An algorithm chooses the task that plays it.",
+    "tuner": "What proposes configurations.",
+    "task": "How an algorithm is played in an environment.",
+    "paper": "The settings of a paper, for the parts it uses.",
+    "scale": "The size of a run: caps on horizon and repetitions.",
+    "runner": "Where repetitions run.",
+    "figure": "What `reproduce` makes.",
+}
+_HEAD = """# Choices and keys
+
+A command line makes one choice in each group and overrides keys: `env=movielens env.n_arms=300`. It takes precedence
+over the settings of a paper for the chosen parts, and these over the defaults below; a scale caps horizon
+and repetitions. On the command line: `bandit-bench list`, `bandit-bench list tuner`, `bandit-bench list tuner cdt`.
+"""
+_KEY = re.compile(r"(\w+): +[^#]*# (.*)")
+
+
+def overview(group: str = "") -> str:
+    """Return a line for each choice of a group, by default of all groups."""
+    parts = []
+    for name in [_known(group)] if group else ABOUT:
+        lines = [f"  {choice:<22} {_line(name, choice)}".rstrip() for choice in choices(name)]
+        parts.append("\n".join([f"{name}: {ABOUT[name]}", *lines]))
+    return "\n\n".join(parts)
+
+
+def entry(group: str, choice: str, results: Path) -> str:
+    """Return in Markdown what a choice is, where it is from, its settings, and how a tuner fared in ``results``."""
+    if choice not in choices(_known(group)):
+        raise unknown_choice(group, choice)
+    cls, command = _class(group, choice), _comment(group, choice)[1]
+    parts = [f"### `{group}={choice}`", _text(cls) if cls else _line(group, choice)]
+    parts.append(f"`{command}`" if command else "")
+    if group == "paper":
+        sources = load_paper(choice)["sources"]
+        values = leaves(load_paper(choice)["settings"])
+        parts.append(_list(f"`{key}`: `{_yaml(values[key])}` ({': '.join(sources[key])})" for key in sources))
+    elif group != "figure":
+        parts.append(_list(_settings(read_choice(group, choice) or {}, cls, f"{group}/{choice}")))
+    if group == "tuner" and cls:
+        parts += [_able(cls), *fared(choice, results)]
+    return "\n\n".join(filter(None, parts))
+
+
+def page(results: Path) -> str:
+    """Return all of it in Markdown: the keys of a run and of a figure, then each group with its choices."""
+    keys = {"Keys of a run": ("config", vars(run_settings({}))), "Keys of a figure": ("reproduce", read("reproduce"))}
+    parts = [_HEAD + "\n" + ", ".join(f"[{group}](#{group})" for group in ABOUT) + ".\n"]
+    for title, (name, values) in keys.items():
+        parts += [f"## {title}", _list(_settings(values, RunSettings, name))]
+    for group in GROUPS:
+        links = ", ".join(f"[{choice}](#{group}{choice})" for choice in choices(group))
+        parts += [f"## `{group}`", ABOUT[group], links, *(entry(group, choice, results) for choice in choices(group))]
+    figures = (f"`{name}`: {_line('figure', name)}" for name in choices("figure"))
+    return "\n\n".join([*parts, "## `figure`", ABOUT["figure"], _list(figures)]) + "\n"
+
+
+def _known(group: str) -> str:
+    if group not in ABOUT:
+        raise ConfigError(f"list: found the group '{group}', {one_of(group, ABOUT)}")
+    return group
+
+
+def explanations(cls: type) -> dict[str, str]:
+    """Return what the docstrings of a class and of its bases say of its parameters, by name."""
+    found: dict[str, str] = explanations(cls.common) if hasattr(cls, "common") else {}
+    for base in reversed(cls.__mro__):
+        lines = inspect.cleandoc(base.__dict__.get("__doc__") or "").splitlines()
+        names: list[str] = []
+        for line in lines[lines.index("Parameters") + 2 :] if "Parameters" in lines else ():
+            if line.startswith(" "):
+                found |= {name: f"{found[name]} {line.strip()}".strip() for name in names}
+            elif re.fullmatch(r"\w+(, \w+)*", line):
+                names = line.split(", ")
+                found |= dict.fromkeys(names, "")
+            elif line:
+                break
+    return found
+
+
+def fared(tuner: str, results: Path) -> Iterator[str]:
+    """Yield how a tuner fared among others in the reference results of the papers' headline figures, if there are any.
+
+    A sentence for each of its variants: the mean rank, and regret by that of random configurations, over all and by
+    family of tasks.
+    """
+    for name, words in _ranked():
+        files = sorted((results / name).glob("paper*/ranks.csv"))
+        for method, typed in words.items() if files else ():
+            if f"tuner={tuner}" not in typed:
+                continue
+            ranks, families = _tables(files[0].parent)
+            rows = ranks[ranks[METHOD] == method].to_dict("records")
+            by_family = families[families[METHOD] == method].to_dict("records")
+            each = ", ".join(f"{row['family']} {row['relative']:.2f}" for row in by_family)
+            if rows:
+                row = rows[0]
+                yield (
+                    f"In `{name}` as `{' '.join(typed)}`: mean rank {row['mean_rank']:.1f} ({row['ci_low']:.1f} to "
+                    f"{row['ci_high']:.1f}) of {len(ranks)} over {row['tasks']} tasks; regret by that of random "
+                    f"configurations {row['relative']:.2f} ({row['relative_low']:.2f} to {row['relative_high']:.2f}); "
+                    f"by family: {each}."
+                )
+
+
+@cache
+def _tables(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    return from_csv(folder / "ranks.csv"), from_csv(folder / "table.csv")
+
+
+@cache
+def _ranked() -> list[tuple[str, dict[str, list[str]]]]:
+    """Return the headline figure of each paper that ranks methods, with the words that stand for each method."""
+    found = []
+    for paper in choices("paper"):
+        if figure := load_paper(paper).get("headline", {}).get("figure"):
+            blocks = [block.get(METHOD) for block in read(f"figure/{paper}/{figure}").get("runs", [])]
+            words = [block for block in blocks if isinstance(block, dict)]  # others name those of another block
+            found.append((f"{paper}/{figure}", {str(k): v for block in words for k, v in block.items()}))
+    return found
+
+
+def _class(group: str, choice: str) -> type | None:
+    target = (read_choice(group, choice) or {}).get("_target_", "???") if group in PARTS else "???"
+    return None if target == "???" else get_class(target)
+
+
+def _comment(group: str, choice: str) -> tuple[str, str]:
+    """Return the words and the command in the comment that a choice's file opens with."""
+    path = path_of(f"{group}/{choice}")
+    lines = path.read_text(encoding="utf-8").splitlines() if path else []
+    text = next((line[2:] for line in lines if line.startswith("# ") and not line.startswith("# @")), "")
+    words, command, rest = re.match(r"(.*?):? ?((?:make|python|bandit-bench) [^;]*)?($|;.*)", text).groups("")  # type: ignore[union-attr]
+    return words + rest, command
+
+
+def _line(group: str, choice: str) -> str:
+    """Return in one line what a choice is."""
+    if group == "figure":
+        figure = load_figure(choice)
+        return f"{figure.title} ({type(figure).__name__.lower()})"
+    about = load_paper(choice) if group == "paper" else {}
+    if "title" in about:
+        return f"{about['title']} ({about['authors']})" if "authors" in about else str(about["title"])
+    cls = _class(group, choice)
+    return _comment(group, choice)[0] or (_text(cls).split("\n\n")[0] if cls else "")
+
+
+def _text(cls: type) -> str:
+    """Return a class's docstring as Markdown, without the section on its parameters."""
+    text = re.split(r"\n\w[\w ]*\n-{3,}", inspect.getdoc(cls) or "")[0].replace("``", "`")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n"))
+
+
+def _settings(values: dict[str, Any], cls: type | None, name: str) -> Iterator[str]:
+    """Yield each setting with its type, default and meaning; an algorithm's space has one for each hyper-parameter."""
+    path = path_of(name)
+    lines = path.read_text(encoding="utf-8").splitlines() if path else []
+    about = {match[1]: match[2] for line in lines if (match := _KEY.fullmatch(line.strip()))}
+    owner = Runner if name.startswith("runner/") else cls
+    about = (explanations(owner) if owner else {}) | about
+    kinds = get_type_hints(owner, include_extras=True) if owner else {}
+    for key, value in values.items():
+        if key in ("defaults", "_target_", "name"):
+            continue
+        for inner, item in value.items() if key == "space" and isinstance(value, dict) else [("", value)]:
+            kind = f" {_type(kinds[key])}" if key in kinds and not inner else ""
+            meaning = about.get(inner or key, "").replace("``", "`")
+            yield f"`{key}{inner and f'.{inner}'}`{kind} = `{_yaml(item)}`" + (f": {meaning}" if meaning else "")
+
+
+def _type(kind: Any) -> str:
+    """Return a type in words: ``int >= 0 | null``."""
+    if get_origin(kind) is Annotated:
+        base, *others = get_args(kind)
+        limits = [limit for other in others for limit in getattr(other, "metadata", [other])]
+        signs = (("ge", ">="), ("gt", ">"), ("le", "<="), ("lt", "<"))
+        found = [f"{sign} {getattr(limit, name):g}" for limit in limits for name, sign in signs if hasattr(limit, name)]
+        return " ".join([_type(base), ", ".join(found)]).strip()
+    if get_origin(kind) in (Union, UnionType):
+        return " | ".join(map(_type, get_args(kind)))
+    if get_origin(kind) is Literal:
+        return " | ".join(map(_yaml, get_args(kind)))
+    if get_args(kind):
+        return f"{getattr(get_origin(kind), '__name__', '')}[{', '.join(map(_type, get_args(kind)))}]"
+    return "null" if kind is NoneType else "..." if kind is Ellipsis else getattr(kind, "__name__", str(kind))
+
+
+def _able(tuner: Any) -> str:
+    """Return what else a tuner can, as its class declares it."""
+    able = {
+        "tune several hyper-parameters at once": tuner.multiple,
+        "take rewards that come late": tuner.remembers is not None,
+        "start from what was played before": tuner.learns_history,
+    }
+    words = [word for word, is_so in able.items() if is_so]
+    return f"It can {'; '.join(words)}." if words else ""
+
+
+def _list(items: Iterator[str]) -> str:
+    return "\n".join(f"- {item}" for item in items)
+
+
+def _yaml(value: Any) -> str:
+    """Return a value in one line, as in a configuration."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_yaml(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_yaml, value))}]"
+    return value if isinstance(value, str) else json.dumps(value)

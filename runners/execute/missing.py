@@ -1,0 +1,161 @@
+"""What figures still lack: a share of it run by one of many commands, or only counted, with how long it will take."""
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import NamedTuple, TypeAlias
+
+from bench.errors import BenchError, ConfigError
+from bench.report.typeset import duration
+from runners.config.experiment import Experiment, run_repetition
+from runners.config.folders import CHECKOUT
+from runners.config.runner import Runner
+from runners.execute.fanout import run_each
+from runners.execute.figure_run import AskedFigure, FigureRun
+from runners.execute.limits import one_thread
+from runners.results.store import Store, results_folder
+
+Instead: TypeAlias = Callable[[Sequence[AskedFigure], int, Runner], None]
+"""What is done with figures, on so many jobs, in place of making them."""
+
+_MOST_ROUNDS = 200
+"""Rounds that are played of a run to measure its seconds."""
+_MOST_PLAYED = 20
+_MOST_SECONDS = 1.0
+"""Of a repetition that this machine is measured by, where there is one so short: of the shortest most is start."""
+
+
+class Lacking(NamedTuple):
+    """An experiment, how many repetitions of it are asked for, and which of these have no result."""
+
+    experiment: Experiment
+    asked: int
+    numbers: list[int]
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Share ``index`` (1 to ``count``) of all repetitions: every ``count``-th in the order of figures, runs, numbers.
+
+    The order does not depend on what is finished, so shares never overlap, whenever their commands start.
+    """
+
+    index: int
+    count: int
+
+    @classmethod
+    def read(cls, text: str) -> "Shard":
+        """Return the share that words such as ``3/40`` name; ConfigError if they name none."""
+        match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
+        if not match or not 1 <= int(match[1]) <= int(match[2]):
+            raise ConfigError(f"shard: found '{text}', expected one from 1/40 to 40/40, say, of 40 commands")
+        return cls(int(match[1]), int(match[2]))
+
+    def run(self, figures: Sequence[AskedFigure], jobs: int, runner: Runner) -> None:
+        """Run what is missing of this share, and write no figure. Raises BenchError where a repetition fails."""
+        store, place, wanted, asked = Store(results_folder()), 0, [], 0
+        for experiment, number, lacking in lacking_of(figures, store):
+            own = [i for i in range(number) if (place + i) % self.count == self.index - 1]
+            place += number
+            asked += len(own)
+            if missing := sorted({*own} & {*lacking}):
+                store.prepare(experiment.run_id, experiment.description)
+                wanted.append((experiment, missing))
+        answers = list(run_each(wanted, store, jobs=jobs, runner=runner))
+        failed = [answer for answer in answers if answer.status == "failed"]
+        new = sum(answer.status == "new" for answer in answers)
+        print(
+            f"share {self.index} of {self.count}: {asked} of {place} repetitions, {new} new; the same command without "
+            "shard collects them when all shares are done",
+            flush=True,
+        )
+        if failed:
+            raise BenchError(f"{len(failed)} of {asked} repetitions failed, the first with {failed[0].error}")
+
+
+def lacking_of(figures: Iterable[AskedFigure], store: Store) -> Iterator[Lacking]:
+    """Yield each run of some figures once, but for timings, which are measured when a figure is made.
+
+    With ``until_decided`` the repetitions before the first look are asked for.
+    """
+    seen: dict[str, int] = {}
+    for asked in figures:
+        if asked.figure.source == "timing":
+            continue
+        run = FigureRun(asked, store)
+        for labelled in run.runs:
+            experiment, number = labelled.experiment, labelled.settings.repetitions
+            if number <= (before := seen.get(experiment.run_id, 0)):
+                continue
+            seen[experiment.run_id] = number
+            done = store.done(experiment.run_id) | run.committed.done(experiment.key)
+            yield Lacking(experiment, number - before, sorted({*range(before, number)} - done))
+
+
+def tell(figures: Sequence[AskedFigure], jobs: int, runner: Runner) -> None:
+    """Print how many repetitions are missing, and about how long they will take on so many jobs."""
+    every = list(lacking_of(figures, Store(results_folder())))
+    lacking = [run for run in every if run.numbers]
+    missing, asked = sum(len(run.numbers) for run in lacking), sum(run.asked for run in every)
+    looks = any(one.most is not None for one in figures)
+    words = f"{missing:,} of {asked:,} repetitions{' before the first look' * looks} are missing"
+    if not missing:
+        print(words, flush=True)
+        return
+    seconds, how = expected_seconds([run.experiment for run in lacking])
+    total = sum(len(run.numbers) * seconds[run.experiment.run_id] for run in lacking)
+    least = max(total / jobs, *seconds.values())
+    print(f"{words}: about {_spelt(total)} of one processor, {_spelt(least)} with jobs={jobs} ({how})", flush=True)
+
+
+def expected_seconds(experiments: Sequence[Experiment]) -> tuple[dict[str, float], str]:
+    """Return about how long one repetition of each takes on this machine, by run id, and in words how that is known.
+
+    Seconds that are committed of a run are scaled by how long one of these runs takes here; of other runs some rounds
+    are played, of the first twenty of them.
+    """
+    committed = committed_seconds()
+    known = {one.run_id: committed[one.key] for one in experiments if one.key in committed}
+    others = [one for one in experiments if one.run_id not in known]
+    how = []
+    if known:
+        by_seconds = sorted((one for one in experiments if one.run_id in known), key=lambda one: known[one.run_id])
+        one = next((one for one in reversed(by_seconds) if known[one.run_id] <= _MOST_SECONDS), by_seconds[0])
+        factor = _played(one, one.settings["horizon"]) / known[one.run_id]
+        known = {run_id: value * factor for run_id, value in known.items()}
+        how.append(f"committed seconds of {len(known)} runs times {factor:.2g}, as one of them took here")
+    if others:
+        rounds = {one.run_id: min(_MOST_ROUNDS, one.settings["horizon"]) for one in others}
+        each = {one.run_id: _played(one, rounds[one.run_id]) / rounds[one.run_id] for one in others[:_MOST_PLAYED]}
+        usual = median(each.values())
+        known |= {one.run_id: each.get(one.run_id, usual) * one.settings["horizon"] for one in others}
+        how.append(f"{max(rounds.values())} rounds of {len(each)} runs played here")
+    return known, "; ".join(how)
+
+
+def committed_seconds() -> Mapping[str, float]:
+    """Return the mean seconds of a repetition, by key of the run, that lie beside the suite's figures."""
+    found: dict[str, float] = {}
+    for path in sorted((CHECKOUT / "results").glob("*/*/paper*/environment.json")) if CHECKOUT else ():
+        found |= json.loads(path.read_text(encoding="utf-8")).get("seconds_per_repetition") or {}
+    return found
+
+
+def _played(experiment: Experiment, rounds: int) -> float:
+    """Return the seconds of so many rounds of repetition 0, after a few that compile and read data."""
+    few, many = (
+        Experiment({**experiment.settings, "horizon": number}, experiment.handed)
+        for number in (min(rounds, _MOST_ROUNDS // 4), rounds)
+    )
+    with one_thread():
+        run_repetition(few, 0)
+        start = time.process_time()  # whatever else this machine does meanwhile
+        run_repetition(many, 0)
+        return time.process_time() - start
+
+
+def _spelt(seconds: float) -> str:
+    return f"{seconds:.2g} s" if seconds < 60 else duration(seconds)

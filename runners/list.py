@@ -1,0 +1,30 @@
+"""What can be chosen: bandit-bench list [GROUP [CHOICE]], such as bandit-bench list tuner cdt.
+
+Without words each choice of each group in a line; of a choice what it is, where it is from, its settings with types and
+defaults, and, of a tuner, what it can and how it fared among others where such results are there.
+"""
+
+import sys
+
+from bench.errors import ConfigError
+from runners.command import plain_command
+from runners.results.store import results_folder
+
+
+def main() -> int:
+    """Print what there is to choose; return the exit code."""
+    return plain_command(__doc__, show)
+
+
+def show(words: list[str]) -> bool:
+    """Print all groups, one of them or one choice."""
+    from runners.config.reference import entry, overview  # slow to import
+
+    if len(words) > 2:
+        raise ConfigError(f"list: found {len(words)} words, expected a group and a choice: bandit-bench list tuner cdt")
+    print(entry(words[0], words[1], results_folder()) if len(words) == 2 else overview(*words))
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())

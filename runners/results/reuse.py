@@ -1,0 +1,26 @@
+"""Finished repetitions that are shown again: what is said of them, and how they are forgotten."""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+
+from runners.results.store import Store
+
+
+def reuse_line(store: Store, shown: Mapping[str, Collection[int]], renew: str = "renew=true") -> str:
+    """Return when repetitions that are shown again were made, and the word that runs them anew; "" if there are none.
+
+    ``shown``: their numbers by run id. Such as "5 of 2026-11-27 08:12, renew=true runs them again".
+    """
+    sides = [store.read_side(run_id, number) for run_id, numbers in shown.items() for number in numbers]
+    if not sides:
+        return ""
+    times = sorted(datetime.fromisoformat(side["finished"]).astimezone() for side in sides if "finished" in side)
+    ends = [f"{time:%Y-%m-%d %H:%M}" for time in times[:: max(1, len(times) - 1)]]
+    return f"{len(sides)} of {' to '.join(dict.fromkeys(ends)) or 'an unknown day'}, {renew} runs them again"
+
+
+def forget(store: Store, run_id: str, repetitions: Collection[int]) -> None:
+    """Delete results and failures of some repetitions, so that they are run again."""
+    for number in repetitions:
+        for suffix in (".parquet", ".json", ".failed.json"):
+            store.path(run_id, number, suffix).unlink(missing_ok=True)

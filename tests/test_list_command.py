@@ -1,0 +1,91 @@
+"""bandit-bench list names every choice, with each of its settings; the page of the gallery has the same."""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+from commands import Commands
+from hydra.utils import get_class
+
+from bench.component import defaults
+from bench.gallery.build import build
+from runners.config.reference import entry, explanations, overview, page
+from runners.config.tree import GROUPS, PARTS, read_choice, suite_choices
+
+CLASSES = [
+    (group, choice, get_class(target))
+    for group in PARTS
+    for choice in suite_choices(group)
+    if (target := (read_choice(group, choice) or {}).get("_target_", "???")) != "???"
+]
+
+
+@pytest.fixture(scope="module")
+def whole(reference_results: Path) -> str:
+    return page(reference_results)
+
+
+def test_every_choice_is_listed_and_stands_on_the_page(whole: str) -> None:
+    for group in (*GROUPS, "figure"):
+        lines = overview(group).splitlines()[1:]
+        assert [line.split()[0] for line in lines] == suite_choices(group)
+        for choice in suite_choices(group):
+            assert (f"`{choice}`" if group == "figure" else f"### `{group}={choice}`") in whole
+    assert overview().count("\n  ") == sum(len(suite_choices(group)) for group in (*GROUPS, "figure"))
+
+
+def test_the_page_leads_from_its_contents_to_each_choice(whole: str) -> None:
+    html = build([], docs={"choices": whole})["choices.html"]
+    ids = re.findall(r'<h[23] id="(.*?)"', html)
+    assert len(ids) == len(set(ids))
+    links = re.findall(r'href="#(.*?)"', html)
+    assert set(links) - {"content"} <= set(ids)
+    assert {f"tuner{choice}" for choice in suite_choices("tuner")} <= set(links)
+
+
+@pytest.mark.parametrize(("group", "choice", "cls"), CLASSES, ids=lambda value: value if isinstance(value, str) else "")
+def test_a_choice_says_what_it_is_and_explains_each_setting(tmp_path: Path, group: str, choice: str, cls: type) -> None:
+    text = entry(group, choice, tmp_path)
+    assert (inspect.getdoc(cls) or "").splitlines()[0].replace("``", "`") in text
+    for name in defaults(cls):
+        if name != "space":
+            assert re.search(rf"^- `{name}`.* = `.*`: \S", text, re.MULTILINE), f"{choice}: {name} has no explanation"
+
+
+def test_an_algorithms_hyper_parameters_have_their_candidates(tmp_path: Path) -> None:
+    assert "`space.ridge` = `{candidates: [0.01, 0.1, 1.0]" in entry("algorithm", "linucb", tmp_path)
+
+
+def test_a_tuner_says_how_it_fared_where_there_are_such_results(tmp_path: Path) -> None:
+    assert "mean rank" not in entry("tuner", "ucb1", tmp_path)
+    folder = tmp_path / "tournament" / "ranks" / "paper"
+    folder.mkdir(parents=True)
+    row = "UCB1,2,9,1.5,1.25,1.75,0.5,0.4,0.6\n"
+    head = "method,families,tasks,mean_rank,ci_low,ci_high,relative,relative_low,relative_high\n"
+    (folder / "ranks.csv").write_text(head + row + row.replace("UCB1", "TL"))
+    (folder / "table.csv").write_text("family," + head + "arms," + row + "peaks," + row.replace("0.5", "0.25"))
+    said = entry("tuner", "ucb1", tmp_path).splitlines()[-1]
+    assert said == (
+        "In `tournament/ranks` as `tuner=ucb1`: mean rank 1.5 (1.2 to 1.8) of 2 over 9 tasks; regret by that of random "
+        "configurations 0.50 (0.40 to 0.60); by family: arms 0.50, peaks 0.25."
+    )
+
+
+def test_settings_of_a_paper_name_their_source(whole: str) -> None:
+    assert "- `repetitions`: `20` (assumed: 20 seeds: the paper ran one)" in whole
+
+
+def test_a_class_explains_what_its_bases_declare() -> None:
+    ((_, _, cdt),) = [row for row in CLASSES if row[:2] == ("tuner", "cdt")]
+    assert {"radius_scale", "restarts"} <= set(explanations(cdt))
+
+
+def test_the_command_prints_a_choice_and_names_a_wrong_one(commands: Commands, monkeypatch, capsys) -> None:
+    answer = commands.here(monkeypatch, capsys, "list", "scale", "smoke")
+    assert answer.code == 0
+    assert "- `max_horizon` = `200`" in answer.out
+    for words in (["tuner", "cdtt"], ["tunr"], ["tunr", "cdt"]):
+        answer = commands.here(monkeypatch, capsys, "list", *words)
+        assert answer.code == 1
+        assert "did you mean" in answer.err

@@ -1,0 +1,84 @@
+"""What figures lack: shares of it that several commands run, and how much there is to do."""
+
+import json
+
+import pandas as pd
+import pytest
+from commands import Commands
+
+from bench.errors import ConfigError
+from runners.execute.missing import Shard, committed_seconds, expected_seconds
+
+SMALL = ("tuner=tl,random", "env.dim=2", "env.n_arms=3", "horizon=40", "repetitions=5", "name=shared")
+
+
+def made(commands: Commands) -> dict[str, bytes]:
+    return {str(path.relative_to(commands.results)): path.read_bytes() for path in commands.results.rglob("*.parquet")}
+
+
+@pytest.mark.parametrize("text", ["0/3", "4/3", "1", "a/3", "1/0", "-1/3"])
+def test_a_share_that_is_none_is_refused(text):
+    with pytest.raises(ConfigError, match="shard: found "):
+        Shard.read(text)
+
+
+def test_shares_of_a_comparison_are_all_of_it_and_none_is_run_twice(commands, monkeypatch, capsys, tmp_path):
+    """In any order; the command that collects runs nothing, and makes what it makes alone."""
+    seen: dict[str, bytes] = {}
+    for index in (3, 1, 2):
+        answer = commands.here(monkeypatch, capsys, "compare", *SMALL, f"shard={index}/3")
+        assert answer.code == 0, answer.err
+        assert not list(commands.results.glob("compare/shared"))
+        after = made(commands)
+        assert {name: after[name] for name in seen} == seen
+        assert len(after) - len(seen) in (3, 4)
+        seen = after
+    assert len(seen) == 10
+    again = commands.here(monkeypatch, capsys, "compare", *SMALL, "shard=2/3")
+    assert " 0 new" in again.out
+    whole = commands.here(monkeypatch, capsys, "compare", *SMALL)
+    assert "10 repetitions, 0 new" in whole.out
+    assert made(commands) == seen
+    alone = Commands(tmp_path / "alone")
+    assert alone.here(monkeypatch, capsys, "compare", *SMALL).code == 0
+    tables = [pd.read_csv(one.results / "compare" / "shared" / "table.csv") for one in (commands, alone)]
+    pd.testing.assert_frame_equal(*tables)
+
+
+def test_a_share_of_a_figure_and_what_is_missing_of_it(commands, monkeypatch, capsys):
+    words = ("figure=syndicated/figure3", "scale=smoke", "only={panel: [Simulation]}")
+    labels = commands.here(monkeypatch, capsys, "reproduce", *words[:2], "only={panel: nothing}").err
+    panel = labels.partition("several in a list: ")[2].partition(";")[0].strip()
+    words = (*words[:2], f"only={{panel: '{panel}'}}")
+    first = commands.here(monkeypatch, capsys, "reproduce", *words, "dry_run=true", "jobs=2")
+    assert first.code == 0, first.err
+    number = int(first.out.split()[0])
+    assert first.out.startswith(f"{number} of {number} repetitions are missing: about ")
+    assert not made(commands)
+    assert commands.here(monkeypatch, capsys, "reproduce", *words, "shard=1/2").code == 0
+    assert len(made(commands)) == (number + 1) // 2
+    second = commands.here(monkeypatch, capsys, "reproduce", *words, "dry_run=true")
+    assert second.out.startswith(f"{number // 2} of {number} repetitions are missing: about ")
+    assert commands.here(monkeypatch, capsys, "reproduce", *words, "shard=2/2").code == 0
+    assert commands.here(monkeypatch, capsys, "reproduce", *words, "dry_run=true").out.startswith(f"0 of {number} ")
+    assert not list(commands.results.glob("syndicated"))
+
+
+def test_a_share_that_fails_says_so(commands, monkeypatch, capsys):
+    answer = commands.here(monkeypatch, capsys, "compare", "tuner=my_module.Raises,tl", *SMALL[1:], "shard=1/2")
+    assert answer.code == 1
+    assert "no luck today" in answer.err
+
+
+def test_seconds_are_those_that_are_committed_or_some_rounds_are_played(reference_results):
+    """Every run of a committed figure has some."""
+    from runners.config.compose import from_overrides
+
+    manifest = json.loads((reference_results / "cdt" / "figure4" / "paper" / "manifest.json").read_text())
+    seconds = committed_seconds()
+    assert {run["key"] for run in manifest["runs"]} <= seconds.keys()
+    assert all(value > 0 for value in seconds.values())
+    run = from_overrides(["env=switching_sine", "algorithm=none", "tuner=random", "horizon=400", "repetitions=1"])
+    expected, how = expected_seconds([run.experiment])
+    assert 0 < expected[run.experiment.run_id] < 60
+    assert "200 rounds of 1 runs played here" in how
