@@ -100,6 +100,7 @@ FILES: dict[str, dict[str, Told]] = {
 """The columns of files that have the same ones for all figures, in their order; axes come before."""
 TABLE_COLUMNS = frozenset(name for file in ("table", "curves", "finals") for name in FILES[file])
 """Names that no axis can have."""
+NUMBERS = frozenset(name for file in FILES.values() for name, told in file.items() if told.type != "word")
 
 
 def names_of(file: str, *types: str) -> tuple[str, ...]:
