@@ -292,7 +292,7 @@ def test_what_no_repetition_backs_is_counted_and_named(monkeypatch, tmp_path, ca
         ("sample=0", "sample: found '0'"),
         ("sample=many", "sample: found 'many', expected a whole number, at least 1, or all"),
         ("figure=no", "figure: found 'no'"),
-        ("figure=figure3", "figure: found 'figure3' without a paper, expected one of: cdt/figure3, habo/figure3, "),
+        ("figure=figure3", "figure: found 'figure3', did you mean 'cdt/figure3'"),
         ("figure=cdt/figure22", "figure: found 'cdt/figure22', did you mean 'cdt/figure2'"),
     ],
 )
