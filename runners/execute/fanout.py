@@ -60,7 +60,7 @@ class FanOut:
 
 @dataclass
 class Result:
-    """What there is of one experiment: ``new`` repetitions are those of ``done`` that were run just now, here."""
+    """What there is of one experiment: ``new`` repetitions are those of ``done`` that were missing."""
 
     done: set[int] = field(default_factory=set)
     new: set[int] = field(default_factory=set)
@@ -83,7 +83,6 @@ def run_all(
             results[run_id].failed[repetition] = answer.error
         else:
             results[run_id].done.add(repetition)
-        if answer.status == "new":
             results[run_id].new.add(repetition)
     return results
 

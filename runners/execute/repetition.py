@@ -19,18 +19,18 @@ _LONGEST, _LONGEST_TRACE = 2_000, 20_000
 
 
 class Answer(NamedTuple):
-    """What became of a repetition: it is ``new``, ``done`` by another process, or ``failed`` with a line of error."""
+    """What became of a repetition: it is ``new``, or ``failed`` with a line of error."""
 
     id: RepetitionId
-    status: Literal["new", "done", "failed"]
+    status: Literal["new", "failed"]
     error: str = ""
 
 
 def repeat(experiment: Experiment, repetition: int, store: Store, limit: float | None) -> Answer:
     """Run one repetition, unless another process has done so, and keep its result or its failure."""
     named = experiment.run_id, repetition
-    if store.has(*named):
-        return Answer(named, "done")
+    if store.has(*named):  # of a worker that died since, or of another command
+        return Answer(named, "new")
     start = time.perf_counter()
     try:
         _check_identity(experiment)
