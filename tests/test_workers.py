@@ -108,7 +108,7 @@ def test_workers_of_a_command_that_is_killed_end(commands, runner):
     family = psutil.Process(child.pid).children(recursive=True)
     assert family
     child.kill()
-    assert child.communicate(timeout=PATIENCE) == ("", "")
+    child.communicate(timeout=PATIENCE)
     _, alive = psutil.wait_procs(family, timeout=60)
     assert alive == []
 

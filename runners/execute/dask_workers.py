@@ -5,6 +5,7 @@ import multiprocessing
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
@@ -52,7 +53,9 @@ def dask_workers(runner: Runner, jobs: int) -> Iterator[Makes]:
         return
     with dask.config.set(_SETTINGS):
         size: dict[str, Any] = {"n_workers": jobs, "threads_per_worker": 1, "memory_limit": None}
-        cluster = LocalCluster(**size, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL)
+        size |= {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
+        with ThreadPoolExecutor(1) as thread:  # where no Ctrl-C leaves it half started, which dask cannot close
+            cluster = thread.submit(LocalCluster, **size).result()
         client = Client(cluster)
         try:
             yield partial(_spread, client, cluster.scheduler_address)
@@ -63,17 +66,19 @@ def dask_workers(runner: Runner, jobs: int) -> Iterator[Makes]:
                 if process.name.startswith("Dask Worker"):
                     process.kill()
             for each in (client, cluster):
-                with suppress(TimeoutError):  # where a worker is being started
+                with suppress(Exception):  # where a worker is being started
                     each.close(timeout=_CLOSE_SECONDS)
 
 
 def _spread(client: Any, address: str, queue: deque[Call]) -> Iterator[tuple[Call, Any]]:
     """Make calls, twice as many at a time as there are threads of workers, which may join and leave."""
     from distributed import as_completed
+    from distributed.comm import CommClosedError
     from distributed.scheduler import KilledWorker
 
     flying: dict[Any, Call] = {}
-    done = as_completed(with_results=True, raise_errors=False)
+    # Without results: where one is lost with its worker after the call, `as_completed` would wait for ever
+    done = as_completed()
     most, again = 0, 0.0
     while queue or flying:
         if time.monotonic() >= again:
@@ -83,16 +88,15 @@ def _spread(client: Any, address: str, queue: deque[Call]) -> Iterator[tuple[Cal
             future = client.submit(_make, call.function, *call.arguments, pure=False)
             flying[future] = call
             done.add(future)
-        future, result = next(done)
+        future = next(done)
         call = flying.pop(future)
-        if future.status == "finished":
-            yield call, result
-        elif future.status != "error":
-            raise _lost(address)
-        elif isinstance(error := result[1], KilledWorker):
-            yield call, call.died(error)
-        else:
-            raise error
+        try:
+            result = future.result()
+        except KilledWorker as death:
+            result = call.died(death)
+        except (CancelledError, CommClosedError):
+            raise _lost(address) from None
+        yield call, result
 
 
 def _make(function: Callable[..., Any], *arguments: Any) -> Any:

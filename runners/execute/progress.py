@@ -70,7 +70,7 @@ class Progress:
             try:
                 yield
             finally:
-                if is_last_shown and self.total:
+                if is_last_shown and self.total and self._say:
                     self._say()
                 self._say = None
 
