@@ -31,7 +31,7 @@ COLUMNS: dict[str, Column] = {
 """By name or pattern, of which the first that fits counts; a task's docstring says what its columns hold."""
 
 
-class Told(NamedTuple):
+class Column(NamedTuple):
     """A column of a file of results: what it says, and its type; whether ``readings.csv`` repeats it of claims."""
 
     says: str
@@ -39,67 +39,68 @@ class Told(NamedTuple):
     in_readings: bool = True
 
 
-FILES: dict[str, dict[str, Told]] = {
+FILES: dict[str, dict[str, Column]] = {
     "claims": {
-        "claim": Told("its id", "word"),
-        "text": Told("the claim in words", "word"),
-        "kind": Told("how it is checked", "word", in_readings=False),
-        "case": Told("labels of the case, or `all`", "word"),
-        "estimate": Told("in the column's unit, or a share"),
-        "ci_low": Told("lower end of the 95 % interval"),
-        "ci_high": Told("upper end"),
-        "n": Told("repetitions, of counts cases", "count"),
-        "unit": Told("what the estimate is", "word"),
-        "relative": Told("the comparison as a share of the right side", in_readings=False),
-        "relative_low": Told("lower end of its 95 % interval", in_readings=False),
-        "relative_high": Told("upper end", in_readings=False),
-        "expect": Told("what the claim says of the estimate", "word", in_readings=False),
-        "verdict": Told("`holds`, `fails`, `tie`, `open` or `no evidence`", "word"),
-        "p": Told("the smallest error at which the verdict would be the same", in_readings=False),
-        "holm": Told("`yes` or `no`: whether it remains after correction for all cases of the figure", "word"),
-        "repetitions_needed": Told("how many would probably decide an open case", in_readings=False),
-        "note": Told("why it is open or no evidence, what is missing", "word"),
+        "claim": Column("its id", "word"),
+        "text": Column("the claim in words", "word"),
+        "kind": Column("how it is checked", "word", in_readings=False),
+        "case": Column("labels of the case, or `all`", "word"),
+        "estimate": Column("in the column's unit, or a share"),
+        "ci_low": Column("lower end of the 95 % interval"),
+        "ci_high": Column("upper end"),
+        "n": Column("repetitions, of counts cases", "count"),
+        "unit": Column("what the estimate is", "word"),
+        "relative": Column("the comparison as a share of the right side", in_readings=False),
+        "relative_low": Column("lower end of its 95 % interval", in_readings=False),
+        "relative_high": Column("upper end", in_readings=False),
+        "expect": Column("what the claim says of the estimate", "word", in_readings=False),
+        "verdict": Column("`holds`, `fails`, `tie`, `open` or `no evidence`", "word"),
+        "p": Column("the smallest error at which the verdict would be the same", in_readings=False),
+        "holm": Column("`yes` or `no`: whether it remains after correction for all cases of the figure", "word"),
+        "repetitions_needed": Column("how many would probably decide an open case", in_readings=False),
+        "note": Column("why it is open or no evidence, what is missing", "word"),
     },
     "table": {
-        "n": Told("repetitions", "count"),
-        "rounds": Told("mean number of rounds played"),
-        "mean": Told("mean of the figure's column"),
-        "std": Told("sample standard deviation"),
-        "ci_low": Told("lower end of the 95 % interval of the mean"),
-        "ci_high": Told("upper end"),
-        "random_arms": Told("mean regret of uniformly random arms"),
+        "n": Column("repetitions", "count"),
+        "rounds": Column("mean number of rounds played"),
+        "mean": Column("mean of the figure's column"),
+        "std": Column("sample standard deviation"),
+        "ci_low": Column("lower end of the 95 % interval of the mean"),
+        "ci_high": Column("upper end"),
+        "random_arms": Column("mean regret of uniformly random arms"),
     },
     "curves": {
-        "column": Told("of the trace", "word"),
-        "round": Told("at most 60 of a run", "count"),
-        "mean": Told("over repetitions"),
-        "std": Told("sample standard deviation"),
-        "ci_low": Told("lower end of the pointwise 95 % interval"),
-        "ci_high": Told("upper end"),
-        "n": Told("repetitions", "count"),
+        "column": Column("of the trace", "word"),
+        "round": Column("at most 60 of a run", "count"),
+        "mean": Column("over repetitions"),
+        "std": Column("sample standard deviation"),
+        "ci_low": Column("lower end of the pointwise 95 % interval"),
+        "ci_high": Column("upper end"),
+        "n": Column("repetitions", "count"),
     },
-    "finals": {"repetition": Told("from 0", "count"), "rounds": Told("how many were played", "count")},
+    "finals": {"repetition": Column("from 0", "count"), "rounds": Column("how many were played", "count")},
     "numbers": {
-        "what": Told("what the number is, such as `mean`", "word"),
-        "cell": Told("its name in every figure that shows it", "word"),
-        "published": Told("as printed"),
-        "reading": Told("of the paper, under which ours were run", "word"),
-        "estimate": Told("our number"),
-        "std": Told("our sample standard deviation"),
-        "n": Told("our repetitions", "count"),
-        "ci_low": Told("lower end of our 95 % interval"),
-        "ci_high": Told("upper end"),
-        "further_low": Told("lower end of the 95 % prediction interval"),
-        "further_high": Told("upper end"),
-        "first": Told("ours of as many repetitions as the paper has, where a reading draws what the authors drew"),
-        "inside": Told("whether our interval contains the published number", "word"),
-        "predicted": Told("whether the prediction interval does", "word"),
-        "verdict": Told("`exact`, `inside`, `possible` or `outside`", "word"),
+        "what": Column("what the number is, such as `mean`", "word"),
+        "cell": Column("its name in every figure that shows it", "word"),
+        "published": Column("as printed"),
+        "reading": Column("of the paper, under which ours were run", "word"),
+        "estimate": Column("our number"),
+        "std": Column("our sample standard deviation"),
+        "n": Column("our repetitions", "count"),
+        "ci_low": Column("lower end of our 95 % interval"),
+        "ci_high": Column("upper end"),
+        "further_low": Column("lower end of the 95 % prediction interval"),
+        "further_high": Column("upper end"),
+        "first": Column("ours of as many repetitions as the paper has, where a reading draws what the authors drew"),
+        "inside": Column("whether our interval contains the published number", "word"),
+        "predicted": Column("whether the prediction interval does", "word"),
+        "verdict": Column("`exact`, `inside`, `possible` or `outside`", "word"),
     },
 }
 """The columns of files that have the same ones for all figures, in their order; axes come before."""
 TABLE_COLUMNS = frozenset(name for file in ("table", "curves", "finals") for name in FILES[file])
 """Names that no axis can have."""
+NUMBERS = frozenset(name for file in FILES.values() for name, told in file.items() if told.type != "word")
 
 
 def names_of(file: str, *types: str) -> tuple[str, ...]:

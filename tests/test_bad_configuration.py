@@ -125,7 +125,7 @@ def companions(group: str, name: str) -> list[str]:
         chosen = [f"{group}={name}", *own]
         try:
             made = from_overrides([*chosen, f"horizon={ROUNDS}", "repetitions=1"])
-            task, tuner = build(made.experiment.settings)
+            task, tuner = build(made.experiment)
             if name in PLAYED:
                 run(task, tuner, rounds=ROUNDS, seeds=Seeds(0))
             return chosen
@@ -179,8 +179,8 @@ def test_any_value_of_any_setting_is_refused_in_one_sentence_or_works(group: str
         with time_limit(SECONDS):
             try:
                 made = from_overrides([*chosen, f"horizon={ROUNDS}", "repetitions=1", f"{add}{dotted}={spelt(value)}"])
-                _check_numbers(made.experiment.settings)
-                task, tuner = build(made.experiment.settings)
+                _check_numbers(made.experiment)
+                task, tuner = build(made.experiment)
             except ConfigError as error:
                 names = [dotted, key.split(".")[-1], ".".join(dotted.split(".")[:3])]
                 assert_names(error, *names)

@@ -9,7 +9,6 @@ import shlex
 import zlib
 from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -23,7 +22,6 @@ from bench.errors import BenchError, ConfigError
 from bench.gallery.result import ResultView
 from bench.papers.cdt.selection import Selection
 from bench.report.claims.check import verdicts_on
-from bench.report.provenance import folder_of_runs
 from bench.report.results import Results
 from bench.space import HyperParameter
 from runners.config import papers
@@ -41,6 +39,7 @@ from runners.execute.figure_run import AskedFigure
 from runners.execute.manifest import check_shared_runs, settings_table
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results import replay
+from runners.results.folder import ResultFolder
 from runners.results.pages import write_gallery
 from runners.results.store import results_folder
 
@@ -349,11 +348,10 @@ def test_figure_composes_and_its_committed_runs_are_those_it_asks_for(name, requ
     for module in (replay, manifest):
         monkeypatch.setattr(module, "expand", once)
         monkeypatch.setattr(module, "load_figure", registry.figure)
-    monkeypatch.setattr(replay, "CommittedRepetitions", lambda *_: SimpleNamespace(runs={}))  # read for nothing here
     changed = []
     for path in sorted((results / name).glob("paper*/manifest.json")):
-        if folder_of_runs(path.parent) != path.parent:
-            check_shared_runs(name, path.parent)
+        if ResultFolder(path.parent).with_runs != ResultFolder(path.parent):
+            check_shared_runs(ResultFolder(path.parent))
             continue
         changed += [
             f"{run.result}: {run.labels}" for run in replay.committed_runs(name, path.parent) if not run.is_asked

@@ -38,7 +38,7 @@ SMALL = ("env.n_arms=6", "env.dim=3")
 
 
 def parts(*words: str) -> tuple[Any, Any]:
-    return build(from_overrides([*words, *SMALL, "horizon=300"]).experiment.settings)
+    return build(from_overrides([*words, *SMALL, "horizon=300"]).experiment)
 
 
 def columns(*words: str, rounds: int = 300) -> dict[str, np.ndarray]:

@@ -139,6 +139,6 @@ COPIES = (
 def test_master_over_copies_prefers_the_one_that_exploits(tuner):
     regrets = []
     for each in (tuner, Random()):
-        task, _ = build(from_overrides(list(COPIES)).experiment.settings)
+        task, _ = build(from_overrides(list(COPIES)).experiment)
         regrets.append(run(task, each, rounds=1_000, seeds=Seeds(3)).columns()["regret"][-1])
     assert regrets[0] < 0.5 * regrets[1]

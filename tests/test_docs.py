@@ -147,7 +147,7 @@ def check_run(words: list[str], folder: Path) -> None:
         run = from_overrides([word.removeprefix("++") for word in chosen])
         targets = [part["_target_"] for part in run.experiment.settings.values() if isinstance(part, dict)]
         if all(target.startswith("bench.") or (folder / f"{target.split('.')[0]}.py").is_file() for target in targets):
-            build(run.experiment.settings)
+            build(run.experiment)
 
 
 def _swept(overrides: list[str]) -> list[list[str]]:
@@ -165,7 +165,7 @@ def check_compare(words: list[str], _: Path) -> None:
     given = arguments(words) | {"instead": lambda figures, *_: found.extend(figures)}
     bandit_bench.compare(given.pop("tuners"), **given)
     for one in found[0].composed().runs:
-        build(one.experiment.settings)
+        build(one.experiment)
 
 
 def check_reproduce(words: list[str]) -> None:

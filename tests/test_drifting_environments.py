@@ -226,5 +226,5 @@ def test_an_environment_that_promises_drift_and_has_none_says_so():
 @pytest.mark.parametrize("name", ["drifting_linear", "drifting_logistic", "drifting_movielens"])
 def test_a_choice_that_promises_drift_drifts_without_a_setting(name):
     parts = {"drifting_logistic": ["algorithm=ucb_glm"]}.get(name, [])
-    task, _ = build(from_overrides([f"env={name}", *parts]).experiment.settings)
+    task, _ = build(from_overrides([f"env={name}", *parts]).experiment)
     assert task.environment.notes() == ()

@@ -21,7 +21,7 @@ ORDERS = ("in_order", "shuffled")
 
 
 def play(tuner, *words, seeds=Seeds(3, 1), rounds=ROUNDS):  # noqa: B008
-    task, _ = build(from_overrides([*LINEAR, "tuner=random", f"horizon={rounds}", *words]).experiment.settings)
+    task, _ = build(from_overrides([*LINEAR, "tuner=random", f"horizon={rounds}", *words]).experiment)
     return run(task, tuner, rounds=rounds, seeds=seeds).columns()
 
 

@@ -37,7 +37,7 @@ ALL = {
 
 
 def parts(*words: str) -> tuple[Any, Any]:
-    return build(from_overrides([*words, *SMALL]).experiment.settings)
+    return build(from_overrides([*words, *SMALL]).experiment)
 
 
 @component

@@ -83,6 +83,6 @@ def test_as_a_master_it_prefers_the_copy_that_exploits():
     words += ["algorithm.tune=[exploration_rate]", "algorithm.space.exploration_rate.candidates=[1000.0,0.1]"]
     regrets = []
     for tuner in (StochasticCorral(eta=1), Random()):
-        task, _ = build(from_overrides([*words, "tuner=random", "horizon=2000"]).experiment.settings)
+        task, _ = build(from_overrides([*words, "tuner=random", "horizon=2000"]).experiment)
         regrets.append(run(task, tuner, rounds=2_000, seeds=Seeds(3)).columns()["regret"][-1])
     assert regrets[0] < 0.7 * regrets[1]

@@ -212,7 +212,12 @@ COMMAND = "compare"
 def compare(here, monkeypatch, no_pictures, one_worker):
     """Call the command, without pictures and pages."""
     monkeypatch.setattr("runners.results.comparison_pages.write_comparisons", lambda *_: None)
-    return lambda *words: here(*SMALL, "name=comparison", *words)
+
+    def call(*words):
+        given = {word.partition("=")[0] for word in words}
+        return here(*(word for word in (*SMALL, "name=comparison") if word.partition("=")[0] not in given), *words)
+
+    return call
 
 
 def test_a_large_difference_is_decided_at_the_first_look_and_equals_are_a_tie_later(compare, monkeypatch):

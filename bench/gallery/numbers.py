@@ -16,6 +16,7 @@ from bench.report.reading import READING
 from bench.report.style import Looks, Palette
 from bench.report.typeset import readable
 
+NO_LOOKS = Looks()
 _NO_METHODS = ("reading", "pairs decided", "in printed order", "share")
 
 
@@ -41,7 +42,7 @@ class NumbersView(NamedTuple):
     placebo: tuple[dict[str, Any], list[str]]
 
 
-def view(published: PublishedOverview, paper: str, looks: Looks) -> NumbersView | None:
+def view(published: PublishedOverview, paper: str, looks: Looks = NO_LOOKS) -> NumbersView | None:
     """Return what the page shows of a paper; None if no number of it stands beside ours."""
     rows = published.rows[published.rows["paper"] == paper]
     if rows.empty:
@@ -100,7 +101,7 @@ _EQUAL = "ours as printed"
 _ROOM = 1.25
 
 
-def scatter(rows: pd.DataFrame, title: str, looks: Looks) -> Plot:
+def scatter(rows: pd.DataFrame, title: str, looks: Looks = NO_LOOKS) -> Plot:
     """Return our numbers against the printed ones on logarithmic axes, a panel for each reading, all to one scale.
 
     Of a paper's `Published.rows`, best values on a grid are left out, and numbers that are not above 0.

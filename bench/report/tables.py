@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bench.columns import NUMBERS
 from bench.errors import ConfigError, DataError
 from bench.report.labels import canonical, describe, is_number, is_plain, selection
 from bench.report.results import Labels, Results
@@ -131,7 +132,8 @@ def from_csv(source: Path | str, *words: str) -> pd.DataFrame:
     """
     text = source if isinstance(source, str) else source.read_text(encoding="utf-8")
     heads = next(csv.reader([text.partition("\n")[0]]), [])
-    first = heads[: min((heads.index(name) for name in _FIRST if name in heads), default=0)]
+    until = min((heads.index(name) for name in _FIRST if name in heads), default=0)
+    first = [name for name in heads[:until] if name not in NUMBERS]
     options: dict[str, Any] = {
         "dtype": dict.fromkeys([*first, *words], str),
         "keep_default_na": False,

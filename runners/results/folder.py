@@ -82,7 +82,8 @@ class ResultFolder:
 
     def numbers(self, thinning: Mapping[str, Any]) -> dict[str, list[int]]:
         """Return the numbers of the repetitions of each run, by key, without their values."""
-        return committed.committed_numbers(self.with_runs.path, thinning)
+        source = self.with_runs
+        return committed.committed_numbers(source.path, thinning) if source.has(REPETITIONS) else {}
 
     def repetitions(self, thinning: Mapping[str, Any], keys: Collection[str]) -> dict[str, dict[int, Kept]]:
         """Return repetitions by key of the run and number; StoreError if they are damaged."""

@@ -18,11 +18,11 @@ _DRAWING = ("matplotlib", "numpy", "pandas", "scipy")
 
 
 @cache
-def code() -> str:
+def code(root: Path = _ROOT) -> str:
     """Return the digest of all that draws and judges: the suite's modules and templates, and the packages they use."""
-    paths = [path for room in ("bench", "runners") for path in sorted((_ROOT / room).rglob("*"))]
+    paths = [path for room in ("bench", "runners") for path in sorted((root / room).rglob("*"))]
     files = {path: path.read_bytes() for path in paths if path.suffix in (".py", ".j2", ".css", ".js")}
-    names = {path.relative_to(_ROOT).as_posix(): digest(content, 20) for path, content in files.items()}
+    names = {path.relative_to(root).as_posix(): digest(content, 20) for path, content in files.items()}
     return digest([names, {name: version(name) for name in _DRAWING}], 20)
 
 

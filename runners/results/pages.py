@@ -50,7 +50,9 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
     damaged = [f"{one.folder}/{problem}" for one in results for problem in one.problems if problem.startswith(_DAMAGED)]
     for problem in damaged:
         print(f"error: {problem}", file=sys.stderr)
-    if not damaged and len(_configured(user_folder())[0]) == len(choices("figure")):
+    known = set(choices("figure")) if is_suites(folder) else with_results(folder) & set(choices("figure"))
+    read = {f"{page.name}/{figure.name}" for page in papers for figure in page.figures if figure.config}
+    if not damaged and known <= read:  # what is wrong is said again the next time
         noted = {"made_of": made, "folder": made_of.folder_as_it_is(folder)}
         write_text(folder / _MADE, json.dumps(noted) + "\n")
     return folder / "index.html", len(pages)
