@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
-from bench.errors import ConfigError
+from bench.errors import ConfigError, one_line
 from bench.packages import how_to_install
 from runners.config.runner import Runner
 from runners.execute.limits import set_up
@@ -55,7 +55,10 @@ def dask_workers(runner: Runner, jobs: int) -> Iterator[Makes]:
         size: dict[str, Any] = {"n_workers": jobs, "threads_per_worker": 1, "memory_limit": None}
         size |= {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
         with ThreadPoolExecutor(1) as thread:  # where no Ctrl-C leaves it half started, which dask cannot close
-            cluster = thread.submit(LocalCluster, **size).result()
+            try:
+                cluster = thread.submit(LocalCluster, **size).result()
+            except (RuntimeError, OSError) as error:
+                raise ConfigError(f"runner: found that dask cannot start its workers: {one_line(error)}") from error
         client = Client(cluster)
         try:
             yield partial(_spread, client, cluster.scheduler_address)
