@@ -74,7 +74,7 @@ def test_a_run_imports_what_writes_its_results_and_a_finished_one_what_reads_the
     """Its worker, too, which a tuner of a user's own is run in."""
     words = ("run", "env=gaussian_arms", "algorithm=none", "tuner=my_module.MyTuner", "horizon=20", "repetitions=2")
     needed = {"pyarrow"}  # not scipy: quantiles of Student's distribution are for five repetitions and more
-    assert imported(commands, *words) & SLOW == needed | {"loky"}
+    assert imported(commands, *words) & SLOW == needed | {"joblib"}
     assert imported(commands, *words) & SLOW <= needed
 
 
