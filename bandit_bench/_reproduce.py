@@ -215,12 +215,7 @@ def part_of(name: str, only: Mapping[str, Sequence[str]], *, readings: bool = Fa
     figure = {key: value for key, value in figure.items() if key not in ("readings", "limits", "bounds")}
     figure |= {"runs": blocks} | ({"readings": _readings_of(blocks, whole.readings)} if readings else {})
     left = {label for block in blocks for labels in block.values() for label in labels}
-    if several := figure.get("duplicates"):  # of a ranking, as is `apart`
-        kept = [[name for name in names if name in left] for names in several]
-        figure["duplicates"] = [names for names in kept if len(names) > 1]
-    if apart := figure.get("apart"):
-        of_tasks = {name: [task for task in tasks if task in left] for name, tasks in apart.items()}
-        figure["apart"] = {name: tasks for name, tasks in of_tasks.items() if tasks}
+    figure = whole.restrict(figure, left)
     for key in ("claims", "published"):
         figure[key] = [
             entry for entry in figure.get(key, []) if _fits({**figure, "claims": [], "published": []}, key, entry)

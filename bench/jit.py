@@ -72,14 +72,14 @@ def _warn_of_no_cache() -> None:
 @cache
 def _numba() -> Any:
     import numba
-    import pooch
+    from platformdirs import user_cache_dir
 
     digest = hashlib.sha256(numba.__version__.encode())
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         source = path.read_bytes()
         if b"@kernel" in source:
             digest.update(source)
-    folder = os.environ.get("NUMBA_CACHE_DIR") or str(Path(pooch.os_cache("bandit-tuning-bench")) / "numba")
+    folder = os.environ.get("NUMBA_CACHE_DIR") or str(Path(user_cache_dir("bandit-tuning-bench")) / "numba")
     config: Any = numba.config
     config.CACHE_DIR = str(Path(folder) / digest.hexdigest()[:16])
     _say_when_new(Path(config.CACHE_DIR))

@@ -10,13 +10,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from hydra.errors import HydraException, MissingConfigException, OverrideParseException
-from omegaconf import DictConfig
-from omegaconf.errors import OmegaConfBaseException
-
 from bench.errors import BenchError, ConfigError, message, one_line
 from runners.config.tree import PARTS, unknown_key
-from runners.execute.limits import is_command
 
 _LONGEST = 4_000
 """Characters of a sentence: the choices of the largest group take 3,000."""
@@ -24,7 +19,6 @@ _LONGEST = 4_000
 
 def command(action: Callable[[], bool | None]) -> int:
     """Run a command and return its exit code: 1 where ``action`` returns False or raises what a user can correct."""
-    is_command.set()
     os.environ["MPLBACKEND"] = "agg"  # no command opens a window
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises errors and leaves it to whoever called what to print
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a batch system's is Ctrl-C
@@ -41,7 +35,7 @@ def command(action: Callable[[], bool | None]) -> int:
     except KeyboardInterrupt:
         print("stopped; finished work is kept, rerun to resume", file=sys.stderr)
         return 130
-    except (BenchError, HydraException, OmegaConfBaseException, OSError) as error:
+    except (BenchError, OSError, *_errors_of_hydra()) as error:
         if isinstance(error, OSError) and error.filename is None:  # of the output, which Python flushes at its end
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if isinstance(error, BrokenPipeError):
@@ -51,10 +45,30 @@ def command(action: Callable[[], bool | None]) -> int:
         return 1
 
 
+def _errors_of_hydra() -> tuple[type[Exception], ...]:
+    if "hydra" not in sys.modules:  # it was not asked
+        return ()
+    from hydra.errors import HydraException
+    from omegaconf.errors import OmegaConfBaseException
+
+    return HydraException, OmegaConfBaseException
+
+
 def sentence(error: BaseException) -> str:
     """Return an error's message as one line of limited length, with the keys that there are where one is unknown."""
     text = message(error).partition("Config search path:")[0].strip()
     texts = [one_line(BenchError(re.sub(r"(?<=[.:,;])\s*\n\s*", " ", text)))]
+    if "hydra" in sys.modules:
+        texts = _with_cures(error, texts)
+    return cut("; ".join(texts))
+
+
+def _with_cures(error: BaseException, texts: list[str]) -> list[str]:
+    """Return an error's sentences, of Hydra's errors with what is expected."""
+    from hydra.errors import MissingConfigException, OverrideParseException
+    from omegaconf import DictConfig
+    from omegaconf.errors import OmegaConfBaseException
+
     if isinstance(error, MissingConfigException) and str(error.missing_cfg_file).partition("/")[0] in PARTS:
         texts.append("or your own class as my_module.MyClass")
     if isinstance(error, OverrideParseException):
@@ -67,7 +81,7 @@ def sentence(error: BaseException) -> str:
         texts += [message(cause).partition("\n")[0]] * (cause is not error)
         if isinstance(cause.parent_node, DictConfig) and cause.key not in cause.parent_node:
             texts.append(f"expected one of: {', '.join(map(str, cause.parent_node))}")
-    return cut("; ".join(texts))
+    return texts
 
 
 def cut(text: str) -> str:

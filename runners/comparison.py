@@ -4,10 +4,7 @@ import re
 import shlex
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
-
-from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override
+from typing import TYPE_CHECKING, Any
 
 from bandit_bench._parts import label_of
 from bandit_bench._plan import LOOK
@@ -16,10 +13,14 @@ from bench.report.formats import extra_formats, print_size
 from runners.config.tree import PARTS, read_choice
 from runners.reproduce import instead_of_figures
 
+if TYPE_CHECKING:  # slow to import
+    from hydra.core.override_parser.types import Override
+
 _ARGUMENTS = ("horizon", "repetitions", "max_repetitions", "seed", "jobs", "strict", "renew", "tie")
 _TEXTS = ("paper", "scale", "name", "column")
 _LISTS = ("lines", "format", "colors")
 _OWN = ("runner", "size", "shard", "dry_run")
+_WORD = re.compile(r"(?!(?:true|false|null|inf|nan)$)[a-z]\w*", re.ASCII | re.IGNORECASE)
 _TOKEN = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|.""", re.DOTALL)
 _PART = re.compile(r"([\w.]+)(?:\((.*)\))?", re.DOTALL)
 _LABEL = re.compile(r"([^\W\d][^=,()'\"\[\]{}]*)=(.*)", re.DOTALL)
@@ -88,12 +89,16 @@ def split(text: str) -> list[str]:
     return pieces
 
 
-def _parse(key: str, text: str) -> Override:
+def _parse(key: str, text: str) -> "Override":
+    from hydra.core.override_parser.overrides_parser import OverridesParser  # slow to import
+
     (parsed,) = OverridesParser.create().parse_overrides([f"{key}={text}"])
     return parsed
 
 
 def _value(key: str, text: str) -> Any:
+    if _WORD.fullmatch(text) or re.fullmatch("0|[1-9][0-9]*", text):  # for which it is not worth while to import Hydra
+        return text if text[0].isalpha() else int(text)
     return _parse(key, text).value()
 
 

@@ -3,16 +3,13 @@
 import sys
 from typing import TYPE_CHECKING, Any
 
-from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig, OmegaConf
-
 from bench.errors import BenchError, ConfigError
 from runners import cli
-from runners.config.compose import runner_settings
-from runners.config.figures import figure_names
 from runners.config.folders import CHECKOUT
 
 if TYPE_CHECKING:  # slow to import
+    from omegaconf import DictConfig
+
     from bandit_bench._reproduce import ReproductionPlan
 
 _COMMITTED = CHECKOUT / "results" / "claims.md" if CHECKOUT else None
@@ -22,10 +19,10 @@ _BOOLS |= {"surrogate": ("yes", "no", True, False)}
 
 def main() -> int:
     """Make the figures that the command line asks for; return the exit code."""
-    return cli.main("reproduce", reproduce)
+    return cli.main("reproduce", reproduce, __doc__)
 
 
-def reproduce(cfg: DictConfig) -> None:
+def reproduce(cfg: "DictConfig") -> None:
     """Make the chosen figures. Raises BenchError where a repetition failed, or a figure could not be written."""
     from bandit_bench._reproduce import reproduce_as_planned  # slow to import
     from bench.report.claims.tallies import added_up, spell_by_origin
@@ -48,10 +45,14 @@ def reproduce(cfg: DictConfig) -> None:
         raise BenchError(f"{len(bad)} of {count} not complete: {', '.join(bad)}")
 
 
-def _plan(cfg: DictConfig) -> "ReproductionPlan":
+def _plan(cfg: "DictConfig") -> "ReproductionPlan":
     """Return what the command line asks for. Raises ConfigError naming the key that is wrong."""
-    from bandit_bench._reproduce import ReproductionPlan  # slow to import
+    from hydra.core.hydra_config import HydraConfig  # slow to import
+
+    from bandit_bench._reproduce import ReproductionPlan
     from bench.report.formats import extra_formats, print_size
+    from runners.config.compose import runner_settings
+    from runners.config.figures import figure_names
 
     choices = HydraConfig.get().runtime.choices
     names = [choices["figure"]] if choices["figure"] else figure_names(choices["paper"])
@@ -96,6 +97,8 @@ def instead_of_figures(shard: str | None, *, dry_run: bool) -> Any:
 
 def _only(given: Any) -> dict[str, list[str]]:
     """Return labels by axis."""
+    from omegaconf import DictConfig, OmegaConf  # slow to import
+
     labels: Any = OmegaConf.to_container(given) if isinstance(given, DictConfig) else given or {}
     if not isinstance(labels, dict):
         example = """'only={panel: "LinUCB, simulation"}'"""

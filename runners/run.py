@@ -7,9 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig, OmegaConf
-
 from bench.data_kind import DataKind
 from bench.errors import BenchError
 from bench.rewards import finite
@@ -17,17 +14,22 @@ from runners import cli
 from runners.command import cut
 
 if TYPE_CHECKING:  # slow to import
+    from omegaconf import DictConfig
+
     from runners.config.compose import Run as Composed
 
 
 def main() -> int:
     """Run what the command line asks for; return the exit code."""
-    return cli.main("config", run)
+    return cli.main("config", run, __doc__)
 
 
-def run(config: DictConfig) -> None:
+def run(config: "DictConfig") -> None:
     """Run what Hydra has composed. Raises BenchError where a repetition fails."""
-    from runners.config.compose import run_of  # slow to import
+    from hydra.core.hydra_config import HydraConfig  # slow to import
+    from omegaconf import OmegaConf
+
+    from runners.config.compose import run_of
 
     composed = HydraConfig.get()
     words: Any = OmegaConf.to_container(composed.overrides.task)

@@ -16,19 +16,18 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-import pooch
 import pytest
 from commands import OWN_MODULES, ROOT, Answer, Commands
+from platformdirs import user_cache_dir
 
 from bench.errors import ConfigError
 from runners.config.runner import Runner
-from runners.execute.limits import collect_rarely
 from runners.execute.workers import workers
 from runners.results.store import alone
 
 os.environ.pop("BENCH_CONF_DIR", None)  # the suite is tested, not a user's own files
 # Whatever cache folder a test sets: a process keeps compiled code where its first kernel was compiled
-os.environ.setdefault("NUMBA_CACHE_DIR", str(pooch.os_cache("bandit-tuning-bench") / "numba"))
+os.environ.setdefault("NUMBA_CACHE_DIR", f"{user_cache_dir('bandit-tuning-bench')}/numba")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background, and then in every child
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -45,13 +44,13 @@ def pytest_collection() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
-        collect_rarely()
+        gc.set_threshold(20_000)
 
 
 @pytest.fixture
 def no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Whatever the machine has: no data set, and an empty folder for the cache, which is returned."""
-    monkeypatch.setattr(pooch, "os_cache", lambda project: tmp_path / "cache" / project)
+    monkeypatch.setattr("bench.data.files.user_cache_dir", lambda project: str(tmp_path / "cache" / project))
     monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
     return tmp_path / "cache" / "bandit-tuning-bench"
 

@@ -105,13 +105,8 @@ def hydras(words, *, without=()):
     register()
     with initialize_config_dir(CONF, version_base="1.3"):
         cfg = compose("config", [*words, *(f"~hydra/{group}" for group in without)], return_hydra_config=True)
-    made = run_of(
-        {key: value for key, value in OmegaConf.to_container(cfg).items() if key != "hydra"},
-        cfg.hydra.runtime.choices,
-        words,
-    )
     shown = OmegaConf.to_container(OmegaConf.masked_copy(cfg, [key for key in cfg if key != "hydra"]), resolve=True)
-    return shown, made
+    return shown, run_of(shown, cfg.hydra.runtime.choices, words)
 
 
 def settings_of(run):

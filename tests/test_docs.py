@@ -27,7 +27,7 @@ from bench.papers.cdt.lipschitz import Lipschitz
 from bench.report.claims.check import KINDS as CLAIM_KINDS
 from bench.report.figure import kinds
 from runners.comparison import arguments
-from runners.config.compose import from_overrides, parse
+from runners.config.compose import from_overrides
 from runners.config.experiment import build
 from runners.config.figures import figure_names
 from runners.config.folders import CONFIGS
@@ -181,7 +181,7 @@ def check_reproduce(words: list[str]) -> None:
     given.pop("figure", None)
     known = {*read_configuration("reproduce"), *(f"runner.{name}" for name in read_choice("runner", "loky"))}
     for key, value in given.items():
-        parse(f"{key}={value}")
+        OverridesParser.create().parse_overrides([f"{key}={value}"])
         assert value in choices(key) if key in ("paper", "scale", "runner") else key in known, f"{key}={value}"
     if "paper" in given:
         assert figure_names(given["paper"]), "a paper without figures"

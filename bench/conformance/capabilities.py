@@ -36,13 +36,18 @@ def capabilities(tuner: Tuner) -> Capabilities:
     other = copy.deepcopy(tuner)
     return Capabilities(
         candidates=_takes(tuner, HyperParameter("x", candidates=(0.5, 1.0, 2.0))),
-        interval=_takes(tuner, HyperParameter("x", low=0.1, high=5.0)),
+        interval=searches_interval(tuner),
         words=_takes(tuner, HyperParameter("x", candidates=("a", "b", "c"))),
         several=tuner.multiple and _takes(tuner, *SPACE.parameters),
         late=tuner.remembers is not None,
         history=tuner.learns_history,
         state=_goes_on(tuner, other),
     )
+
+
+def searches_interval(tuner: Tuner) -> bool:
+    """Return whether a tuner that was not started yet can search an interval without candidates."""
+    return _takes(tuner, HyperParameter("x", low=0.1, high=5.0))
 
 
 def _takes(tuner: Tuner, *parameters: HyperParameter) -> bool:

@@ -8,7 +8,6 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-import pooch
 
 import bench.data.ali_log
 import bench.data.ali_surrogate
@@ -87,6 +86,6 @@ def _files_in_use() -> tuple[Stamp, ...]:
 def _checksum(stamps: tuple[Stamp, ...]) -> str:
     digest = hashlib.sha256()
     for path, _, _ in stamps:
-        with reading(path, path.name):
-            digest.update(f"{path.name} {pooch.file_hash(str(path), alg='sha256')} ".encode())
+        with reading(path, path.name), path.open("rb") as file:
+            digest.update(f"{path.name} {hashlib.file_digest(file, 'sha256').hexdigest()} ".encode())
     return digest.hexdigest()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pooch
+from platformdirs import user_cache_dir
 
 from bench.data.catalogue import Dataset
 from bench.data_kind import DataKind
@@ -26,7 +26,7 @@ Stamp = tuple[Path, int, int]
 
 def cache_folder() -> Path:
     """Return the folder for everything that can be fetched or computed again; it may not exist yet."""
-    return Path(pooch.os_cache("bandit-tuning-bench"))
+    return Path(user_cache_dir("bandit-tuning-bench"))
 
 
 def data_roots() -> list[Path]:

@@ -4,10 +4,9 @@ import hashlib
 import json
 from collections.abc import Mapping
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-
-import matplotlib as mpl
 
 from bench.gallery.stored import PAGE
 
@@ -38,7 +37,7 @@ def is_fresh(page: Path, inputs: str) -> bool:
 @cache
 def _code() -> str:
     """Return the checksum of all that makes pages: kinds of figures, readings, templates, and matplotlib."""
-    digest = hashlib.sha256(mpl.__version__.encode())
+    digest = hashlib.sha256(version("matplotlib").encode())
     for root in (_BENCH / name for name in ("audit", "gallery", "papers", "report")):
         for path in sorted(path for path in root.rglob("*") if path.suffix in (".py", ".j2", ".css", ".js")):
             digest.update(f"\n{path.relative_to(_BENCH)}\n".encode() + path.read_bytes())

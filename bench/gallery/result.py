@@ -2,18 +2,20 @@
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 import pandas as pd
 
 from bench.gallery.claims import ClaimView, claim_of, compared, threshold_of
-from bench.gallery.picture import Picture, picture
 from bench.gallery.stored import Derive, Stored
 from bench.report.claims.check import KINDS
 from bench.report.figure import Figure
 from bench.report.reading import Reading
 from bench.report.typeset import readable
+
+if TYPE_CHECKING:  # slow to import
+    from bench.gallery.picture import Picture
 
 Verdicts = dict[str, dict[str, tuple[str, str]]]
 
@@ -79,8 +81,10 @@ class ResultView(Stored):
         """Its tables as `readable` has them, by title."""
         return {title: readable(self.table(name)) for name, title in self.titles.items() if len(self.table(name))}
 
-    def picture(self) -> Picture | None:
+    def picture(self) -> "Picture | None":
         """Return the figure with its numbers; None if it cannot be drawn."""
+        from bench.gallery.picture import picture  # slow to import
+
         return None if self.plot is None else picture(self.plot, self.scale)
 
     def readings(self) -> ReadingsView | None:

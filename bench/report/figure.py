@@ -2,7 +2,7 @@
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -52,6 +52,10 @@ class Figure(Asked):
     def kept_rounds(self, rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
         """Return the positions in ``rounds`` of those that curves keep."""
         return evenly(rounds)
+
+    def restrict(self, given: dict[str, Any], labels: Collection[str]) -> dict[str, Any]:
+        """Return what a file says of the figure as it is for the part of it that has these labels."""
+        return given
 
     def calculate(self) -> pd.DataFrame:
         """Return the numbers of a figure whose source is a formula."""

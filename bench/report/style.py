@@ -5,8 +5,6 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple, cast
 
-import matplotlib as mpl
-from matplotlib.colors import is_color_like, to_rgb
 from pydantic import BaseModel, ConfigDict
 
 from bench.errors import ConfigError
@@ -61,6 +59,8 @@ class Palette:
     """
 
     def __init__(self, looks: Looks, colors: Mapping[str, str], names: Collection[str] = ()) -> None:
+        from matplotlib.colors import is_color_like  # slow to import
+
         for name, color in colors.items():
             if not is_color_like(color):
                 raise ConfigError(f"colors: found '{color}' for '{name}', expected a colour such as black or #d55e00")
@@ -92,6 +92,8 @@ class Palette:
 
 
 def near(color: str, other: str) -> bool:
+    from matplotlib.colors import to_rgb  # slow to import
+
     return 255 * math.dist(to_rgb(color), to_rgb(other)) < _NEAR
 
 
@@ -123,6 +125,8 @@ SETTINGS: dict[str, Any] = {
 @contextmanager
 def applied() -> Iterator[None]:
     """Draw or save in this style, whatever settings the user has; they are as before afterwards."""
+    import matplotlib as mpl  # slow to import
+
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(cast(Any, SETTINGS))

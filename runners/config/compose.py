@@ -146,31 +146,8 @@ def _key_and_value(word: str) -> tuple[str, Any]:
     raise ConfigError(no_override(word))
 
 
-def parse(word: str) -> Any:
-    """Read one word of a command line as Hydra does. Raises ConfigError when it is none."""
-    from hydra.core.override_parser.overrides_parser import OverridesParser  # slow to import
-    from hydra.errors import OverrideParseException
-
-    try:
-        (parsed,) = OverridesParser.create().parse_overrides([word])
-        if parsed.key_or_group:
-            return parsed
-    except OverrideParseException:
-        pass
-    raise ConfigError(no_override(word))
-
-
 def run_of(settings: Mapping[str, Any], choices: Mapping[str, str], overrides: Sequence[str]) -> Run:
     """Return the run that Hydra has composed; ``overrides`` say which keys were added. Raises ConfigError."""
-    if "${" in str(settings):
-        from omegaconf import OmegaConf  # slow to import
-        from omegaconf.errors import OmegaConfBaseException
-
-        try:
-            resolved: Any = OmegaConf.to_container(OmegaConf.create(dict(settings)), resolve=True)
-        except OmegaConfBaseException as error:
-            raise _no_reference(str(error.full_key), str(error).partition("\n")[0]) from None
-        settings = dict(resolved)
     added = [word.lstrip("+").partition("=")[0] for word in overrides if word.startswith("+")]
     for key in settings:
         if key not in KEYS:

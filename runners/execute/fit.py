@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bench.algorithms.contextual import ContextualAlgorithm
-from bench.conformance.capabilities import capabilities
+from bench.conformance.capabilities import searches_interval
 from bench.errors import BenchError, TaskError, one_line
 from bench.loop import run
 from bench.seeding import Seeds
@@ -53,7 +53,7 @@ def _fit(experiment: Experiment, column: str, limit: float | None) -> Fit:
     try:
         with time_limit(limit):
             task, tuner = build(experiment)
-            searches = None if tuner.leaves_space else capabilities(tuner).interval
+            searches = None if tuner.leaves_space else searches_interval(tuner)
             notes = tuple(experiment.data_notes())
             return Fit("", _columns(experiment, task, column), searches, tuple(_apart(task)), notes)
     except TimeOverError as error:

@@ -12,12 +12,10 @@ from bench.columns import is_measured
 from bench.data_kind import DataKind
 from bench.errors import BenchError, one_line
 from bench.report.claims.tallies import spell_by_origin, tallies
-from bench.report.page import draw
 from bench.report.provenance import Provenance
 from bench.report.reading import READING
 from bench.report.render import notes
 from bench.report.results import Results
-from bench.report.saving import content
 from bench.report.tables import to_csv, to_markdown
 from runners.config.figures import LabelledRun, by_reading, other_than_published, without_reading
 from runners.execute.figure_run import AskedFigure, FigureRun, all_failed, timed_part
@@ -185,6 +183,9 @@ def _pictures(asked: AskedFigure, derived: Derived) -> dict[str, bytes]:
     plot, name = derived.plot, asked.figure.name
     if not plot:
         return {}
+    from bench.report.page import draw  # slow to import
+    from bench.report.saving import content
+
     page = draw(plot)
     pictures = {f"{name}.{kind}": content(page, kind) for kind in (["svg"] if asked.is_reference else ["png", "svg"])}
     if "pdf" in asked.formats:

@@ -1,7 +1,7 @@
 """Methods against families of tasks as a heat map, best mean rank on top."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -47,6 +47,15 @@ class Ranking(Figure):
     duplicates: tuple[tuple[str, ...], ...] = ()
     apart: dict[str, list[str]] = Field(default_factory=dict)
     has_ranks: bool = True
+
+    def restrict(self, given: dict[str, Any], labels: Collection[str]) -> dict[str, Any]:
+        several = [[name for name in names if name in labels] for names in self.duplicates]
+        apart = {name: [task for task in tasks if task in labels] for name, tasks in self.apart.items()}
+        kept = {
+            "duplicates": [names for names in several if len(names) > 1],
+            "apart": {name: tasks for name, tasks in apart.items() if tasks},
+        }
+        return given | {key: value for key, value in kept.items() if key in given}
 
     def check(self, results: Results) -> None:
         super().check(results)
