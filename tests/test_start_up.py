@@ -15,7 +15,6 @@ from bench.jit import kernel
 
 SLOW = {
     "joblib",
-    "loky",
     "matplotlib",
     "numba",
     "obp",
@@ -74,7 +73,7 @@ def test_a_run_imports_what_writes_its_results_and_a_finished_one_what_reads_the
     """Its worker, too, which a tuner of a user's own is run in."""
     words = ("run", "env=gaussian_arms", "algorithm=none", "tuner=my_module.MyTuner", "horizon=20", "repetitions=2")
     needed = {"pyarrow"}  # not scipy: quantiles of Student's distribution are for five repetitions and more
-    assert imported(commands, *words) & SLOW == needed | {"loky"}
+    assert imported(commands, *words) & SLOW == needed | {"joblib"}
     assert imported(commands, *words) & SLOW <= needed
 
 
@@ -87,7 +86,7 @@ def test_a_comparison_imports_nothing_that_judges_papers_or_writes_documents(tmp
 
 
 def test_drawing_needs_no_pyplot_and_nothing_that_runs_experiments():
-    unwanted = ("matplotlib.pyplot", "runners", "hydra", "loky", "numba", "bench.loop")
+    unwanted = ("matplotlib.pyplot", "runners", "hydra", "joblib", "numba", "bench.loop")
     program = f"import sys, bench.report.page, bench.report.claims; print([n for n in {unwanted} if n in sys.modules])"
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True).stdout == b"[]\n"
 
