@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import pytest
-from commands import MAINS, ROOT, Answer, Commands, assert_one_sentence
+from commands import ROOT, Answer, Commands, assert_one_sentence
 
 import bandit_bench as bb
 from bandit_bench._reproduce import part_of
