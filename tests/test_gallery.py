@@ -29,7 +29,6 @@ from markupsafe import escape
 from rendered import render
 
 from bench.audit.headlines import read_headlines
-from bench.gallery import result
 from bench.gallery.build import build
 from bench.gallery.claims import compared
 from bench.gallery.folders import read_papers
@@ -97,7 +96,7 @@ def drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
             PICTURES[content] = picture(plot, key)
         return PICTURES[content]
 
-    monkeypatch.setattr(result, "picture", drawn)
+    monkeypatch.setattr("bench.gallery.picture.picture", drawn)
 
 
 def words_of(page: Path) -> str:
