@@ -68,6 +68,7 @@ class ComparisonResult:
         """A row for each case of each claim: estimate, 95 % interval, verdict, and ``holm``: whether it remains."""
         words = names_of("claims", "word")
         table = self._stored.csv("claims.csv", *words)
+        table = table.assign(**{name: "" for name in words if name not in table})
         return table.reindex(columns=names_of("claims")).fillna(dict.fromkeys(words, ""))
 
     @cached_property

@@ -12,7 +12,6 @@ from typing import Any
 
 from bench.errors import BenchError, ConfigError, message, one_line
 from runners.config.tree import PARTS, unknown_key
-from runners.execute.limits import is_command
 
 _LONGEST = 4_000
 """Characters of a sentence: the choices of the largest group take 3,000."""
@@ -20,7 +19,6 @@ _LONGEST = 4_000
 
 def command(action: Callable[[], bool | None]) -> int:
     """Run a command and return its exit code: 1 where ``action`` returns False or raises what a user can correct."""
-    is_command.set()
     os.environ["MPLBACKEND"] = "agg"  # no command opens a window
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises errors and leaves it to whoever called what to print
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a batch system's is Ctrl-C

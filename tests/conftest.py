@@ -22,7 +22,6 @@ from platformdirs import user_cache_dir
 
 from bench.errors import ConfigError
 from runners.config.runner import Runner
-from runners.execute.limits import collect_rarely
 from runners.execute.workers import workers
 from runners.results.store import alone
 
@@ -45,7 +44,7 @@ def pytest_collection() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
-        collect_rarely()
+        gc.set_threshold(20_000)
 
 
 @pytest.fixture

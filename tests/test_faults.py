@@ -322,18 +322,6 @@ def test_from_python_too_a_folder_in_the_home_of_nobody_is_named(monkeypatch, tm
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("threads", ["0", "-1", "two"])
-def test_a_number_of_threads_that_is_none_is_named(monkeypatch, tmp_path, threads):
-    """With which numba cannot be imported."""
-    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
-    monkeypatch.setenv("NUMBA_NUM_THREADS", threads)
-    with pytest.raises(
-        ConfigError, match=f"^NUMBA_NUM_THREADS: found '{threads}', expected a whole number, at least 1"
-    ):
-        bandit_bench.run(env="switching_sine", algorithm="none", tuner="tl", horizon=10, repetitions=1)
-    assert not list(tmp_path.rglob("*.failed.json"))
-
-
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
 @pytest.mark.parametrize("ending", ["json", "parquet"])
 def test_a_pipe_in_place_of_a_result_is_named(tmp_path, plain, ending):

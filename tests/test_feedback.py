@@ -236,7 +236,7 @@ def test_an_algorithm_that_never_hears_of_a_reward_plays_as_in_its_first_round()
 def test_a_tuner_starts_from_a_log(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("time,x,reward\n1,1.0,0.25\n2,2,0.75\n")
-    assert read_history(str(path), Space.of(x=[1.0, 2.0])) == [({"x": 1.0}, 0.25), ({"x": 2.0}, 0.75)]
+    assert read_history(path, Space.of(x=[1.0, 2.0])) == [({"x": 1.0}, 0.25), ({"x": 2.0}, 0.75)]
     ucb = registry.build("tuner", "ucb1")
     told(2, ucb, history=str(path))
     assert ucb._arms.pulls == 4

@@ -254,7 +254,7 @@ def test_both_commands_write_what_is_asked_for(tmp_path, monkeypatch, capsys):
     assert (folder / "comparison.pdf").read_bytes().startswith(b"%PDF")
     assert_sound((folder / "table.tex").read_text())
 
-    assert call("reproduce", "figure=habo/worked_examples", "format=tex,pdf").code == 0
+    assert call("reproduce", "figure=habo/worked_examples", "format=[tex,pdf]").code == 0
     folder = commands.results / "habo" / "worked_examples" / "quick"
     assert_sound((folder / "worked_examples.tex").read_text())
     assert not [*folder.glob("worked_examples.[ps][dnv]*")]  # a table has no picture

@@ -164,9 +164,7 @@ def test_a_run_has_traces_and_an_object_its_own_settings(results):
 
 @pytest.mark.usefixtures("results")
 def test_a_part_of_a_figure_that_is_not_there():
-    with pytest.raises(
-        bb.BenchError, match=r"only: found 'method=Nobody', expected one of these \(or several, with \| between\): "
-    ):
+    with pytest.raises(bb.BenchError, match="only: found 'method=Nobody', expected one of these"):
         bb.reproduce("cdt/figure2", scale="smoke", only={"method": "Nobody"})
     with pytest.raises(bb.BenchError, match="only: found 'axis=x', expected one of its axes: "):
         bb.reproduce("cdt/figure2", scale="smoke", only={"axis": "x"})

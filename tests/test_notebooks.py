@@ -112,7 +112,8 @@ PLAYED = """
 from runners.execute.progress import Progress
 
 progress = Progress("{0}")
-progress.expect(10, 3)
+for _ in range(3):
+    progress.expect(10)
 with progress.bar({1}):
     for _ in range(3):
         progress.advance(10)

@@ -95,18 +95,6 @@ def test_missing_data_is_named_in_one_line_before_the_first_repetition(here, mon
     assert " is not here" not in here("repetitions=1", "horizon=20").out
 
 
-@pytest.mark.usefixtures("one_worker")
-def test_what_a_class_opens_is_named_only_where_something_is_run(commands, here):
-    """A result is as it was, whatever has become of the file; once more is the next number of repetitions."""
-    (commands.cwd / "opening.py").write_text(
-        "from my_module import Plain\n\n\nclass Opening(Plain):\n    def _tell(self, reward, outcome):\n"
-        "        open(__file__).close()\n"
-    )
-    words = ("tuner=opening.Opening", "env=switching_sine", "algorithm=none", "horizon=20")
-    answers = [here(*words, f"repetitions={number}") for number in (1, 1, 2)]
-    assert ["seems to open files with open" in answer.out for answer in answers] == [True, False, True]
-
-
 def test_a_sweep_prints_a_line_for_each_job(commands, here):
     answer = here("--multirun", "tuner=tl,op,theory", *SMALL)
     assert answer.code == 0

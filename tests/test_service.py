@@ -269,7 +269,7 @@ def test_the_log_is_a_start_for_another_tuner_and_a_log_for_replay(tmp_path):
     finally:
         stop(process)
     space = Space.of(exploration=[0.1, 0.3, 1.0])
-    history = read_history(str(tmp_path / "log.csv"), space)
+    history = read_history(tmp_path / "log.csv", space)
     assert [reward for _, reward in history] == [0.0, 1.0] * 30
     tuner = GaussianTS()
     tuner.start(Problem(space, 100))

@@ -15,7 +15,6 @@ from bench.jit import kernel
 
 SLOW = {
     "joblib",
-    "loky",
     "matplotlib",
     "numba",
     "obp",
@@ -87,7 +86,7 @@ def test_a_comparison_imports_nothing_that_judges_papers_or_writes_documents(tmp
 
 
 def test_drawing_needs_no_pyplot_and_nothing_that_runs_experiments():
-    unwanted = ("matplotlib.pyplot", "runners", "hydra", "loky", "numba", "bench.loop")
+    unwanted = ("matplotlib.pyplot", "runners", "hydra", "joblib", "numba", "bench.loop")
     program = f"import sys, bench.report.page, bench.report.claims; print([n for n in {unwanted} if n in sys.modules])"
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True).stdout == b"[]\n"
 

@@ -27,10 +27,6 @@ def call(commands, monkeypatch, capsys):
     ("text", "words"),
     [
         ("import sys; sys.exit('not today')", "SystemExit: not today (bad.py:1 in <module>)"),
-        (
-            "import argparse; p = argparse.ArgumentParser(); p.add_argument('--x', required=True); p.parse_args()",
-            "cannot be imported: SystemExit: 2 (bad.py:1 in <module>)",
-        ),
     ],
 )
 def test_a_module_that_exits_when_it_is_imported_is_one_sentence(commands, call, command, text, words):

@@ -4,18 +4,14 @@ import copy
 import importlib
 import importlib.metadata
 import inspect
-import io
 import os
 import re
-import reprlib
 import sys
 import sysconfig
 import traceback
 from collections.abc import Mapping
-from contextlib import redirect_stderr
 from functools import cache, lru_cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from bench.algorithms.base import Algorithm
@@ -70,7 +66,7 @@ def import_class(part: str, settings: Any) -> type:
     if module_name.partition(".")[0] not in SUITES:
         _check_names(os.getcwd())
     try:
-        module = _import(module_name)
+        module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         if part == "env" and (data := file_of_data(target)):
             raise ConfigError(data) from None
@@ -87,17 +83,12 @@ def import_class(part: str, settings: Any) -> type:
             f"{key}: found '{target}', whose module cannot be imported: {describe(error)}, expected an importable class"
         ) from error
     cls, base = getattr(module, class_name, None), BASES[part]
-    expected = f"expected a class that derives from {INTERFACE}.{base.__name__}"
-    if cls is not None and not isinstance(cls, type):
-        kind = "a function" if inspect.isroutine(cls) else f"no class but {reprlib.repr(cls)}"
-        raise ConfigError(f"{key}: found '{target}', which is {kind}, {expected}")
-    if cls is None:
+    if not (isinstance(cls, type) and issubclass(cls, base)):
         names = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module_name]
+        there = f", {one_of(class_name, names)}" if cls is None else ""
         raise ConfigError(
-            f"{key}: found '{target}', but {module_name} has no class {class_name}, {one_of(class_name, names)}"
+            f"{key}: found '{target}', expected a class that derives from {INTERFACE}.{base.__name__}{there}"
         )
-    if not issubclass(cls, base):
-        raise ConfigError(f"{key}: found '{target}', {expected}")
     return cls
 
 
@@ -116,16 +107,6 @@ def is_suites(cls: type) -> bool:
     return cls.__module__.partition(".")[0] in SUITES
 
 
-def _import(name: str) -> ModuleType:
-    """Import a module. What it says on stderr is shown only if it can be imported: errors are for the caller to say."""
-    if name.partition(".")[0] != "bench" and name not in sys.modules:
-        with redirect_stderr(io.StringIO()) as said:
-            module = importlib.import_module(name)
-        sys.stderr.write(said.getvalue())
-        return module
-    return importlib.import_module(name)
-
-
 def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> Any:
     """Build a part from its settings, which are copied: what a part does to them cannot reach the next repetition.
 
@@ -138,8 +119,6 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
                 f"{part}.{name}: found a setting of {cls.__name__}, a class without @component, expected @component "
                 f"(from {INTERFACE} import component) in the line above `class {cls.__name__}`"
             )
-    if missing := ", ".join(sorted(getattr(cls, "__abstractmethods__", ()))):
-        raise ConfigError(f"{part}: the class {cls.__name__} does not define {missing}")
     names = defaults(cls.common) if hasattr(cls, "common") else {}  # settings of all parts of its kind
     own = inspect.signature(cls).parameters if fields.keys() & names.keys() else {}
     common = {name: fields.pop(name) for name in names if name in fields and name not in own}
@@ -156,10 +135,6 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
         key = error.setting.partition(".")[0]
         if part == "env" and isinstance(fields.get(key), str) and (data := file_of_data(fields[key], f"env.{key}")):
             raise ConfigError(data) from None
-        if key in fields and fields[key] is None:
-            default = inspect.signature(cls).parameters[key].default
-            cure = "" if default is inspect.Parameter.empty else f": leave the key out for the default, {default!r}"
-            raise ConfigError(f"{part}.{key}: found none, expected a value{cure}") from None
         is_its = error.owner in (cls.__name__, getattr(cls, "common", cls).__name__)
         raise error.under(part) if is_its else error from None
     except (TypeError, ValueError) as error:  # a class without validated fields

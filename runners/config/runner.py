@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from bench.component import component
-from bench.errors import ConfigError
+from bench.errors import ConfigError, one_line
 
 
 @component
@@ -33,9 +33,24 @@ class Runner:
     progress: bool | None = None
 
     def __post_init__(self) -> None:
+        if self.backend not in ("loky", "dask"):
+            _check_registered(self.backend)
         if self.scheduler is not None and self.backend != "dask":
             raise ConfigError(
                 f"found '{self.scheduler}' with {self.backend}, expected runner=dask",
                 owner="Runner",
                 setting="scheduler",
             )
+
+
+def _check_registered(backend: str) -> None:
+    """Raise ConfigError where joblib knows no such back end, before anything is said or started."""
+    import joblib  # slow to import
+
+    try:
+        with joblib.parallel_config(backend):
+            pass
+    except (ValueError, TypeError) as error:
+        raise ConfigError(
+            f"found '{backend}', expected loky or dask ({one_line(error)})", owner="Runner", setting="backend"
+        ) from None

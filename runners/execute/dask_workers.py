@@ -1,125 +1,128 @@
-"""Workers of dask, through joblib's own back end: a local cluster, or a scheduler that runs already."""
+"""Workers of dask: a local cluster, or a scheduler that runs already."""
 
 import logging
-import os
-import signal
+import multiprocessing
+import time
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
-from bench.errors import ConfigError
+from bench.errors import ConfigError, one_line
 from bench.packages import how_to_install
 from runners.config.runner import Runner
-from runners.execute.workers import died, no_interrupt, not_started
+from runners.execute.limits import set_up
+from runners.execute.workers import Call, Makes
 
 CONNECT_SECONDS = 15
 _WORKERS_SECONDS = 120
 """How long there may be no workers while calls are made: those that died are being started again."""
 _CLOSE_SECONDS = 5
-_QUIET = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
-"""For dask workers: they ignore Ctrl-C, which is handled by the process that started them."""
-
-
-def _backend(client: Any, scheduler: str) -> Any:
-    """Return joblib's back end, which by itself waits for ever where dask gives a task up, or loses its scheduler."""
-    from distributed.scheduler import KilledWorker
-    from joblib._dask import DaskDistributedBackend
-
-    class Backend(DaskDistributedBackend):
-        def submit(self, func: Any, callback: Callable[[Any], None]) -> "Future[Any]":
-            future: Future[Any] = super().submit(func, callback)
-
-            def tell(ended: "Future[Any]") -> None:
-                error = ended.exception()
-                if isinstance(error, KilledWorker):
-                    callback([(arguments[0], died(error)) for _, arguments, _ in func.items])
-                elif error is not None:
-                    callback(error)
-
-            future.add_done_callback(tell)
-            return future
-
-        def retrieve_result_callback(self, out: Any) -> Any:
-            if isinstance(out, BaseException):
-                raise _lost(scheduler) if type(out).__name__ == "FutureCancelledError" else out
-            return super().retrieve_result_callback(out)
-
-        def effective_n_jobs(self, n_jobs: int) -> int:
-            _require_workers(client, scheduler, _WORKERS_SECONDS)
-            return max(2, sum(client.nthreads().values()))  # with one joblib makes calls in this process
-
-    return Backend(client=client)
+_SETTINGS = {
+    "distributed.scheduler.allowed-failures": 1,  # what was lost with a worker is made once more
+    "distributed.scheduler.worker-saturation": 1.0,  # so that only what was running is lost
+    "distributed.worker.preload": ["import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"],
+}
 
 
 @contextmanager
-def dask_workers(runner: Runner, jobs: int) -> Iterator[None]:
-    """Configure joblib for a running scheduler, or for a cluster of this process; ConfigError if there is none."""
+def dask_workers(runner: Runner, jobs: int) -> Iterator[Makes]:
+    """Provide the workers of a running scheduler, or a cluster of this process; ConfigError if there is none."""
     try:
         import dask
         from distributed import Client, LocalCluster
     except ImportError:
         raise ConfigError(f"runner: dask is not installed: {how_to_install('dask')}") from None
-    import joblib
-
     for name in ("distributed", "tornado", *logging.root.manager.loggerDict):
         if name.partition(".")[0] in ("distributed", "tornado"):  # also after the cluster has stopped
             logging.getLogger(name).setLevel(logging.CRITICAL)
-    settings = {
-        "distributed.scheduler.allowed-failures": 0,  # what was lost with a worker, `calls` makes once more
-        "distributed.scheduler.worker-saturation": 1.0,  # so that only what was running is lost
-        "distributed.worker.preload": [_QUIET],
-    }
-    with dask.config.set(settings):
-        if runner.scheduler is not None:
-            try:
-                client = Client(runner.scheduler, timeout=CONNECT_SECONDS)
-            except (OSError, ValueError, TimeoutError):
-                raise ConfigError(
-                    f"runner.scheduler: found '{runner.scheduler}', which does not respond, expected the address of a "
-                    "running dask scheduler, such as tcp://node1:8786"
-                ) from None
-            with client:
-                _require_workers(client, runner.scheduler, CONNECT_SECONDS)
-                with joblib.parallel_config(_backend(client, runner.scheduler)):
-                    yield
-            return
+    address = runner.scheduler
+    if address is not None:
+        try:
+            client = Client(address, timeout=CONNECT_SECONDS)
+        except (OSError, ValueError, TimeoutError):
+            raise ConfigError(
+                f"runner.scheduler: found '{address}', which does not respond, expected the address of a running dask "
+                "scheduler, such as tcp://node1:8786"
+            ) from None
+        with client:
+            _workers_of(client, address, CONNECT_SECONDS)
+            yield partial(_spread, client, address)
+        return
+    with dask.config.set(_SETTINGS):
         size: dict[str, Any] = {"n_workers": jobs, "threads_per_worker": 1, "memory_limit": None}
+        size |= {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
+        with ThreadPoolExecutor(1) as thread:  # where no Ctrl-C leaves it half started, which dask cannot close
+            try:
+                cluster = thread.submit(LocalCluster, **size).result()
+            except (RuntimeError, OSError) as error:
+                raise ConfigError(f"runner: found that dask cannot start its workers: {one_line(error)}") from error
+        client = Client(cluster)
         try:
-            with no_interrupt():  # inherited by the threads and processes that it starts
-                local = LocalCluster(**size, dashboard_address="127.0.0.1:0", silence_logs=50)
-        except Exception as error:
-            raise not_started(error) from error
-        client = Client(local)
-        try:
-            with joblib.parallel_config(_backend(client, local.scheduler_address)):
-                yield
+            yield partial(_spread, client, cluster.scheduler_address)
         finally:  # do not wait for the workers: finished results are on disk
-            for nanny in local.workers.values():
+            for nanny in cluster.workers.values():
                 nanny.auto_restart = False
-                if nanny.pid:
-                    with suppress(ProcessLookupError):
-                        os.kill(nanny.pid, signal.SIGKILL)
-            for each in (client, local):
-                with suppress(TimeoutError):  # where a worker is being started
+            for process in multiprocessing.active_children():
+                if process.name.startswith("Dask Worker"):
+                    process.kill()
+            for each in (client, cluster):
+                with suppress(Exception):  # where a worker is being started
                     each.close(timeout=_CLOSE_SECONDS)
 
 
-def _require_workers(client: Any, scheduler: str, seconds: float) -> None:
-    """Raise ConfigError where there are no workers for some seconds, or no scheduler."""
+def _spread(client: Any, address: str, queue: deque[Call]) -> Iterator[tuple[Call, Any]]:
+    """Make calls, twice as many at a time as there are threads of workers, which may join and leave."""
+    from distributed import as_completed
+    from distributed.comm import CommClosedError
+    from distributed.scheduler import KilledWorker
+
+    flying: dict[Any, Call] = {}
+    # Without results: where one is lost with its worker after the call, `as_completed` would wait for ever
+    done = as_completed()
+    most, again = 0, 0.0
+    while queue or flying:
+        if time.monotonic() >= again:
+            most, again = 2 * _workers_of(client, address, _WORKERS_SECONDS), time.monotonic() + 1
+        while queue and len(flying) < most:
+            call = queue.popleft()
+            future = client.submit(_make, call.function, *call.arguments, pure=False)
+            flying[future] = call
+            done.add(future)
+        future = next(done)
+        call = flying.pop(future)
+        try:
+            result = future.result()
+        except KilledWorker as death:
+            result = call.died(death)
+        except (CancelledError, CommClosedError):
+            raise _lost(address) from None
+        yield call, result
+
+
+def _make(function: Callable[..., Any], *arguments: Any) -> Any:
+    set_up()
+    return function(*arguments)
+
+
+def _workers_of(client: Any, address: str, seconds: float) -> int:
+    """Return how many threads workers have; ConfigError where there are none for some seconds, or no scheduler."""
     try:
         client.wait_for_workers(1, timeout=seconds)
+        return sum(client.nthreads().values())
     except TimeoutError:
         raise ConfigError(
-            f"runner.scheduler: found no workers at '{scheduler}', expected at least one, started with: dask worker "
-            f"{scheduler}"
+            f"runner.scheduler: found no workers at '{address}', expected at least one, started with: dask worker "
+            f"{address}"
         ) from None
     except Exception:
-        raise _lost(scheduler) from None
+        raise _lost(address) from None
 
 
-def _lost(scheduler: str) -> ConfigError:
+def _lost(address: str) -> ConfigError:
     return ConfigError(
-        f"runner.scheduler: '{scheduler}' does not respond any more, expected a running dask scheduler; finished work "
+        f"runner.scheduler: '{address}' does not respond any more, expected a running dask scheduler; finished work "
         "is kept, rerun to resume"
     )

@@ -1,27 +1,15 @@
 """Running many repetitions of many experiments on all processors, and keeping each as soon as it is there."""
 
-import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 from bench.errors import TaskError
 from runners.config.experiment import Experiment
 from runners.config.runner import Runner
-from runners.execute.limits import one_thread
 from runners.execute.progress import Progress
-from runners.execute.repetition import (
-    Answer,
-    RepetitionId,
-    check_correctable,
-    ended_for_limit,
-    failed,
-    own_names,
-    repeat,
-    start,
-)
+from runners.execute.repetition import Answer, RepetitionId, check_correctable, failed, own_names, repeat
 from runners.execute.workers import Call, WorkerDiedError, calls, workers
 from runners.results.store import Store
 
@@ -35,38 +23,20 @@ class FanOut:
 
     def __init__(self, store: Store, *, jobs: int, runner: Runner | None = None, words: str = "") -> None:
         self.progress = Progress(words)
-        self._store = store
-        self._jobs = jobs
-        self._runner = runner or Runner()
-        self._is_here = jobs == 1 and self._runner.backend == "loky"
-        self._session = uuid.uuid4().hex
+        self._store, self._jobs, self._runner = store, jobs, runner or Runner()
         self._queue: deque[Call] = deque()
         self._asked: set[RepetitionId] = set()
-        self._waiting: dict[str, list[Call]] = {}
-        """By the settings of an environment whose data is not prepared, the repetitions that wait for it."""
-        self._prepared: set[str] = set()
-        self._is_open = False
-        self._experiments: dict[str, Experiment] = {}
 
     def add(self, experiment: Experiment, repetitions: Iterable[int]) -> None:
-        """Ask for repetitions that were not asked for before; one worker prepares data before others start on it."""
-        numbers = [number for number in repetitions if (experiment.run_id, number) not in self._asked]
-        if not numbers:
-            return
-        self._asked |= {(experiment.run_id, number) for number in numbers}
-        self.progress.expect(experiment.settings["horizon"], len(numbers))
-        self._experiments[experiment.run_id] = experiment
-        if self._is_open:
-            self._store.prepare(experiment.run_id, experiment.description)
+        """Ask for repetitions that were not asked for before."""
         limit = self._runner.time_limit
-        new = [_Repetition(experiment, number, self._store, limit, self._session) for number in numbers]
-        data = "" if self._is_here or experiment.fingerprint is None else repr(experiment.settings["env"])
-        if not data or data in self._prepared:
-            self._queue.extend(new)
-            return
-        if data not in self._waiting:
-            self._queue.append(_Preparation(data, experiment))
-        self._waiting.setdefault(data, []).extend(new)
+        numbers = [number for number in repetitions if (experiment.run_id, number) not in self._asked]
+        if numbers:
+            self._store.prepare(experiment.run_id, experiment.description)
+        for number in numbers:
+            self._asked.add((experiment.run_id, number))
+            self._queue.append(Call(repeat, experiment, number, self._store, limit, seconds=limit))
+            self.progress.expect(experiment.settings["horizon"])
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Ask for a call, which comes before all repetitions that are not begun; what it raises, `answers` raises."""
@@ -76,53 +46,21 @@ class FanOut:
         """Yield an `Answer` for each repetition, and what each call returns, as they come; raise what one raises."""
         if not self._queue:
             return
-        here = one_thread() if self._is_here else nullcontext()
-        with workers(self._runner, self._jobs), here, self.progress.bar(self._runner.progress):
-            for experiment in self._experiments.values():  # nothing is written where there can be no workers
-                self._store.prepare(experiment.run_id, experiment.description)
-            self._is_open = True
+        with workers(self._runner, self._jobs), self.progress.bar(self._runner.progress):
             for call, result in calls(self._queue):
-                if isinstance(call, _Preparation):
-                    self._prepared.add(call.data)
-                    self._queue.extend(self._waiting.pop(call.data))
-                    continue
-                if isinstance(call, _Repetition):
-                    self.progress.advance(call.experiment.settings["horizon"])
-                    if isinstance(result, TaskError):
-                        result = failed(self._store, call.experiment, call.repetition, result)
+                if call.function is repeat:
+                    experiment, number = call.arguments[:2]
+                    self.progress.advance(experiment.settings["horizon"])
+                    if isinstance(result, WorkerDiedError):
+                        result = failed(self._store, experiment, number, result)
                 elif isinstance(result, WorkerDiedError):
                     raise result
                 yield result
 
 
-class _Preparation(Call):
-    """The start of an experiment, which prepares its data."""
-
-    def __init__(self, data: str, experiment: Experiment) -> None:
-        super().__init__(start, experiment)
-        self.data = data
-
-
-class _Repetition(Call):
-    """A repetition."""
-
-    def __init__(
-        self, experiment: Experiment, repetition: int, store: Store, limit: float | None, session: str
-    ) -> None:
-        super().__init__(repeat, experiment, repetition, store, limit, session, seconds=limit)
-        self.experiment, self.repetition, self._store, self._session = experiment, repetition, store, session
-
-    def kept(self) -> Answer | None:
-        """Return what its worker has kept of it before it died."""
-        named = self.experiment.run_id, self.repetition
-        if self._store.has(*named):
-            return Answer(named, "new")
-        return ended_for_limit(self._store, named, self._session)
-
-
 @dataclass
 class Result:
-    """What there is of one experiment: ``new`` repetitions are those of ``done`` that were run just now, here."""
+    """What there is of one experiment: ``new`` repetitions are those of ``done`` that were missing."""
 
     done: set[int] = field(default_factory=set)
     new: set[int] = field(default_factory=set)
@@ -145,7 +83,6 @@ def run_all(
             results[run_id].failed[repetition] = answer.error
         else:
             results[run_id].done.add(repetition)
-        if answer.status == "new":
             results[run_id].new.add(repetition)
     return results
 

@@ -1,15 +1,15 @@
 """Progress with the time left, estimated from the rounds that have been played so far: a bar, or a line each minute."""
 
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from datetime import timedelta
 from typing import Any
 
 _WIDTH = 30
-_REFRESH_SECONDS = 0.1
 _EVERY_SECONDS = 60.0
+"""Between two lines where there is neither a terminal nor a notebook."""
 
 
 class Progress:
@@ -21,12 +21,13 @@ class Progress:
     def __init__(self, words: str = "") -> None:
         self.words = words
         self.finished = self.total = self.rounds = self.total_rounds = 0
-        self._bar: Any = None
+        self._start = self._shown = self._every = 0.0
+        self._say: Callable[[], Any] | None = None
 
-    def expect(self, horizon: int, repetitions: int) -> None:
-        """Add repetitions to come, each of ``horizon`` rounds."""
-        self.total += repetitions
-        self.total_rounds += horizon * repetitions
+    def expect(self, horizon: int) -> None:
+        """Add a repetition to come, of ``horizon`` rounds."""
+        self.total += 1
+        self.total_rounds += horizon
         self.show()
 
     def advance(self, horizon: int) -> None:
@@ -36,50 +37,78 @@ class Progress:
         self.show()
 
     def show(self) -> None:
-        """Bring the bar up to date."""
-        if self._bar and self.total:
-            words = "  ".join(filter(None, [self.words, f"{self.finished:,}/{self.total:,} repetitions"]))
-            self._bar.update(0, description=words, total=max(self.total_rounds, 1), completed=self.rounds)
+        """Bring what is shown up to date."""
+        if self._say and self.total and time.monotonic() - self._shown >= self._every:
+            self._shown = time.monotonic()
+            self._say()
 
     @contextmanager
     def bar(self, shown: bool | None) -> Iterator[None]:
         """Show progress inside the block, unless ``shown`` is False.
 
-        In a notebook it is a line of the cell's output, on a terminal a bar on stderr, elsewhere a line on stderr each
-        minute, and where ``shown`` is True also at the end.
+        In a notebook it is a line of the cell's output, on a terminal a bar on stderr, elsewhere a line on stderr a
+        minute, as repetitions are done, and where ``shown`` is True also at the end.
         """
         if shown is False:
             yield
             return
-        if show := _display():
-            self._bar = _Line(show)
+        self._start, self._shown, self._every = time.monotonic(), 0.0, 0.1
+        showing, is_last_shown = nullcontext(), True
+        if display := _display():
+            self._say = self._on_page(display)
         elif sys.stderr.isatty():
-            with _rich() as self._bar:
-                self.show()
-                yield
-            self._bar = None
-            return
+            showing = _rich()
         else:
-            self._bar = _Lines(is_wanted=bool(shown))
-        self.show()
-        try:
-            yield
-        finally:
-            self._bar.end()
-            self._bar = None
+            self._shown, self._every, is_last_shown = self._start, _EVERY_SECONDS, bool(shown)
+            self._say = self._print
+        with showing as bar:
+            if bar:
+                self._say = lambda: bar.update(
+                    0, description=self._counts(), total=max(self.total_rounds, 1), completed=self.rounds
+                )
+            self.show()
+            try:
+                yield
+            finally:
+                if is_last_shown and self.total and self._say:
+                    self._say()
+                self._say = None
+
+    def _counts(self) -> str:
+        return "  ".join(filter(None, [self.words, f"{self.finished:,}/{self.total:,} repetitions"]))
+
+    def _times(self) -> str:
+        seconds, share = time.monotonic() - self._start, self.rounds / self.total_rounds
+        left = f", left: {_clock(seconds / share - seconds)}" if 0 < share < 1 else ""
+        return f"{_clock(seconds)}{left}"
+
+    def _print(self) -> None:
+        words = f"{self._counts()}, {self.rounds / self.total_rounds:.0%} of the rounds  {self._times()}"
+        with suppress(OSError, ValueError):  # it was closed
+            print(words, file=sys.stderr, flush=True)
+
+    def _on_page(self, display: Any) -> Callable[[], None]:
+        """Return what shows one line of a cell's output: rich's bar needs ipywidgets on both sides."""
+        handle = display({"text/plain": ""}, raw=True, display_id=True)
+
+        def say() -> None:
+            full = round(_WIDTH * self.rounds / self.total_rounds)
+            text = f"{self._counts()}  {'█' * full}{'░' * (_WIDTH - full)}  {self._times()}"
+            handle.update({"text/plain": text}, raw=True)
+
+        return say
 
 
-@contextmanager
-def _rich() -> Iterator[Any]:
+def _rich() -> Any:
     from rich import progress as rich
     from rich.console import Console
 
     columns = rich.TextColumn("{task.description}"), rich.BarColumn(), rich.TimeElapsedColumn()
     left = rich.TextColumn("left:"), rich.TimeRemainingColumn()
     console, redirect = Console(stderr=True), sys.stdout.isatty()
-    with rich.Progress(*columns, *left, console=console, redirect_stdout=redirect, speed_estimate_period=3600.0) as bar:
-        bar.add_task("", total=None)
-        yield bar
+    bar = rich.Progress(*columns, *left, console=console, redirect_stdout=redirect, speed_estimate_period=3600.0)
+    bar.add_task("", total=None)
+    return bar
 
 
 def _display() -> Any:
@@ -92,79 +121,5 @@ def _display() -> Any:
     return display
 
 
-class _Plain:
-    """What shows progress as text; it has the method of rich's bar that is used."""
-
-    def __init__(self) -> None:
-        self._description = ""
-        self._share = 0.0
-        self._start = time.monotonic()
-
-    def update(self, _task: int, *, description: str, total: int, completed: int) -> None:
-        self._description, self._share = description, completed / total
-
-    def _times(self) -> str:
-        seconds, share = time.monotonic() - self._start, self._share
-        left = f", left: {_clock(seconds / share - seconds)}" if 0 < share < 1 else ""
-        return f"{_clock(seconds)}{left}"
-
-
-class _Lines(_Plain):
-    """A line on stderr each minute, as in the log of a batch job."""
-
-    def __init__(self, *, is_wanted: bool) -> None:
-        super().__init__()
-        self._is_wanted = is_wanted
-        self._ended = threading.Event()
-        threading.Thread(target=self._each_minute, daemon=True).start()
-
-    def _each_minute(self) -> None:
-        while not self._ended.wait(_EVERY_SECONDS):
-            self._say()
-
-    def _say(self) -> None:
-        if self._description:
-            with suppress(OSError, ValueError):  # it was closed
-                words = f"{self._description}, {self._share:.0%} of the rounds  {self._times()}"
-                print(words, file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        self._ended.set()
-        if self._is_wanted:
-            self._say()
-
-
-class _Line(_Plain):
-    """One line of a cell's output, which changes in place.
-
-    rich's own bar in a notebook needs ipywidgets on both sides of the connection.
-    """
-
-    def __init__(self, display: Any) -> None:
-        super().__init__()
-        self._display = display
-        self._handle: Any = None
-        self._shown = -1.0
-
-    def update(self, _task: int, *, description: str, total: int, completed: int) -> None:
-        super().update(_task, description=description, total=total, completed=completed)
-        if time.monotonic() - self._shown >= _REFRESH_SECONDS:
-            self._show()
-
-    def end(self) -> None:
-        """Show the last state, which `update` leaves out when it comes soon after another."""
-        if self._description:
-            self._show()
-
-    def _show(self) -> None:
-        self._shown = time.monotonic()
-        full = round(_WIDTH * self._share)
-        data = {"text/plain": f"{self._description}  {'█' * full}{'░' * (_WIDTH - full)}  {self._times()}"}
-        if self._handle is None:
-            self._handle = self._display(data, raw=True, display_id=True)
-        else:
-            self._handle.update(data, raw=True)
-
-
 def _clock(seconds: float) -> str:
-    return f"{int(seconds) // 3600}:{int(seconds) // 60 % 60:02}:{int(seconds) % 60:02}"
+    return str(timedelta(seconds=int(seconds)))

@@ -5,9 +5,8 @@ import traceback
 from typing import Literal, NamedTuple
 
 from bench.errors import BenchError, TaskError
-from bench.seeding import Seeds
 from runners.config.classes import describe, is_suites
-from runners.config.experiment import Experiment, build, check_experiment, run_repetition
+from runners.config.experiment import Experiment, check_experiment, run_repetition
 from runners.execute.limits import TimeOverError, raise_if_stopped, time_limit
 from runners.results.capture import environment
 from runners.results.store import Store
@@ -20,24 +19,22 @@ _LONGEST, _LONGEST_TRACE = 2_000, 20_000
 
 
 class Answer(NamedTuple):
-    """What became of a repetition: it is ``new``, ``done`` by another process, or ``failed`` with a line of error."""
+    """What became of a repetition: it is ``new``, or ``failed`` with a line of error."""
 
     id: RepetitionId
-    status: Literal["new", "done", "failed"]
+    status: Literal["new", "failed"]
     error: str = ""
 
 
-def repeat(experiment: Experiment, repetition: int, store: Store, limit: float | None, session: str) -> Answer:
+def repeat(experiment: Experiment, repetition: int, store: Store, limit: float | None) -> Answer:
     """Run one repetition, unless another process has done so, and keep its result or its failure."""
     named = experiment.run_id, repetition
-    if store.has(*named):
-        return Answer(named, "done")
-    if before := ended_for_limit(store, named, session):
-        return before
+    if store.has(*named):  # of a worker that died since, or of another command
+        return Answer(named, "new")
     start = time.perf_counter()
     try:
         _check_identity(experiment)
-        with time_limit(limit, lambda over: failed(store, experiment, repetition, over, session=session)):
+        with time_limit(limit):
             trace = run_repetition(experiment, repetition)
         columns = trace.columns()
         if not columns:
@@ -50,18 +47,10 @@ def repeat(experiment: Experiment, repetition: int, store: Store, limit: float |
     return Answer(named, "new")
 
 
-def ended_for_limit(store: Store, named: RepetitionId, session: str) -> Answer | None:
-    """Return the failure of a repetition whose process was ended for a limit of time in this session, if it was."""
-    before = store.failure(*named)
-    return Answer(named, "failed", before["error"]) if before.get("session") == session else None
-
-
-def failed(store: Store, experiment: Experiment, repetition: int, error: BaseException, *, session: str = "") -> Answer:
+def failed(store: Store, experiment: Experiment, repetition: int, error: BaseException) -> Answer:
     """Keep how a repetition failed, with the error's traceback, both of bounded length."""
     text, trace = in_words(error)
     record = {"error": text, "traceback": trace, "repetition": repetition, "settings": experiment.settings}
-    if session:
-        record["session"] = session
     store.fail(experiment.run_id, repetition, record)
     return Answer((experiment.run_id, repetition), "failed", text)
 
@@ -94,14 +83,6 @@ def _check_identity(experiment: Experiment) -> None:
     _checked.add(experiment.run_id)
 
 
-def start(experiment: Experiment) -> None:
-    """Start a task once, which prepares its data; what fails here is left to the repetitions."""
-    try:
-        build(experiment)[0].start(1, Seeds(experiment.settings["seed"]))
-    except BaseException as error:
-        raise_if_stopped(error)
-
-
 def check_correctable(experiment: Experiment, limit: float | None = None) -> None:
     """Raise what a user can correct; all else that fails here is left to the repetitions."""
     try:
@@ -111,7 +92,7 @@ def check_correctable(experiment: Experiment, limit: float | None = None) -> Non
         raise_if_stopped(error)
         if isinstance(error, TimeOverError):
             raise TaskError(
-                f"{own_names(experiment)}: found no answer within runner.time_limit = {error.seconds:g} s when it was "
+                f"{own_names(experiment)}: found no answer within runner.time_limit = {limit:g} s when it was "
                 "started and asked once, expected one"
             ) from None
         if isinstance(error, BenchError):
