@@ -35,7 +35,7 @@ def command(action: Callable[[], bool | None]) -> int:
     except KeyboardInterrupt:
         print("stopped; finished work is kept, rerun to resume", file=sys.stderr)
         return 130
-    except (BenchError, OSError, *_errors_of_hydra()) as error:
+    except _correctable() as error:
         if isinstance(error, OSError) and error.filename is None:  # of the output, which Python flushes at its end
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if isinstance(error, BrokenPipeError):
@@ -45,13 +45,14 @@ def command(action: Callable[[], bool | None]) -> int:
         return 1
 
 
-def _errors_of_hydra() -> tuple[type[Exception], ...]:
-    if "hydra" not in sys.modules:  # it was not asked
-        return ()
+def _correctable() -> tuple[type[Exception], ...]:
+    """Return the errors that a user can correct, Hydra's among them where it was asked."""
+    if "hydra" not in sys.modules:
+        return BenchError, OSError
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 
-    return HydraException, OmegaConfBaseException
+    return BenchError, OSError, HydraException, OmegaConfBaseException
 
 
 def sentence(error: BaseException) -> str:
