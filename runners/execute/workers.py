@@ -6,17 +6,17 @@ process that no other call shares.
 """
 
 import os
-import re
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
-from bench.errors import ConfigError, TaskError, one_line
+from bench.errors import ConfigError, one_line
 from runners.config.runner import Runner
+from runners.execute.call import Call, Makes, WorkerDiedError
 from runners.execute.limits import one_thread, set_up
 
 _QUIET = (
@@ -25,25 +25,6 @@ _QUIET = (
 )
 
 
-class WorkerDiedError(TaskError):
-    """The process of a call died, also when the call was made once more."""
-
-
-class Call:
-    """A call to be made by a worker, which gets function and arguments pickled; ``seconds``: its limit of time."""
-
-    def __init__(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> None:
-        self.function, self.arguments, self.seconds = function, arguments, seconds
-
-    def died(self, death: BaseException) -> WorkerDiedError:
-        """Return the error for the death of its process, with the exit codes that loky tells."""
-        codes = re.search(r"\{(.*)\}", str(death))  # such as {SIGSEGV(-11)} or {EXIT(3)}
-        limit = f", or code that does not stop at runner.time_limit = {self.seconds:g} s" if self.seconds else ""
-        how = codes[1] if codes else type(death).__name__
-        return WorkerDiedError(f"its process died ({how}): an exit, a crash, too little memory{limit}")
-
-
-Makes: TypeAlias = Callable[[deque[Call]], Iterator[tuple[Call, Any]]]
 _makes: Makes | None = None
 """How the calls of a session are made; None outside of sessions."""
 
