@@ -444,7 +444,7 @@ def test_the_other_classes_that_the_page_shows_pass_the_checks(installed, monkey
 
 
 def test_a_part_of_a_figure_has_the_runs_claims_and_published_numbers_that_are_about_it(commands, monkeypatch, capsys):
-    monkeypatch.setattr("runners.execute.write_figure.content", lambda *_: b"")  # no picture
+    monkeypatch.setattr("bench.report.saving.content", lambda *_: b"")  # no picture
     words = ("figure=cdt/figure2", "scale=smoke", "only={panel: 'LinUCB, simulation', method: [CDT, OP]}", "jobs=1")
     answer = commands.here(monkeypatch, capsys, "reproduce", *words)
     assert answer.code == 0, answer.err

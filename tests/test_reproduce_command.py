@@ -183,7 +183,7 @@ def kept():
 def manifest(here, small, monkeypatch, kept):
     """The manifest of the small figure at a scale that cuts it short, without its pictures; made once."""
     if not kept:
-        monkeypatch.setattr("runners.execute.write_figure.content", lambda *_: b"")
+        monkeypatch.setattr("bench.report.saving.content", lambda *_: b"")
         answer = here("figure=cdt/table5", "scale=smoke")
         kept |= json.loads((answer.results / "cdt" / "table5" / "smoke-surrogate" / "manifest.json").read_text())
     return kept
@@ -244,7 +244,7 @@ def test_a_figure_that_cannot_be_drawn_leaves_its_folder_as_it_is_and_does_not_s
     earlier = commands.results / "habo" / "bounds" / "smoke" / "manifest.json"
     earlier.parent.mkdir(parents=True)
     earlier.write_text("{}")
-    monkeypatch.setattr("runners.execute.write_figure.draw", draw)
+    monkeypatch.setattr("bench.report.page.draw", draw)
     monkeypatch.setattr(reproduce, "figure_names", lambda _: ["habo/bounds", "habo/worked_examples"])
     answer = here("paper=habo", "scale=smoke")
     assert [(path.name, path.read_text()) for path in earlier.parent.iterdir()] == [("manifest.json", "{}")]
@@ -264,7 +264,7 @@ def test_a_committed_figure_that_cannot_be_drawn_again_stays_as_it_is(reference_
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     asked = AskedFigure(load_figure("habo/figure3"), "habo/figure3/paper", "paper", (), "", is_reference=True)
     with monkeypatch.context() as patched:
-        patched.setattr("runners.execute.write_figure.draw", lambda _: 1 / 0)
+        patched.setattr("bench.report.page.draw", lambda _: 1 / 0)
         written = redraw(asked, folder)
     assert written.error.startswith("ZeroDivisionError: division by zero (test_reproduce_command.py, line ")
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
