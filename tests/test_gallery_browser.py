@@ -162,7 +162,7 @@ def test_the_mouse_reads_values_off_every_kind_of_figure(browser: Chromium, site
     first, other = PANELS[0], METHODS[1]
     cases: list[tuple[str, tuple[Any, ...], list[str]]] = [
         ("syndicated/figure2", ("line", "TL", first, 1), ["round 181", mean, sure]),
-        ("syndicated/table1", ("published", "published best", "fixed"), ["α 0.5", "published 44"]),
+        ("syndicated/table1", ("published", "published best", "fixed"), ["alpha 0.5", "published 44"]),
         ("habo/longer", ("bound", "bound of EXP3", "fixed", 1), ["horizon 400", f"bound {number}"]),
         ("habo/dots", ("reference", "a line", first, 0.9), ["60"]),
         ("habo/spread", ("box", other, first, 0.2), [f"median {mean}", f"{both}, quartiles"]),
