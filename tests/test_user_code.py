@@ -1,7 +1,6 @@
 """Whatever a user's class does to its process: a sentence names it, the others finish, nothing wrong is kept."""
 
 import sys
-import tempfile
 
 import pytest
 from commands import ROOT, assert_one_sentence
@@ -73,16 +72,6 @@ def test_a_command_without_a_folder_for_temporary_files_uses_the_results(command
     answer = commands.call(*words, "runner.time_limit=600", PYTHONPATH=f"{commands.cwd}:{ROOT}")
     assert (answer.code, answer.err) == (0, "")
     assert [entry.name for entry in commands.results.iterdir()] == ["raw"]
-
-
-def test_without_any_folder_for_temporary_files_a_sentence_says_so(commands, here, monkeypatch, tmp_path):
-    nowhere = str(tmp_path / "nowhere")
-    monkeypatch.setattr(tempfile, "tempdir", None)
-    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [nowhere])
-    (tmp_path / "file").write_text("")
-    commands.environ["BENCH_RESULTS_DIR"] = str(tmp_path / "file" / "results")
-    answer = here("env=switching_sine", "algorithm=none", "horizon=20", "repetitions=3")
-    assert_one_sentence(answer, "TMPDIR: ", nowhere, "expected a folder that can be written")
 
 
 def test_without_the_compiler_it_runs_uncompiled_with_the_same_numbers(commands, here):
