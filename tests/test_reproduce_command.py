@@ -18,7 +18,6 @@ from bench.errors import StoreError
 from bench.gallery.result import ResultView
 from bench.report.figure import read_figure
 from bench.report.provenance import commands as commands_of
-from runners import reproduce
 from runners.config.compose import from_overrides
 from runners.config.figures import figure_names, load_figure
 from runners.execute.figure_run import AskedFigure
@@ -245,7 +244,10 @@ def test_a_figure_that_cannot_be_drawn_leaves_its_folder_as_it_is_and_does_not_s
     earlier.parent.mkdir(parents=True)
     earlier.write_text("{}")
     monkeypatch.setattr("bench.report.page.draw", draw)
-    monkeypatch.setattr(reproduce, "figure_names", lambda _: ["habo/bounds", "habo/worked_examples"])
+    monkeypatch.setattr(
+        "runners.config.figures.figure_names",
+        lambda paper=None: ["habo/bounds", "habo/worked_examples"] if paper == "habo" else figure_names(paper),
+    )
     answer = here("paper=habo", "scale=smoke")
     assert [(path.name, path.read_text()) for path in earlier.parent.iterdir()] == [("manifest.json", "{}")]
     assert answer.code == 1
