@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # slow to import
 
 _WORD = re.compile(rf"[\w.]+=({PLAIN})", re.ASCII | re.IGNORECASE)
 
+
 def main() -> int:
     """Run what the command line asks for; return the exit code."""
     return cli.main("config", run, __doc__, plainly=_run_plain)
@@ -36,7 +37,11 @@ def _run_plain(words: list[str]) -> bool:
     keys = [word.partition("=")[0] for word in words]
     if len(set(keys)) < len(keys) or not {key.partition(".")[0] for key in keys} <= {*KEYS}:
         return False
-    run_and_report(from_overrides(words), words)
+    try:
+        composed = from_overrides(words)
+    except BenchError:  # which Hydra says
+        return False
+    run_and_report(composed, words)
     return True
 
 
