@@ -60,7 +60,7 @@ def test_numbers_of_rows_with_a_name_of_their_own_are_said(tmp_path):
     assert line.startswith("row: whole numbers from 1 to 400, all different")
     (line,) = said(np.random.default_rng(0).permutation(4 * ROWS)[:ROWS])  # of a part of a table, in another order
     assert line.startswith("row: whole numbers from")
-    assert not said(np.arange(ROWS) * 1000) and not said(np.arange(ROWS) // 2) and not said(np.arange(ROWS) / 2)
+    assert not any(map(said, [np.arange(ROWS) * 1000, np.arange(ROWS) // 2, np.arange(ROWS) / 2]))
 
 
 OTHERWISE = {
