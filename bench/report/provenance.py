@@ -14,8 +14,8 @@ from bench.data_kind import DataKind
 from bench.report.labels import matches
 
 _SIZE = ("horizon", "repetitions")
-_NAME = re.compile(r"\w[\w.-]*")
 """What a manifest says of each run beside its overrides."""
+_NAME = re.compile(r"\w[\w.-]*")
 
 
 def factored(
@@ -207,7 +207,7 @@ def beside(folder: Path, figure: str) -> Path:
 
 
 def text_of(path: Path) -> str:
-    """Return what a file of a result says; raises OSError, and for a link, which may lead out of the results."""
+    """Return the text of a file of a result. Raises OSError, also for a link, which may lead out of the results."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise OSError("found a link or device, expected a file")
     return path.read_text(encoding="utf-8")
