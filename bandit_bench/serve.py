@@ -167,8 +167,10 @@ def app(tuner: Tuner, path: str | Path, hosts: Collection[str] = ()) -> Starlett
             try:
                 answers = await asyncio.to_thread(store.together, [call for call, _ in batch])
             except Exception as error:  # the tuner is ahead of the file: nothing may be answered any more
-                print(f"error: {path}: {type(error).__name__}: {one_line(error)}", file=sys.stderr, flush=True)
-                os._exit(1)
+                try:
+                    print(f"error: {path}: {type(error).__name__}: {one_line(error)}", file=sys.stderr, flush=True)
+                finally:  # also where the disk that is full has the log, too
+                    os._exit(1)
             for (_, future), answer in zip(batch, answers, strict=True):
                 if not future.done():
                     future.set_result(answer)
