@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 from bench.configuration_check import ConfigurationCheck
 from bench.errors import BenchError, one_line
 from bench.packages import how_to_install
+from bench.rewards import short
 from bench.space import Configuration
 from bench.tuners.base import Tuner
 
@@ -62,7 +63,7 @@ class Desk:
         try:
             if found:
                 tuner.restore(json.loads(found[0]))
-        except (BenchError, ValueError) as error:
+        except (BenchError, ValueError, RecursionError) as error:
             raise BenchError(f"{path}: {error}; expected a state that this server has written, or no file") from None
         self.together([])
 
@@ -115,8 +116,12 @@ class Desk:
             "SELECT asked, told, configuration, propensity, reward FROM asks WHERE told IS NOT NULL ORDER BY told, id"
         )
         for asked, told, configuration, propensity, reward in self._file.execute(rows):
-            values: Configuration = json.loads(configuration)
-            writer.writerow([asked, told, *(values[name] for name in self._names), propensity, reward])
+            try:
+                values: Configuration = json.loads(configuration)
+                configured = [values[name] for name in self._names]
+            except (ValueError, TypeError, LookupError, RecursionError):
+                raise BenchError(f"found the configuration {short(configuration)}, expected as it was asked") from None
+            writer.writerow([asked, told, *configured, propensity, reward])
         return text.getvalue()
 
     def close(self) -> None:
@@ -167,8 +172,10 @@ def app(tuner: Tuner, path: str | Path, hosts: Collection[str] = ()) -> Starlett
             try:
                 answers = await asyncio.to_thread(store.together, [call for call, _ in batch])
             except Exception as error:  # the tuner is ahead of the file: nothing may be answered any more
-                print(f"error: {path}: {type(error).__name__}: {one_line(error)}", file=sys.stderr, flush=True)
-                os._exit(1)
+                try:
+                    print(f"error: {path}: {type(error).__name__}: {one_line(error)}", file=sys.stderr, flush=True)
+                finally:  # also where the disk that is full has the log, too
+                    os._exit(1)
             for (_, future), answer in zip(batch, answers, strict=True):
                 if not future.done():
                     future.set_result(answer)
