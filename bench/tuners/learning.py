@@ -18,6 +18,8 @@ class Learning:
     learns_history: ClassVar[bool] = False
     """Whether it can start from a log, see `learn`; it then implements ``_as_asked``."""
 
+    _asked: int | None
+
     def learn(
         self: Any, history: Iterable[tuple[Configuration, float]], outside: Literal["refuse", "drop"] = "refuse"
     ) -> int:
