@@ -143,6 +143,7 @@ class Saving:
             "space": {parameter.name: asdict(parameter) for parameter in problem.space.parameters},
             "horizon": problem.horizon,
             "rounds": problem.total_rounds,
+            **({"excluded": problem.space.excluded} if problem.space.excluded else {}),
         }
         try:
             plain: dict[str, Any] = json.loads(json.dumps(identity, default=_plain, allow_nan=False))

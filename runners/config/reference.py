@@ -246,7 +246,9 @@ def _able(tuner: Any) -> str:
     able = {
         "tune several hyper-parameters at once": tuner.multiple,
         "take rewards that come late": tuner.remembers is not None,
-        "start from what was played before": tuner.learns_history,
+        "start from what was played before, and go on in another space": tuner.learns_history,
+        "pass over settings that do not count (`when`)": "when" in tuner.heeds,
+        "leave out combinations of values (`Space.without`)": "excluded" in tuner.heeds,
     }
     words = [word for word, is_so in able.items() if is_so]
     return f"It can {'; '.join(words)}." if words else ""
