@@ -5,15 +5,11 @@ defaults, and, of a tuner, what it can and how it fared among others where such 
 """
 
 import sys
+from functools import partial
 
 from bench.errors import ConfigError
 from runners.command import plain_command
 from runners.results.store import results_folder
-
-
-def main() -> int:
-    """Print what there is to choose; return the exit code."""
-    return plain_command(__doc__, show)
 
 
 def show(words: list[str]) -> bool:
@@ -26,5 +22,6 @@ def show(words: list[str]) -> bool:
     return True
 
 
+main = partial(plain_command, __doc__, show)
 if __name__ == "__main__":
     sys.exit(main())

@@ -160,7 +160,6 @@ def _comment(group: str, choice: str) -> tuple[str, str]:
 
 
 def _line(group: str, choice: str) -> str:
-    """Return in one line what a choice is."""
     if group == "figure":
         figure = load_figure(choice)
         return f"{figure.title} ({type(figure).__name__.lower()})"
@@ -212,7 +211,6 @@ def _type(kind: Any) -> str:
 
 
 def _able(tuner: Any) -> str:
-    """Return what else a tuner can, as its class declares it."""
     able = {
         "tune several hyper-parameters at once": tuner.multiple,
         "take rewards that come late": tuner.remembers is not None,
@@ -227,7 +225,6 @@ def _list(items: Iterator[str]) -> str:
 
 
 def _yaml(value: Any) -> str:
-    """Return a value in one line, as in a configuration."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_yaml(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):

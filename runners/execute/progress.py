@@ -33,13 +33,11 @@ class Progress:
         self.show()
 
     def advance(self, horizon: int) -> None:
-        """Count a repetition that is done."""
         self.finished += 1
         self.rounds += horizon
         self.show()
 
     def show(self) -> None:
-        """Bring what is shown up to date."""
         if self._say and self.total and time.monotonic() - self._shown >= _PAUSE_SECONDS:
             self._shown = time.monotonic()
             self._say()
@@ -55,8 +53,9 @@ class Progress:
             yield
             return
         self._start, self._shown, is_last_shown = time.monotonic(), 0.0, True
+        showing: Any = nullcontext()
         if display := _display():
-            showing, self._say = nullcontext(), self._on_page(display)
+            self._say = self._on_page(display)
         elif sys.stderr.isatty():
             showing = _rich()
         else:
