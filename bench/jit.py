@@ -2,7 +2,8 @@
 
 A kernel is compiled, or read from numba's disk cache, when it is first called: a command that runs nothing does not
 import numba. The disk cache notices an edit of a compiled function, but not of a function that it calls. The cache
-folder therefore carries a hash of all files that hold kernels: after an edit of one, all are compiled again, once.
+folder therefore carries a hash of all files that hold kernels: after an edit of one, all are compiled again, once, by
+one process, for which others wait.
 """
 
 import hashlib
@@ -10,12 +11,15 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext, suppress
 from functools import cache, update_wrapper
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
+
+from bench.locks import one_at_a_time
 
 Array: TypeAlias = np.ndarray
 log = logging.getLogger(__name__)
@@ -31,18 +35,22 @@ def kernel(function: F) -> F:
 class _Kernel:
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
-        self._compiled: Callable[..., Any] = self._compile_and_call
+        self._compiled: Callable[..., Any] | None = None
+        self._call: Callable[..., Any] = self._first_call
         update_wrapper(self, function)
 
     def __call__(self, *args: Any) -> Any:
-        return self._compiled(*args)
+        return self._call(*args)
 
-    def _compile_and_call(self, *args: Any) -> Any:
-        return self.compiled()(*args)
+    def _first_call(self, *args: Any) -> Any:
+        self._call = self.compiled()
+        if self._call is not self._function:
+            _compile_once(self._call, f"{self._function.__module__}.{self._function.__qualname__}", args)
+        return self._call(*args)
 
     def compiled(self) -> Callable[..., Any]:
         """Return the compiled function; the kernels that it calls are compiled before it."""
-        if self._compiled == self._compile_and_call:
+        if self._compiled is None:
             module = self._function.__globals__
             for name in self._function.__code__.co_names:
                 if isinstance(called := module.get(name), _Kernel):
@@ -60,6 +68,16 @@ def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
     except RuntimeError:  # no folder can be written
         _warn_of_no_cache()
     return cast(Callable[..., Any], compiled)
+
+
+def _compile_once(function: Any, name: str, args: Any) -> None:
+    """Compile for the types of some arguments, or read what another process has compiled."""
+    numba = _numba()
+    done = Path(numba.config.CACHE_DIR) / f"{name}.done"
+    with nullcontext() if done.exists() else one_at_a_time(done.with_suffix(".lock")):
+        function.compile(tuple(map(numba.typeof, args)))
+        with suppress(OSError):
+            done.touch()
 
 
 @cache

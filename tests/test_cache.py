@@ -1,40 +1,94 @@
-"""What takes long to compute is kept in files, which several processes may write at once."""
+"""What takes long to compute or to compile is made once, also by several processes that need it at the same time."""
 
 import multiprocessing
+import os
+import subprocess
+import sys
+import textwrap
 
 import numpy as np
 
 from bench.data.cache import Cache
 
-SIZE = 200_000
+WORKERS, THINGS, SIZE = 4, 5, 200_000
 
 
 def prepare(folder, barrier, answers):
-    import os
-
     os.environ["XDG_CACHE_HOME"] = folder
     cache = Cache("made", "thing-")
-    for number in range(10):
+
+    def make(number):
+        with open(f"{folder}/made.txt", "a") as file:
+            file.write(f"{number}\n")
+        return {"values": np.full(SIZE, number)}
+
+    for number in range(THINGS):
         barrier.wait()
         found = cache.get(
             number,
-            compute=lambda: {"values": np.full(SIZE, number)},  # noqa: B023, it is called at once
+            compute=lambda: make(number),  # noqa: B023, it is called at once
             build=lambda arrays: arrays["values"],
         )
         answers.put(bool((found == number).all()))
 
 
-def test_two_workers_that_prepare_the_same_data_at_once_leave_whole_files(tmp_path, recwarn):
+def test_four_workers_that_prepare_the_same_data_at_once_make_it_once_and_leave_whole_files(tmp_path):
     context = multiprocessing.get_context("spawn")
-    barrier, answers = context.Barrier(2), context.Queue()
-    workers = [context.Process(target=prepare, args=(str(tmp_path), barrier, answers)) for _ in range(2)]
+    barrier, answers = context.Barrier(WORKERS), context.Queue()
+    workers = [context.Process(target=prepare, args=(str(tmp_path), barrier, answers)) for _ in range(WORKERS)]
     for worker in workers:
         worker.start()
-    assert [answers.get(timeout=60) for _ in range(20)] == [True] * 20
+    assert [answers.get(timeout=60) for _ in range(WORKERS * THINGS)] == [True] * WORKERS * THINGS
     for worker in workers:
         worker.join()
-    files = sorted(path for path in tmp_path.rglob("*") if path.is_file())
-    assert [path.suffix for path in files] == [".npz"] * 10
+    assert (tmp_path / "made.txt").read_text().split() == [str(number) for number in range(THINGS)]
+    files = sorted(tmp_path.rglob("*.npz"))
+    assert len(files) == THINGS
     for path in files:
         with np.load(path) as kept:
             assert len(kept["values"]) == SIZE
+
+
+def test_data_whose_maker_was_killed_is_made_by_the_one_who_waits(tmp_path):
+    code = """
+        import os, sys
+        from bench.data.cache import Cache
+        def make():
+            print("making", flush=True)
+            if sys.argv[1] == "dies":
+                sys.stdin.readline()
+                os.kill(os.getpid(), 9)
+            return {"values": [7]}
+        print(Cache("made", "thing-").get(1, compute=make, build=lambda arrays: int(arrays["values"][0])), flush=True)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    own = {"env": {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}, "text": True}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([*command, "dies"], **own, **pipes) as first:
+        assert first.stdout.readline() == "making\n"
+        with subprocess.Popen([*command, "lives"], **own, **pipes) as second:
+            first.communicate("die\n", timeout=60)
+            assert second.communicate(timeout=60)[0] == "making\n7\n"
+            assert second.returncode == 0
+
+
+def test_a_kernel_that_two_processes_call_at_once_is_compiled_by_one(tmp_path):
+    code = """
+        import sys
+        import numpy as np
+        from bench.algorithms.kernels import best_linear
+        compiled = best_linear.compiled()
+        print("ready", flush=True)
+        sys.stdin.readline()
+        best_linear(np.eye(3), np.ones(3))
+        print(sum(compiled.stats.cache_misses.values()))
+    """
+    own = {"env": {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}, "text": True}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    both = [subprocess.Popen(command, **own, **pipes) for _ in range(2)]
+    assert [one.stdout.readline() for one in both] == ["ready\n"] * 2
+    for one in both:
+        one.stdin.write("go\n")
+        one.stdin.flush()
+    assert sorted(one.communicate(timeout=120)[0] for one in both) == ["0\n", "1\n"]

@@ -1,8 +1,10 @@
 import io
 import json
+import os
 import warnings
 import zipfile
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
@@ -11,6 +13,7 @@ import numpy as np
 
 from bench.data.files import cache_folder, write_whole
 from bench.digest import digest
+from bench.locks import one_at_a_time
 
 T = TypeVar("T")
 
@@ -20,8 +23,8 @@ class Cache(Generic[T]):
 
     Everything a result depends on goes into its key, and so into its file's name: the parts that are passed, NumPy's
     version and the source of ``modules``. What is in a damaged file is computed again, with a warning. A file that
-    cannot be read, and then stays as it is, or cannot be written, is a warning, too. Files are written whole or not at
-    all, so processes may share the folder.
+    cannot be read, and then stays as it is, or cannot be written, is a warning, too. Processes may share the folder:
+    one computes a result, for which the others wait.
     """
 
     def __init__(self, folder: str, prefix: str, *modules: ModuleType, n_in_memory: int = 1) -> None:
@@ -49,16 +52,8 @@ class Cache(Generic[T]):
         """
         if parts not in self._memory:
             path = self.path(*parts)
-            try:
-                result, is_replaced = _read(path, build), True
-            except OSError as error:
-                warnings.warn(f"{path}: cannot be read ({error.strerror}); it is computed again", stacklevel=3)
-                result, is_replaced = None, False
-            if result is None:
-                arrays = {name: np.asarray(array) for name, array in compute().items()}
-                result = build(arrays.copy())
-                if is_replaced:
-                    _write(path, arrays)
+            with nullcontext() if os.path.isfile(path) else one_at_a_time(path.with_suffix(".lock")):
+                result = _read_or_make(path, compute, build)
             while len(self._memory) >= self._n_in_memory:
                 del self._memory[next(iter(self._memory))]
             self._memory[parts] = result
@@ -66,6 +61,22 @@ class Cache(Generic[T]):
 
     def forget(self) -> None:
         self._memory.clear()
+
+
+def _read_or_make(
+    path: Path, compute: Callable[[], Mapping[str, Any]], build: Callable[[dict[str, np.ndarray]], T]
+) -> T:
+    try:
+        result, is_replaced = _read(path, build), True
+    except OSError as error:
+        warnings.warn(f"{path}: cannot be read ({error.strerror}); it is computed again", stacklevel=4)
+        result, is_replaced = None, False
+    if result is None:
+        arrays = {name: np.asarray(array) for name, array in compute().items()}
+        result = build(arrays.copy())
+        if is_replaced:
+            _write(path, arrays)
+    return result
 
 
 def _read(path: Path, build: Callable[[dict[str, np.ndarray]], T]) -> T | None:
@@ -80,7 +91,7 @@ def _read(path: Path, build: Callable[[dict[str, np.ndarray]], T]) -> T | None:
     except OSError:
         raise
     except Exception:  # a damaged file may raise anything; it is computed again
-        warnings.warn(f"{path}: found a damaged cache file; it is computed again", stacklevel=4)
+        warnings.warn(f"{path}: found a damaged cache file; it is computed again", stacklevel=5)
         return None
 
 
@@ -90,4 +101,4 @@ def _write(path: Path, arrays: dict[str, np.ndarray]) -> None:
     try:
         write_whole(path, content.getvalue())
     except OSError as error:
-        warnings.warn(f"{path}: cannot be written ({error.strerror}); it will be computed again", stacklevel=4)
+        warnings.warn(f"{path}: cannot be written ({error.strerror}); it will be computed again", stacklevel=5)

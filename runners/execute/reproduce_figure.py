@@ -125,7 +125,10 @@ class _Board:
         for experiment, numbers in pending:
             for number in numbers:
                 self._waiting.setdefault((experiment.run_id, number), []).append(run)
-            self._fan.add(experiment, numbers)
+        for experiment, numbers in pending:  # workers begin with one of each, and so compile different things
+            self._fan.add(experiment, numbers[:1])
+        for experiment, numbers in pending:
+            self._fan.add(experiment, numbers[1:])
         return [experiment for experiment, _ in pending]
 
     def _finish(self, run: FigureRun) -> None:

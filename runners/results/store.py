@@ -11,12 +11,13 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bench.digest import digest
 from bench.errors import ConfigError, StoreError
+from bench.locks import lock
 from runners.config.folders import results_folder as results_folder
 
 if TYPE_CHECKING:  # slow to import
@@ -54,28 +55,13 @@ def alone(path: Path, refusal: str) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("a")
     with file:
-        if not _lock(file):
+        if not lock(file, wait=False):
             raise ConfigError(refusal)
         try:
             yield
         finally:
             with suppress(PermissionError):  # Windows removes no open file
                 path.unlink(missing_ok=True)  # nobody waits for it
-
-
-def _lock(file: IO[Any]) -> bool:
-    """Lock an open file until it is closed; False if another process has. True, too, where there are no locks."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks
-        pass
-    return True
 
 
 class Store:

@@ -1,0 +1,42 @@
+"""Locks between processes, which end with the process that holds them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+
+def lock(file: IO[Any], *, wait: bool) -> bool:
+    """Lock an open file until it is closed; False if another process has it and ``wait`` is False.
+
+    True, too, where there are no locks: on Windows, and on some file systems of a network.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+@contextmanager
+def one_at_a_time(path: Path) -> Iterator[None]:
+    """Let one process after the other into the block, each with a lock on the file ``path``, which stays there.
+
+    Where it cannot be written or locked, all enter at once.
+    """
+    file = None
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("a")
+    if file is None:
+        yield
+        return
+    with file:
+        lock(file, wait=True)
+        yield
