@@ -1,8 +1,6 @@
 """The project's errors. Each message is one sentence for the user."""
 
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 
 
 class BenchError(Exception):
@@ -26,28 +24,21 @@ def one_line(error: BaseException) -> str:
 class ConfigError(BenchError):
     """A setting is unknown, has the wrong type or is out of range.
 
-    The message begins with ``owner``, such as a class as its own code calls it, and the ``setting`` of it. ``at`` is
-    what of a configuration file it is about: values first, then keys. ``within``, the id of the entry that these stand
-    in, and ``mark``, file and line (0: not known), are added where they are known; the message then begins with them.
+    The message begins with ``file``, the configuration file that it is about, where that is known, with ``owner``, such
+    as a class as its own code calls it, and the ``setting`` of it.
     """
 
-    def __init__(self, text: str, *, owner: str = "", setting: str = "", at: Iterable[object] = ()) -> None:
+    def __init__(self, text: str, *, owner: str = "", setting: str = "", file: str = "") -> None:
         super().__init__(text)
-        self.owner, self.setting = owner, setting
-        self.at = tuple(map(str, at))
-        self.within = ""
-        self.mark: tuple[str, int] | None = None
+        self.owner, self.setting, self.file = owner, setting, file
 
     def __str__(self) -> str:
-        place = ":".join(str(part) for part in self.mark or () if part)
         about = ".".join(filter(None, (self.owner, self.setting)))
-        return ": ".join(filter(None, (place, about, super().__str__())))
+        return ": ".join(filter(None, (self.file, about, super().__str__())))
 
     def under(self, key: str) -> "ConfigError":
         """Return it as it is where a configuration has ``key`` for its owner."""
-        error = ConfigError(super().__str__(), owner=key, setting=self.setting, at=self.at)
-        error.within, error.mark = self.within, self.mark
-        return error
+        return ConfigError(super().__str__(), owner=key, setting=self.setting, file=self.file)
 
 
 class SpaceError(ConfigError):
@@ -56,16 +47,6 @@ class SpaceError(ConfigError):
     def __init__(self, text: str, name: str = "") -> None:
         super().__init__(text, owner=f"hyper-parameter '{name}'" if name else "search space")
         self.name = name
-
-
-@contextmanager
-def within(name: str) -> Iterator[None]:
-    """Note on a `ConfigError` the id of the entry that it is about."""
-    try:
-        yield
-    except ConfigError as error:
-        error.within = error.within or name
-        raise
 
 
 class DataError(BenchError):

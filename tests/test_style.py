@@ -13,7 +13,6 @@ from bench.errors import ConfigError
 from bench.report.style import PALETTE, Looks, Palette, near
 from runners.config.figures import figure_names
 from runners.config.folders import CONFIGS
-from runners.config.yaml_text import line_of
 
 # Machado, Oliveira and Fernandes 2009, table 1: linear colours as seen without the cones for red, and for green
 PROTANOPIA = ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998))
@@ -81,10 +80,3 @@ def test_lines_of_configuration_files_are_under_160_characters():
     lines = ((f"{file}:{n}", line) for file in files for n, line in enumerate(file.read_text().splitlines(), 1))
     # A command at the head of a file is one line, to be copied whole
     assert [place for place, line in lines if len(line) >= 160 and not re.match("# .*python -m ", line)] == []
-
-
-def test_a_key_before_the_id_of_a_claim_is_found_in_that_claim():
-    claim = '  - for_each: {{m: [A]}}\n    id: "{}"\n    kind: ratio\n'
-    text = "claims:\n" + "".join(map(claim.format, ("1 {m}", "2 {m}", "3 {m}")))
-    assert [line_of(text, "for_each", f"{n} A") for n in (1, 2, 3)] == [2, 5, 8]
-    assert [line_of(text, "kind", f"{n} A") for n in (1, 2, 3)] == [4, 7, 10]

@@ -117,8 +117,8 @@ REPRODUCE: Sentences = {
     "only=panel": ("only: found 'panel'", "only={panel: "),
     "shard=x": ("shard: found 'x'",),
     # files of a user's own
-    "figure=bad/tuner": ("bad/figures/tuner.yaml:3: tuner: found 'cdtt', did you mean 'cdt'?",),
-    "figure=bad/key": ("conf/papers/bad/figures/key.yaml:2: ", "unknown key 'colum'"),
+    "figure=bad/tuner": ("bad/figures/tuner.yaml: tuner: found 'cdtt', did you mean 'cdt'?",),
+    "figure=bad/key": ("conf/papers/bad/figures/key.yaml: ", "unknown key 'colum'"),
     "figure=bad/syntax": ("conf/papers/bad/figures/syntax.yaml:2: found no valid YAML",),
 }
 FIGURES = {"tuner": ("column: regret", "cdtt"), "key": ("colum: x", "cdt"), "syntax": ("a: [", "")}

@@ -92,16 +92,12 @@ class Figure(Asked):
         """Check, without results, axes, labels, claims and published numbers; `ConfigError` names figure and key."""
         for axis in results.axes:
             if axis in (*TABLE_COLUMNS, self.column):
-                raise ConfigError(
-                    f"{self.where}: an axis is called '{axis}', as a column of its tables is, rename it", at=[axis]
-                )
+                raise ConfigError(f"{self.where}: an axis is called '{axis}', as a column of its tables is, rename it")
         results.panel_axes()
         known = {label for axis in results.axes for label in results.labels(axis)}
         for label in self.colors:
             if label not in known:
-                raise ConfigError(
-                    f"{self.where}: colors: found '{label}', expected one of: {', '.join(sorted(known))}", at=[label]
-                )
+                raise ConfigError(f"{self.where}: colors: found '{label}', expected one of: {', '.join(sorted(known))}")
         results.published_numbers()
         self.check_readings(results)
         claims_of(results)
@@ -112,18 +108,11 @@ class Figure(Asked):
         for number, reading in enumerate(self.readings):
             where = f"{self.where}, reading '{reading.name}'"
             if names.count(reading.name) > 1:
-                raise ConfigError(
-                    f"{where}: this name is used twice, names must differ within a figure", at=[reading.name]
-                )
+                raise ConfigError(f"{where}: this name is used twice, names must differ within a figure")
             if number == 0 and reading.overrides:
-                raise ConfigError(
-                    f"{where}: found overrides, expected none: the first reading is the figure unchanged",
-                    at=[reading.name],
-                )
+                raise ConfigError(f"{where}: found overrides, expected none: the first reading is the figure unchanged")
             if self.source != "runs":
-                raise ConfigError(
-                    f"{where}: a figure of kind '{self.kind}' has no readings, they need ordinary runs", at=["readings"]
-                )
+                raise ConfigError(f"{where}: a figure of kind '{self.kind}' has no readings, they need ordinary runs")
             for key, chosen in reading.selections():
                 results.check(chosen, f"{where}, key '{key}'")
         if self.readings and READING in results.axes:
@@ -154,7 +143,7 @@ def _kind(name: str, where: str, *, is_own: bool) -> type[Figure]:
     if not (isinstance(found, type) and issubclass(found, Figure)):
         choices = f"choose from {', '.join(kinds())}"
         more = ", or name a class: module.Class" if is_own else "; a class is named in a figure's own file"
-        raise ConfigError(f"{where}: unknown kind {name!r}, {choices}{more}", at=[name, "kind"])
+        raise ConfigError(f"{where}: unknown kind {name!r}, {choices}{more}")
     return found
 
 

@@ -66,7 +66,7 @@ class Limits(BaseModel):
         results.check_axis(METHOD, f"{where}, key 'limits'")
         for name in self.names(panels).intersection(results.labels(METHOD)):
             text = f"{where}, key 'limits': a method is called '{name}', as a limit is, rename it"
-            raise ConfigError(text, at=[name])
+            raise ConfigError(text)
         for block in self.candidates:
             chosen = {axis: tuple(block[axis]) for axis in panels if axis in block}
             results.check(chosen, f"{where}, key 'limits.candidates'")

@@ -170,16 +170,12 @@ class Results(Generic[F]):
             known = self.labels(axis)
             for label in labels:
                 if self.is_declared and label not in (*known, ANY, ""):
-                    raise ConfigError(
-                        f"{where}: axis '{axis}' has no label '{label}', valid ones: {', '.join(known)}", at=[label]
-                    )
+                    raise ConfigError(f"{where}: axis '{axis}' has no label '{label}', valid ones: {', '.join(known)}")
 
     def check_axis(self, axis: str, where: str) -> None:
         """Check that the figure has an axis; the error begins with ``where``."""
         if self.axes and axis not in self.axes:
-            raise ConfigError(
-                f"{where}: the figure has no axis '{axis}', its axes are: {', '.join(self.axes)}", at=[axis]
-            )
+            raise ConfigError(f"{where}: the figure has no axis '{axis}', its axes are: {', '.join(self.axes)}")
 
     def panel_axes(self) -> list[str]:
         """Return the axes whose labels make the panels; `ConfigError` if one is unknown."""
@@ -201,7 +197,7 @@ class Results(Generic[F]):
                     f"{where}, key 'what': unknown {what!r}, choose from {', '.join(self.figure.published_whats)}"
                 )
             if isinstance(value, bool) or not isinstance(value, int | float):
-                raise ConfigError(f"{where}, key 'value': expected a number, found {value!r}", at=[value])
+                raise ConfigError(f"{where}, key 'value': expected a number, found {value!r}")
             labels = {str(axis): canonical(label) for axis, label in entry.items() if axis not in _PUBLISHED_KEYS}
             self.check({axis: (label,) for axis, label in labels.items()}, where)
             cell = entry.get("cell") or ": ".join([self.figure.name, *labels.values(), str(what)])

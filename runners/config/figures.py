@@ -71,7 +71,7 @@ def _loaded(_folder: Path | None, name: str) -> "Figure":
             with_own = [other for other in figure_names(figure.paper) if "repetitions_of" not in filled(other)]
             if f"{figure.paper}/{named}" not in with_own:
                 names = [other.partition("/")[2] for other in with_own]
-                raise ConfigError(f"repetitions_of: found '{named}', {one_of(named, names)}", at=["repetitions_of"])
+                raise ConfigError(f"repetitions_of: found '{named}', {one_of(named, names)}")
     return figure
 
 
@@ -120,7 +120,7 @@ class _AtScale(NamedTuple):
         if not self.smaller and all(run.experiment.settings == other.experiment.settings for run, other in pairs):
             text = f"reading: found '{reading.name}', which changes no run, expected one that does"
             with placed(self.file):
-                raise ConfigError(text, at=[reading.name])
+                raise ConfigError(text)
         return found
 
     def check_sources(self, runs: Sequence[LabelledRun]) -> None:
@@ -131,7 +131,7 @@ class _AtScale(NamedTuple):
         for key in self.figure.sources:
             if key not in keys:
                 with placed(self.file):
-                    raise ConfigError(f"sources: found '{key}', {one_of(key, keys)}", at=[key])
+                    raise ConfigError(f"sources: found '{key}', {one_of(key, keys)}")
 
     def fixed(self) -> list[LabelledRun]:
         """Return the fixed configurations that the figure has limits of."""

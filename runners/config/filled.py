@@ -21,7 +21,7 @@ def filled(name: str) -> dict[str, Any]:
     figure.pop("like", None)
     for key, expected in zip(("paper", "name"), name.split("/"), strict=True):
         if figure.setdefault(key, expected) != expected:
-            raise ConfigError(f"{key}: found '{figure[key]}', expected '{expected}', the name of its file", at=[key])
+            raise ConfigError(f"{key}: found '{figure[key]}', expected '{expected}', the name of its file")
     for key in ("runs", "claims", "readings"):
         expect(list, figure.get(key, []), key)
     for block in figure.get("runs", []):
@@ -43,8 +43,7 @@ def filled(name: str) -> dict[str, Any]:
         if not {"published_repetitions", "repetitions"} & figure.keys() and "repetitions" not in of_paper:
             raise ConfigError(
                 "published: found numbers without the number of repetitions behind them, expected "
-                "published_repetitions, or repetitions in the paper's settings",
-                at=["published"],
+                "published_repetitions, or repetitions in the paper's settings"
             )
     return figure
 
@@ -74,7 +73,7 @@ def _shared_labels(name: str, axis: str, entry: Any) -> dict[str, Any]:
     labels = shared if entry == "all" else entry
     for label in expect(list, list(labels) if isinstance(labels, dict) else labels, axis):
         if label not in shared:
-            raise ConfigError(f"found the {axis} '{label}', {one_of(label, shared)}", at=[label])
+            raise ConfigError(f"found the {axis} '{label}', {one_of(label, shared)}")
     return {label: shared[label] for label in labels}
 
 
@@ -87,7 +86,7 @@ def _shared_reading(name: str, reading: Any, runs: Sequence[Mapping[str, Any]]) 
         return reading
     readings: dict[str, Any] = load_paper(name.partition("/")[0]).get("readings", {})
     if reading not in readings:
-        raise ConfigError(f"found the reading '{reading}', {one_of(reading, readings)}", at=[reading])
+        raise ConfigError(f"found the reading '{reading}', {one_of(reading, readings)}")
     entry = dict(readings[reading])
     overrides = []
     for part in [*readings.get(entry.pop("like", ""), {}).get("overrides", []), *entry.get("overrides", [])]:

@@ -19,7 +19,7 @@ def load_headlines(paper: str) -> list[Headline]:
     with placed(file):
         content = read(file)
         for key in content.keys() - {"headlines"}:
-            raise ConfigError(f"found the key '{key}', expected headlines alone", at=[key])
+            raise ConfigError(f"found the key '{key}', expected headlines alone")
         headlines = read_headlines(paper, expect(list, content.get("headlines"), "headlines"))
         figures = [name.partition("/")[2] for name in figure_names(paper)]
         claims_of = cache(partial(_claims, paper))  # headlines rest on the same few figures
@@ -36,13 +36,10 @@ def _check(reference: str, where: str, figures: Sequence[str], claims_of: Callab
     figure, _, rest = reference.partition("#")
     claim = rest.partition("@")[0]
     if figure not in figures:
-        raise ConfigError(
-            f"{where}: found '{reference}', but no figure is called {figure}, {one_of(figure, figures)}", at=[reference]
-        )
+        raise ConfigError(f"{where}: found '{reference}', but no figure is called {figure}, {one_of(figure, figures)}")
     if claim not in claims_of(figure):
         raise ConfigError(
-            f"{where}: found '{reference}', but {figure} has no claim '{claim}', {one_of(claim, claims_of(figure))}",
-            at=[reference],
+            f"{where}: found '{reference}', but {figure} has no claim '{claim}', {one_of(claim, claims_of(figure))}"
         )
 
 

@@ -47,7 +47,7 @@ def load_paper(name: str) -> dict[str, Any]:
     with placed(f"paper/{name}"):
         paper = {"labels": {}, "readings": {}, "settings": [], **read(f"paper/{name}")}
         for key in [key for key in paper if key not in _KEYS]:
-            raise ConfigError(f"found the key '{key}', {one_of(key, _KEYS)}", at=[key])
+            raise ConfigError(f"found the key '{key}', {one_of(key, _KEYS)}")
         for key in ("labels", "readings"):
             for inner, value in expect(dict, paper[key], key).items():
                 expect(dict, value, f"{key}.{inner}")
@@ -58,15 +58,14 @@ def load_paper(name: str) -> dict[str, Any]:
             source = block.pop("source", None)
             if not isinstance(source, list) or len(source) != 2 or source[0] not in SOURCES:
                 raise ConfigError(
-                    f"found the source {source} of {', '.join(block)}, expected [{' | '.join(SOURCES)}, place]",
-                    at=block,
+                    f"found the source {source} of {', '.join(block)}, expected [{' | '.join(SOURCES)}, place]"
                 )
             for pattern, value in block.items():
                 for key in _keys(pattern):
                     for leaf in leaves(value, key):
                         _check(leaf)
                         if leaf in sources:
-                            raise ConfigError(f"found a second source of {leaf}, expected one", at=[leaf])
+                            raise ConfigError(f"found a second source of {leaf}, expected one")
                         sources[leaf] = source
                     merge(settings, nested(key, value), add=True)
     return {**paper, "settings": settings, "sources": sources}
@@ -98,13 +97,11 @@ def _check(key: str) -> None:
     """Refuse a setting of no part or choice; whether a choice has it shows where the choice is made."""
     part, *rest = key.split(".")
     if part not in _OF_A_RUN or (rest and part not in PARTS):
-        raise ConfigError(f"found the setting '{key}', {one_of(part, _OF_A_RUN)}", at=[key])
+        raise ConfigError(f"found the setting '{key}', {one_of(part, _OF_A_RUN)}")
     if part in PARTS and len(rest) < 2:
-        raise ConfigError(
-            f"found '{key}' with a value, expected {part}, choice and setting: {part}.custom.size", at=[key]
-        )
+        raise ConfigError(f"found '{key}' with a value, expected {part}, choice and setting: {part}.custom.size")
     if part in PARTS and rest[0] not in choices(part):
-        raise ConfigError(f"{key}: found the {part} '{rest[0]}', {one_of(rest[0], choices(part))}", at=rest)
+        raise ConfigError(f"{key}: found the {part} '{rest[0]}', {one_of(rest[0], choices(part))}")
 
 
 def leaves(value: Any, key: str = "") -> dict[str, Any]:
@@ -135,11 +132,11 @@ def published(paper: str, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
     tables = read(f"published/{paper}")
     name = str(expect(dict, wanted, "published").get("table"))
     if name not in tables:
-        raise ConfigError(f"published.table: found '{name}', {one_of(name, tables)}", at=[name, "table"])
+        raise ConfigError(f"published.table: found '{name}', {one_of(name, tables)}")
     with placed(f"published/{paper}"):
         table = expect(dict, tables[name], name)
         for key in [key for key in table if key not in _TABLE]:
-            raise ConfigError(f"{name}: found the key '{key}', {one_of(key, _TABLE)}", at=[key])
+            raise ConfigError(f"{name}: found the key '{key}', {one_of(key, _TABLE)}")
         axes: list[str] = expect(list, table.get("axes"), f"{name}.axes")
         numbers = dict(_numbers(table.get("values"), axes, name))
     labels = [_labels(axis, wanted.get(axis), [cell[at] for cell in numbers]) for at, axis in enumerate(axes)]
@@ -170,7 +167,7 @@ def _labels(axis: str, wanted: Any, valid: list[str]) -> dict[str, list[str]]:
     labels = {str(label): [columns] if isinstance(columns, str) else columns for label, columns in wanted.items()}
     for label in itertools.chain(*labels.values()):
         if label not in valid:
-            raise ConfigError(f"published.{axis}: found '{label}', {one_of(label, dict.fromkeys(valid))}", at=[label])
+            raise ConfigError(f"published.{axis}: found '{label}', {one_of(label, dict.fromkeys(valid))}")
     return labels
 
 
@@ -182,13 +179,11 @@ def _numbers(values: Any, axes: list[str], table: str, *labels: str) -> Iterator
         at = f"labels of the axis '{axes[len(labels)]}'" if len(labels) < len(axes) else "a number"
         found, order = reprlib.repr(values), ", ".join(axes)
         text = f"{where}: found {found}, expected {at}: {table}.axes are {order}, outermost first"
-        raise ConfigError(text, at=[where])
+        raise ConfigError(text)
     if is_number:
         for key in values if isinstance(values, dict) else ():
             if key not in ("value", "note"):
-                raise ConfigError(
-                    f"{where}: found the key '{key}', expected value and, if there is one, note", at=[key]
-                )
+                raise ConfigError(f"{where}: found the key '{key}', expected value and, if there is one, note")
         yield labels, values
         return
     for label, inner in values.items():

@@ -17,7 +17,7 @@ from bench.errors import ConfigError
 from runners.config.folders import CONFIGS, readable, remembered, user_folder
 from runners.config.listed import class_at, listed
 from runners.config.nearest import classes_here, file_of_data, one_of
-from runners.config.yaml_text import line_of, load
+from runners.config.yaml_text import load
 
 PARTS = ("env", "algorithm", "tuner", "task")
 CLASS = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
@@ -51,7 +51,7 @@ def path_of(name: str) -> Path | None:
     with readable():
         paths = [path for folder in folders if (path := folder / _file(name)).is_file()]
         if len(paths) > 1 and "/" in name and paths[0].read_bytes() != paths[1].read_bytes():
-            raise _marked(name, 0, "found a name that the suite already uses, expected another")
+            raise ConfigError("found a name that the suite already uses, expected another", file=shown(name))
     return paths[0] if paths else None
 
 
@@ -64,44 +64,20 @@ def shown(name: str) -> str:
 
 @contextmanager
 def placed(name: str) -> Iterator[None]:
-    """Let errors about a file's content name the file, and the line of what they are about.
-
-    That may stand in the paper's numbers or settings, where these are what a figure takes over.
-    """
+    """Let errors about a file's content name the file."""
     try:
         yield
     except ConfigError as error:
-        if path_of(name) is None or error.mark:
-            raise
-        paper = name.split("/")[1] if name.startswith("figure/") else ""
-        files = [name, *(f"{group}/{paper}" for group in ("published", "paper") if paper)]
-        words = [*error.at, *["id"] * bool(error.within)]
-        places = (
-            (shown(file), line)
-            for word in words
-            for file in files
-            if (line := line_of(_text(file), word, error.within))
-        )
-        error.mark = next(places, (shown(name), 0))
+        if not error.file and path_of(name):
+            error.file = shown(name)
         raise
-
-
-def _marked(name: str, line: int, text: str) -> ConfigError:
-    error = ConfigError(text)
-    error.mark = shown(name), line
-    return error
-
-
-def _text(name: str) -> str:
-    path = path_of(name)
-    return path.read_text(encoding="utf-8") if path else ""
 
 
 def expect(kind: type, value: Any, key: str) -> Any:
     """Return what a file has at a key, a list or a mapping; ConfigError if it is none."""
     if not isinstance(value, kind):
         expected = "a list: [a, b], or a dash before each entry" if kind is list else "keys and values: {key: value}"
-        raise ConfigError(f"{key}: found {reprlib.repr(value)}, expected {expected}", at=[key])
+        raise ConfigError(f"{key}: found {reprlib.repr(value)}, expected {expected}")
     return value
 
 
@@ -109,7 +85,7 @@ def read(name: str) -> dict[str, Any]:
     """Return what a file holds, such as ``figure/cdt/figure2``, not to be changed."""
     path = path_of(name)
     if path is None:
-        raise _marked(name, 0, "found no such file, expected one")
+        raise ConfigError("found no such file, expected one", file=shown(name))
     return _load(path, name)
 
 
@@ -123,13 +99,14 @@ def _load(path: Path, name: str) -> dict[str, Any]:
         marks = (mark.line for mark in (error.problem_mark, error.context_mark) if mark)
         line = 1 + next((line for line in marks if line < text.count("\n")), 0)  # not the end, where no bracket is shut
         reason = " ".join(filter(None, [error.context, error.problem]))
-        raise _marked(name, line, f"found no valid YAML ({reason})") from None
+        raise ConfigError(f"found no valid YAML ({reason})", file=f"{shown(name)}:{line}") from None
     except (OSError, ValueError, yaml.YAMLError) as error:
-        raise _marked(name, 0, f"cannot be read ({error}), expected keys and values in YAML") from None
+        raise ConfigError(f"cannot be read ({error}), expected keys and values in YAML", file=shown(name)) from None
     if not isinstance(content, dict):
-        raise _marked(name, 1, f"found {content!r}, expected keys and values in YAML")
+        raise ConfigError(f"found {content!r}, expected keys and values in YAML", file=shown(name))
     if not all(isinstance(key, str) for key in content):
-        raise _marked(name, 0, f"found {reprlib.repr([*content])}, expected names as keys, or quotes around them")
+        text = f"found {reprlib.repr([*content])}, expected names as keys, or quotes around them"
+        raise ConfigError(text, file=shown(name))
     return content
 
 
@@ -273,12 +250,12 @@ def groups() -> list[str]:
 def unknown_choice(group: str, found: str) -> ConfigError:
     """Say which choices a group has in place of one that does not exist."""
     if group == "env" and (data := file_of_data(found)):
-        return ConfigError(data, at=[found, group])
+        return ConfigError(data)
     own = classes_here(found) if group in PARTS else []
     others = ", or your own class as module.Class" if group in PARTS else ""
     if group in ("paper", "figure") and not user_folder():
         others = ", or your own in the folder conf or BENCH_CONF_DIR"
-    return ConfigError(f"{group}: found '{found}', {one_of(found, [*own, *choices(group)])}{others}", at=[found, group])
+    return ConfigError(f"{group}: found '{found}', {one_of(found, [*own, *choices(group)])}{others}")
 
 
 def unknown_key(settings: Mapping[str, Any], key: str, valid: Sequence[str]) -> ConfigError:
@@ -294,4 +271,4 @@ def unknown_key(settings: Mapping[str, Any], key: str, valid: Sequence[str]) -> 
     if not plus and "_target_" in names:
         names.remove("_target_")
         owner = f" of {str(settings['_target_']).rpartition('.')[2]}"
-    return ConfigError(f"{key}: found an unknown key{owner}, {one_of(name, names)}{plus}", at=[key])
+    return ConfigError(f"{key}: found an unknown key{owner}, {one_of(name, names)}{plus}")

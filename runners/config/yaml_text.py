@@ -1,4 +1,4 @@
-"""YAML as OmegaConf reads it, and the lines of words in it."""
+"""YAML as OmegaConf reads it."""
 
 import re
 from typing import Any
@@ -51,24 +51,3 @@ _Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda _, node: node.valu
 def load(text: str) -> Any:
     """Return what a text holds, an empty mapping if it is nothing. Raises yaml.YAMLError or ValueError."""
     return _Loader(text).get_single_data() or {}
-
-
-def line_of(text: str, word: str, claim: str) -> int:
-    """Return the first line with a word or key, else with its last part; 0 without. Those of a claim come first."""
-    lines = text.splitlines()
-    whole = [re.compile(rf"(?<!\w){re.escape(text)}(?!\w)") for text in dict.fromkeys((word, word.rpartition(".")[2]))]
-    ids = [re.search(r'\bid: *("[^"]*"|[^",]*)(?:,|$)', line) for line in lines]
-    named = next((i for i, match in enumerate(ids) if claim and match and _is_of(match[1].strip('" '), claim)), 0)
-    first = named
-    if lines and (
-        own := re.match("( *)id:", lines[named])
-    ):  # the keys before the id are the claim's too, from its dash
-        dash = re.compile(rf" {{0,{len(own[1])}}}- ")
-        first = next((i for i in range(named, -1, -1) if dash.match(lines[i])), named)
-    order = (*range(first, len(lines)), *range(first))
-    return next((i + 1 for text in whole for i in order if text.search(lines[i])), 0)
-
-
-def _is_of(template: str, claim: str) -> bool:
-    """Whether a claim's id may be made of a template with words in braces."""
-    return re.fullmatch(".+".join(map(re.escape, re.split(r"{\w+}", template))), claim) is not None

@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from bench.columns import names_of
 from bench.critical import rule
-from bench.errors import ConfigError, within
+from bench.errors import ConfigError
 from bench.report.claims.base import Case, CaseClaim, Claim
 from bench.report.claims.best_on_grid import BestOnGrid
 from bench.report.claims.bound import Bound
@@ -190,15 +190,11 @@ def _no_evidence(provenance: Provenance) -> str:
 
 def claims_of(results: Results) -> list[Claim]:
     """Return their figure's claims, checked against axes and labels; `ConfigError` names claim, key and choices."""
-    claims = []
-    for raw in results.figure.claims:
-        with within(str(raw.get("id", "?")) if isinstance(raw, Mapping) else ""):
-            claims.append(_read_one(raw, results))
+    claims = [_read_one(raw, results) for raw in results.figure.claims]
     ids = [claim.id for claim in claims]
     countable = [claim.id for claim in claims if not isinstance(claim, Count)]
     for claim in claims:
-        with within(claim.id):
-            _check_ids(claim, ids, countable, f"figure '{results.name}', claim '{claim.id}'")
+        _check_ids(claim, ids, countable, f"figure '{results.name}', claim '{claim.id}'")
     return claims
 
 
@@ -210,19 +206,17 @@ def _check_ids(claim: Claim, ids: list[str], countable: list[str], where: str) -
         )
     for counted in claim.of if isinstance(claim, Count) else ():
         if counted not in countable:
-            text = f"{where}, key 'of': no claim '{counted}' to count, choose from {_list(countable)}"
-            raise ConfigError(text, at=[counted])
+            raise ConfigError(f"{where}, key 'of': no claim '{counted}' to count, choose from {_list(countable)}")
 
 
 def _read_one(raw: Any, results: Results) -> Claim:
     if not isinstance(raw, Mapping):
-        text = f"figure '{results.name}', key 'claims': expected a list of mappings, found {raw!r}"
-        raise ConfigError(text, at=["claims"])
+        raise ConfigError(f"figure '{results.name}', key 'claims': expected a list of mappings, found {raw!r}")
     where = f"figure '{results.name}', claim '{raw.get('id', '?')}'"
     figure, kind = results.figure, raw.get("kind")
     kinds: dict[str, Any] = KINDS | figure.claim_kinds
     if kind not in kinds:
-        raise ConfigError(f"{where}, key 'kind': unknown kind {kind!r}, choose from {_list(kinds)}", at=[kind, "kind"])
+        raise ConfigError(f"{where}, key 'kind': unknown kind {kind!r}, choose from {_list(kinds)}")
     model = kinds[kind]
     try:
         default = {"column": figure.column} if issubclass(model, CaseClaim) else {}
@@ -237,8 +231,7 @@ def _read_one(raw: Any, results: Results) -> Claim:
 def complaint(where: str, model: type[BaseModel], error: ValidationError) -> ConfigError:
     """Return the first of pydantic's complaints, unknown keys before others, as one sentence."""
     first = min(error.errors(), key=lambda complaint: complaint["type"] != "extra_forbidden")
-    names = [part for part in reversed(first["loc"]) if isinstance(part, str)]
-    return ConfigError(_in_words(where, model, first), at=names)
+    return ConfigError(_in_words(where, model, first))
 
 
 def _in_words(where: str, model: type[BaseModel], first: Mapping[str, Any]) -> str:

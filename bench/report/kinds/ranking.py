@@ -62,7 +62,7 @@ class Ranking(Figure):
         self._reference(results)
         if FIXED in results.axes and BEST_FIXED in results.labels(METHOD):
             text = f"{self.where}: a method is called '{BEST_FIXED}', as the best of axis '{FIXED}' is, rename it"
-            raise ConfigError(text, at=[BEST_FIXED])
+            raise ConfigError(text)
         for number, names in enumerate(self.duplicates, start=1):
             results.check({METHOD: names}, f"{self.where}, key 'duplicates', list {number}")
         for name, tasks in self.apart.items():
