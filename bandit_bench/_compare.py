@@ -150,7 +150,7 @@ def _carried_out(
     from bandit_bench._fitting import missing_data, that_fit
     from bench.gallery.stored import COMPARISON
     from bench.report.figure import read_figure
-    from runners.execute.figure_run import AskedFigure
+    from runners.execute.asked_figure import AskedFigure
     from runners.execute.reproduce_figure import reproduce_figure
     from runners.execute.stand_ins import announcement
     from runners.execute.workers import workers

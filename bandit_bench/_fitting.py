@@ -6,8 +6,6 @@ from typing import Any
 
 from bandit_bench._parts import Axis
 from bandit_bench._plan import METHOD, ComparisonPlan
-from bench.data.catalogue import CATALOGUE
-from bench.data.files import locate
 from bench.errors import ConfigError
 from bench.report.labels import canonical
 from runners.config.classes import is_suites, require
@@ -73,10 +71,8 @@ def missing_data(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> dict[str,
     """Return the data sets that runs need and that are not here, with the environments that need them, if several."""
     missing: dict[str, dict[str, None]] = {}
     for run in runs:
-        cls: Any = run.experiment.classes["env"]
-        for data in cls.data_sets(run.experiment.settings["env"]):
-            if locate(CATALOGUE[data]) is None:
-                missing.setdefault(data, {}).update({run.labels["env"]: None} if "env" in plan.panels else {})
+        for data in run.experiment.missing_data():
+            missing.setdefault(data.name, {}).update({run.labels["env"]: None} if "env" in plan.panels else {})
     return {data: list(labels) for data, labels in missing.items()}
 
 

@@ -22,9 +22,8 @@ if TYPE_CHECKING:  # slow to import
     from bench.report.figure import Figure
     from bench.report.formats import Size
     from bench.report.reading import Reading
-    from runners.execute.figure_run import AskedFigure
+    from runners.execute.asked_figure import AskedFigure, WrittenFigure
     from runners.execute.missing import Instead
-    from runners.execute.written_figure import WrittenFigure
 
 Scale = Literal["smoke", "quick", "reduced", "paper"]
 
@@ -152,7 +151,7 @@ def reproduce_as_planned(plan: ReproductionPlan) -> MadeFigures:
 
 def _asked(plan: ReproductionPlan, name: str) -> "AskedFigure":
     """Return a figure as it is asked for. Raises ConfigError naming the key that is wrong."""
-    from runners.execute.figure_run import AskedFigure  # slow to import
+    from runners.execute.asked_figure import AskedFigure  # slow to import
 
     until = most_repetitions(plan.repetitions, plan.max_repetitions)
     checked = ("horizon", "seed", "jobs", *(["repetitions"] if until is None else []))

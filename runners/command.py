@@ -1,4 +1,4 @@
-"""A command around what it does: exit codes, and one sentence for every error a user can correct."""
+"""Commands: those that Hydra reads, plain ones, their exit codes, and one sentence for every correctable error."""
 
 import atexit
 import gc
@@ -8,10 +8,14 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bench.errors import BenchError, ConfigError, message, one_line
-from runners.config.tree import PARTS, unknown_key
+from runners.config.folders import CONF, CONFIGS
+from runners.config.tree import PARTS, choices, groups, unknown_key
+
+if TYPE_CHECKING:  # slow to import
+    from omegaconf import DictConfig
 
 PLAIN = r"(?!(?:true|false|null|inf|nan|y|yes|n|no|on|off)$)[a-z_][\w.]*|0|[1-9][0-9]*"
 """A value that is the same word or number to Hydra, to YAML and to a reader."""
@@ -90,6 +94,57 @@ def _with_cures(error: BaseException, texts: list[str]) -> list[str]:
 
 def cut(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ... ({len(text):,} characters)"
+
+
+def hydra_command(
+    name: str,
+    action: Callable[["DictConfig"], None],
+    doc: str | None,
+    *,
+    plainly: Callable[[list[str]], bool] = lambda _: False,
+) -> int:
+    """Do ``action`` with the configuration called ``name``, as Hydra reads the command line; return the exit code.
+
+    ``--help`` alone prints ``doc``, groups and keys without Hydra, which takes three times as long to list them.
+    ``plainly`` does what it can do without Hydra, and returns whether it could.
+    """
+    words = sys.argv[1:]
+    if words in (["--help"], ["-h"]):
+        return command(lambda: print(_help(name, doc)))
+    return command(lambda: None if plainly(words) else _asked_of_hydra(name, action))
+
+
+def _asked_of_hydra(name: str, action: Callable[["DictConfig"], None]) -> None:
+    import hydra
+
+    from runners.config.groups import register
+
+    register()
+    try:
+        hydra.main(config_path=CONF, config_name=name, version_base="1.3")(action)()
+    except AttributeError as error:
+        if sys.flags.optimize and type(error.obj).__name__ == "TerminalNodeImpl":  # its parser relies on an assert
+            raise ConfigError(
+                "PYTHONOPTIMIZE: found it set, or python -O, with which Hydra cannot read functions such as "
+                "range(1,3), expected neither"
+            ) from None
+        raise
+
+
+def _help(name: str, doc: str | None) -> str:
+    others = (*PARTS,) if name == "reproduce" else ("figure",)
+    names = {group: [choice for choice in choices(group) if choice != "custom"] for group in groups()}
+    listed = [f"{group}: {', '.join(of)}" for group, of in names.items() if group not in others]
+    _, _, keys = (CONFIGS / f"{name}.yaml").read_text(encoding="utf-8").partition("\n\n")
+    return f"""{doc}
+usage: [group=choice ...] [key=value ...], and what Hydra takes (--hydra-help): --cfg job, --info, --multirun ...
+The settings of a choice: bandit-bench list tuner cdt
+
+Groups:
+{chr(10).join(listed)}
+
+Configuration:
+{keys}"""
 
 
 def plain_command(doc: str | None, action: Callable[[list[str]], bool]) -> int:

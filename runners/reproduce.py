@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bench.errors import BenchError, ConfigError
-from runners import cli
+from runners.command import hydra_command
 from runners.config.folders import CHECKOUT
 
 if TYPE_CHECKING:  # slow to import
@@ -102,7 +102,7 @@ def _only(given: Any) -> dict[str, list[str]]:
     return {axis: list(map(str, of if isinstance(of, list) else [of])) for axis, of in labels.items()}
 
 
-main = partial(cli.main, "reproduce", reproduce, __doc__)
+main = partial(hydra_command, "reproduce", reproduce, __doc__)
 
 if __name__ == "__main__":
     sys.exit(main())

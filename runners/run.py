@@ -13,8 +13,7 @@ from bench.data_kind import DataKind
 from bench.errors import BenchError
 from bench.rewards import finite
 from bench.stats import MIN_REPETITIONS
-from runners import cli
-from runners.command import PLAIN, cut
+from runners.command import PLAIN, cut, hydra_command
 from runners.config.folders import user_folder
 
 if TYPE_CHECKING:  # slow to import
@@ -60,7 +59,6 @@ def run(config: "DictConfig") -> None:
 def run_and_report(composed: "Composed", changes: Sequence[str] = ()) -> None:
     """Run what is missing of one experiment and report it. Raises BenchError where a repetition fails."""
     from bandit_bench._run import run_composed  # slow to import
-    from runners.execute.stand_ins import replaced
     from runners.results.store import Store, results_folder
 
     experiment = composed.experiment
@@ -68,7 +66,9 @@ def run_and_report(composed: "Composed", changes: Sequence[str] = ()) -> None:
     if composed.settings.output == "text":
         is_missing = not set(range(composed.settings.repetitions)) <= Store(results_folder()).done(experiment.run_id)
         said = experiment.data_notes() if is_missing else []
-        for line in (*replaced(composed.choices["env"], experiment.settings["env"]), *said):
+        missing = experiment.missing_data()
+        replaced = [f"{data.name} is not here: {data.stand_in}; to get it: {data.how_to_get}" for data in missing]
+        for line in (*replaced, *said):
             print(line, flush=True)
     result = run_composed(composed)
     is_json = composed.settings.output == "json"
@@ -124,7 +124,7 @@ def _text(report: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-main = partial(cli.main, "config", run, __doc__, plainly=_run_plain)
+main = partial(hydra_command, "config", run, __doc__, plainly=_run_plain)
 
 if __name__ == "__main__":
     sys.exit(main())

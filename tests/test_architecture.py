@@ -102,7 +102,7 @@ def test_no_two_modules_import_each_other_by_any_number_of_steps():
 
 
 def test_neither_a_comparison_nor_a_report_knows_of_the_judging_of_papers():
-    commands = [ROOT / "runners" / name for name in ("compare.py", "comparison.py")]
+    commands = [ROOT / "runners" / "compare.py"]
     above = re.compile(r"^\s*(from|import) bench\.(audit|papers|gallery)", re.MULTILINE)
     files = [*(ROOT / "bench" / "report").rglob("*.py"), *commands]
     assert not [file for file in files if above.search(file.read_text())]

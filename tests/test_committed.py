@@ -14,7 +14,7 @@ from bench.errors import BenchError, StoreError
 from bench.gallery.result import ResultView
 from bench.report.figure import Figure, read_figure
 from runners.config.runner import Runner
-from runners.execute.figure_run import AskedFigure
+from runners.execute.asked_figure import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results.aggregate import Kept
 from runners.results.committed import FILE, CommittedRepetitions, write_repetitions

@@ -18,7 +18,7 @@ from bench.gallery.folders import read_papers
 from bench.gallery.render import build_own
 from bench.report.provenance import commands as commands_of
 from runners import compare
-from runners.comparison import arguments
+from runners.compare import arguments
 from runners.config.tree import read
 from runners.execute.figure_run import all_failed
 from runners.results.store import Store

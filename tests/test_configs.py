@@ -35,7 +35,7 @@ from runners.config.reference import explanations
 from runners.config.runner import Runner
 from runners.config.tree import GROUPS, PARTS, choices, path_of, suite_choices
 from runners.execute import manifest
-from runners.execute.figure_run import AskedFigure
+from runners.execute.asked_figure import AskedFigure
 from runners.execute.manifest import check_shared_runs, settings_table
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results import replay

@@ -26,7 +26,7 @@ from bench.data.catalogue import CATALOGUE
 from bench.errors import BenchError
 from bench.papers.cdt.lipschitz import Lipschitz
 from bench.report.claims.check import KINDS as CLAIM_KINDS
-from runners.comparison import arguments
+from runners.compare import arguments
 from runners.config.compose import from_overrides
 from runners.config.experiment import build
 from runners.config.figures import figure_names
@@ -34,7 +34,7 @@ from runners.config.folders import CONFIGS
 from runners.config.runner import Runner
 from runners.config.tree import choices, read_choice
 from runners.config.tree import read as read_configuration
-from runners.execute.figure_run import AskedFigure
+from runners.execute.asked_figure import AskedFigure
 from runners.execute.workers import workers
 from tools.docs import ASSEMBLED, assembled
 

@@ -13,7 +13,8 @@ from bench.report.figure import read_figure
 from bench.report.limits import BEST_BY_STRETCH, LIMIT, RANDOM_CONFIGURATION
 from bench.report.tasks import BEST_FIXED
 from runners.config.figures import expand, load_figure
-from runners.execute.figure_run import AskedFigure, FigureRun
+from runners.execute.asked_figure import AskedFigure
+from runners.execute.figure_run import FigureRun
 from runners.execute.manifest import settings_table
 from runners.results.store import Store
 

@@ -18,7 +18,7 @@ from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tuners.baselines import Fixed
 from runners.config.figures import expand
 from runners.config.runner import Runner
-from runners.execute.figure_run import AskedFigure
+from runners.execute.asked_figure import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results.aggregate import curve_table, read_run
 from runners.results.store import Store

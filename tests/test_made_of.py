@@ -9,7 +9,7 @@ import pytest
 from test_committed import FIGURE
 
 from runners.config.runner import Runner
-from runners.execute.figure_run import AskedFigure
+from runners.execute.asked_figure import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results.made_of import code
 from runners.results.pages import write_gallery

@@ -19,7 +19,7 @@ from bench.report.provenance import Provenance
 from bench.report.results import Results
 from runners.config.figures import by_reading, expand, load_figure, without_reading
 from runners.config.runner import Runner
-from runners.execute.figure_run import AskedFigure
+from runners.execute.asked_figure import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results.committed import CommittedRepetitions
 

@@ -18,7 +18,7 @@ from bench.gallery.stored import Stored
 from runners import verify
 from runners.config.figures import figure_names, load_figure
 from runners.config.runner import Runner
-from runners.execute.figure_run import AskedFigure
+from runners.execute.asked_figure import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.execute.write_figure import redraw
 from runners.results.committed import FILE

@@ -21,9 +21,8 @@ from bench.report.figure import read_figure
 from bench.report.provenance import commands as commands_of
 from runners.config.compose import from_overrides
 from runners.config.figures import figure_names, load_figure
-from runners.execute.figure_run import AskedFigure
+from runners.execute.asked_figure import AskedFigure, WrittenFigure
 from runners.execute.write_figure import redraw
-from runners.execute.written_figure import WrittenFigure
 from runners.results.store import Store
 
 FILES = {"figure2.png", "figure2.svg", "table.md", "manifest.json", "environment.json"}

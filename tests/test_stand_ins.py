@@ -3,8 +3,9 @@
 import pytest
 
 from bench.errors import DataError
+from runners.config.compose import from_overrides
 from runners.config.figures import load_figure
-from runners.execute.stand_ins import announcement, missing_data, refuse, replaced
+from runners.execute.stand_ins import announcement, missing_data, refuse
 
 
 @pytest.fixture(autouse=True)
@@ -30,10 +31,12 @@ def test_what_a_figure_lacks(name, data_sets):
     assert missing_data(load_figure(name)).keys() == data_sets
 
 
+ENVS = "drifting_movielens", "drifting_linear"
+
+
 def test_an_environment_that_drifts_reads_the_data_of_the_one_that_stands_still():
-    (sentence,) = replaced("drifting_movielens", {})
-    assert sentence.startswith("movielens is not here")
-    assert replaced("drifting_linear", {}) == []
+    lacking = {env: from_overrides([f"env={env}"]).experiment.missing_data() for env in ENVS}
+    assert [[data.name for data in lacking[env]] for env in ENVS] == [["movielens"], []]
 
 
 def test_what_is_at_hand_is_not_missing(tmp_path, monkeypatch):

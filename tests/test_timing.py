@@ -17,8 +17,8 @@ from bench.tuners.baselines import Random
 from runners.config.experiment import Experiment
 from runners.config.runner import Runner
 from runners.execute import timing
+from runners.execute.asked_figure import AskedFigure
 from runners.execute.fanout import FanOut
-from runners.execute.figure_run import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results.derive import derive_committed
 from runners.results.store import Store

@@ -20,10 +20,9 @@ from bench.report.results import Results
 from runners.config.figures import LabelledRun, expand
 from runners.config.repetitions import most_repetitions
 from runners.config.runner import Runner
-from runners.execute.figure_run import AskedFigure
+from runners.execute.asked_figure import AskedFigure, WrittenFigure
 from runners.execute.progress import Progress
 from runners.execute.reproduce_figure import reproduce_figure
-from runners.execute.written_figure import WrittenFigure
 from runners.results.until_decided import NextLook, applies_to, look, with_repetitions
 
 METHODS = ("A", "B", "C")

@@ -35,7 +35,7 @@ from runners.config.folders import look_again
 from runners.config.runner import Runner
 from runners.execute import sample
 from runners.execute import verify as execute
-from runners.execute.figure_run import AskedFigure
+from runners.execute.asked_figure import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results import checksums, golden, replay
 from runners.results.aggregate import Kept

@@ -1,11 +1,14 @@
 """From a template to a page; all pages of a user's own results."""
 
+import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from itertools import starmap
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
+from platformdirs import user_cache_path
 
 from bench.gallery.claims import needed_in_words, slug
 from bench.gallery.docs import emphasised, linked, words
@@ -76,10 +79,19 @@ def figure_page(paper: Surroundings, figure: FigurePage, site: Mapping[str, str]
     return f"{figure.folder}/{PAGE}", render("figure", "../../", paper=paper, figure=figure, SITE=site)
 
 
+def _compiled_templates() -> FileSystemBytecodeCache | None:
+    """Return where compiled templates are kept, as each command needs a third of a second to compile them."""
+    folder = user_cache_path("bandit-tuning-bench") / "templates"
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    return FileSystemBytecodeCache(str(folder)) if os.access(folder, os.W_OK) else None
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("bench.gallery"),
+        bytecode_cache=_compiled_templates(),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

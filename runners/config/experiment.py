@@ -7,6 +7,8 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from bench.algorithms.contextual import ContextualAlgorithm
+from bench.data.catalogue import CATALOGUE, Dataset
+from bench.data.files import locate
 from bench.data_kind import DataKind
 from bench.digest import digest
 from bench.envs.base import Environment
@@ -21,8 +23,16 @@ from bench.tuners.base import Tuner
 from bench.tuners.fault import check_proposal, cure
 from runners.config.classes import BASES, construct, describe, import_class, is_named, is_suites, require
 from runners.config.folders import named_folder
-from runners.config.identity import Code, code_of, other_here, prepare_compiled, session_note, token_of
-from runners.config.key import checksum_of_files, counted
+from runners.config.identity import (
+    Code,
+    checksum_of_files,
+    code_of,
+    counted,
+    other_here,
+    prepare_compiled,
+    session_note,
+    token_of,
+)
 from runners.config.tree import plain
 
 T = TypeVar("T")
@@ -86,7 +96,7 @@ class Experiment:
         """Identity of the data: a checksum, ``surrogate``, or None where there is no data.
 
         ``altered-`` or ``packaged-`` precedes the checksum of data that is not the published one, or a sample of it. It
-        is what the environment says, and that of the files which settings name (`runners.config.key`).
+        is what the environment says, and that of the files which settings name (`checksum_of_files`).
         """
         declared = self._asked(lambda env: env.fingerprint)
         files = checksum_of_files(self.settings, self.classes, declared)
@@ -96,6 +106,11 @@ class Experiment:
         """Return notes on the data and on classes of this session that are shown before a run, a line each."""
         notes = self._asked(lambda env: list(env.notes_on(self.settings["horizon"])))
         return [*notes, *(session_note(part, cls) for part, cls in self.handed.items())]
+
+    def missing_data(self) -> list[Dataset]:
+        """Return the data sets of the suite that it reads and that are not here."""
+        cls: Any = self.classes["env"]
+        return [CATALOGUE[name] for name in cls.data_sets(self.settings["env"]) if locate(CATALOGUE[name]) is None]
 
     @cached_property
     def rounds(self) -> int:

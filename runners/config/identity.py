@@ -1,21 +1,25 @@
-"""What made a run: the bytes of the science and of a user's files, and the versions of the packages that compute.
+"""What a run is known by: its key (what is asked) and its stamp (the code and the packages that answer).
 
-A class that no path names (of a notebook's cell, the main script, inside a function, of a module before its reload) is
-known by what is sent of it to a worker.
+Keys count settings by name and value, and the contents of the files that they name. A class that no path names (of a
+notebook's cell, the main script, inside a function, of a module before its reload) is known by its pickled bytes.
 """
 
 import os
 import sys
 import uuid
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bench.component import neutral_settings, path_settings
 from bench.digest import digest
 from bench.errors import ConfigError
 from bench.jit import cache_apart
-from runners.config.classes import file_of, is_suites, is_users, version
+from bench.seeding import Seeds
+from runners.config.classes import construct, file_of, is_suites, is_users, version
+from runners.config.listed import class_at
 
 COMPUTING = ("numba", "numpy", "obp", "optuna", "pandas", "scikit-learn", "scikit-optimize", "scipy", "torch")
 """Packages whose version may move a number."""
@@ -136,3 +140,58 @@ def _of_module(name: str) -> str:
 def _of_bench() -> str:
     files = sorted(path for path in _BENCH.rglob("*.py") if path.relative_to(_BENCH).parts[0] not in _NO_SCIENCE)
     return digest({path.relative_to(_BENCH).as_posix(): digest(path.read_bytes()) for path in files}, 20)
+
+
+def counted(value: Any, classes: Mapping[str, type] | None = None, cls: type | None = None) -> Any:
+    """Return settings as keys count them, with ``classes`` by part: of the suite's by name, without what is neutral."""
+    if isinstance(value, list):
+        return [counted(item) if isinstance(item, list | dict) else item for item in value]
+    if not isinstance(value, dict):
+        return value
+    target = value.get("_target_")
+    if not isinstance(target, str):
+        return {name: counted(item, cls=(classes or {}).get(name)) for name, item in value.items()}
+    neutral = neutral_settings(cls or class_at(target) or object)
+    kept = {name: item for name, item in value.items() if not (name in neutral and neutral[name] == item)}
+    short = target.rpartition(".")[2] if target.startswith("bench.") else target
+    return {name: counted(item) if isinstance(item, list | dict) else item for name, item in kept.items()} | {
+        "_target_": short
+    }
+
+
+def _named_files(settings: Mapping[str, Any], cls: type) -> list[Path]:
+    """Return the files that settings name: of a user's class any, of the suite's those declared as `pathlib.Path`."""
+    names = (settings.keys() if not is_suites(cls) else path_settings(cls)) - {"_target_"}
+    return [file for name in names for file in _files(settings.get(name))]
+
+
+def _files(value: Any) -> Iterator[Path]:
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _files(item)
+    elif isinstance(value, str) and value and "\0" not in value and len(value) < 4096:
+        path = Path(os.path.expanduser(value))  # which leaves ~nobody as it is
+        if path.is_file():
+            yield path
+
+
+def checksum_of_files(settings: Mapping[str, Any], classes: Mapping[str, type], declared: str | None) -> str | None:
+    """Return a checksum of the files that settings name, None if there are none, given the environment's fingerprint.
+
+    Of a part of a user's own any setting counts that is the name of a file, of the suite's those that are declared as a
+    path. Where the environment has no fingerprint, they count of it, too, as do the files that a user's environment
+    has read by `bench.data.read` until it has started.
+    """
+    parts = [part for part in classes if part != "env" or declared is None]
+    files = [file for part in parts for file in _named_files(settings[part], classes[part])]
+    if declared is None and not is_suites(cls := classes["env"]) and "bench.data.read" in sys.modules:
+        from bench.data.read import files_read_by
+
+        with suppress(Exception, SystemExit):  # which is said when it is run
+            construct("env", cls, settings["env"]).start(settings["horizon"], Seeds())
+        files += files_read_by([cls.__module__, *users_modules(cls)])
+    if not files:
+        return None
+    from bench.data.read import digest as digest_of  # slow to import
+
+    return digest_of(sorted({file.resolve() for file in files}))

@@ -1,17 +1,22 @@
-"""A figure as a command asks for it."""
+"""A figure as a command asks for it, and what came of it."""
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from bench.data_kind import DataKind
+from bench.report.claims.tallies import Tally, tallies
 from bench.report.figure import Figure
 from bench.report.formats import Size
 from bench.report.reading import READING
 from runners.config.figures import LabelledRun, expand, figure_names
 from runners.config.tree import suite_choices
+from runners.results.checksums import note
 from runners.results.folder import ResultFolder
 from runners.results.store import results_folder
 from runners.results.until_decided import STEP, applies_to
@@ -94,6 +99,49 @@ class AskedFigure:
             if has_all(folder.own_manifest(), runs, numbers=self.most is None):
                 return folder.path
         return None
+
+
+@dataclass(frozen=True)
+class WrittenFigure:
+    """A figure that is written, or with the ``error`` for which it could not be.
+
+    ``claims``: the verdicts, as `bench.report.claims.check` returns them. ``failures``: a sentence for each repetition
+    that failed. ``notes``: one for each of a user's classes that is not determined by its seeds.
+    """
+
+    asked: AskedFigure
+    folder: Path
+    claims: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({"verdict": [], "holm": []}))
+    line: str = ""
+    failures: Sequence[str] = ()
+    error: str = ""
+    notes: Sequence[str] = ()
+
+    @property
+    def name(self) -> str:
+        return self.asked.name
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is written, and no repetition failed."""
+        return not self.error and not self.failures
+
+    @property
+    def tallies(self) -> dict[str, Tally]:
+        """The cases by origin and verdict, each counted once."""
+        return tallies(self.asked.figure, self.claims.to_dict("records"))
+
+    def tell(self) -> "WrittenFigure":
+        """Print its line and the errors of its repetitions; note the digests of its files, if git keeps them."""
+        if not self.error:
+            note(results_folder(), [self.folder])
+        for sentence in self.failures:
+            print(f"error: {sentence}", file=sys.stderr)
+        for sentence in self.notes:
+            print(f"warning: {sentence}", file=sys.stderr)
+        if self.line:
+            print(self.line, flush=True)
+        return self
 
 
 def has_all(manifest: dict[str, Any], runs: Sequence[LabelledRun], *, numbers: bool) -> bool:

@@ -13,7 +13,7 @@ from bench.report.provenance import Provenance
 from bench.report.reading import READING
 from runners.config.experiment import Experiment
 from runners.config.figures import LabelledRun, by_reading, without_reading
-from runners.execute.asked_figure import AskedFigure as AskedFigure
+from runners.execute.asked_figure import AskedFigure
 from runners.execute.repetition import Answer, RepetitionId
 from runners.execute.timing import Part, measure
 from runners.execute.twice import not_determined

@@ -22,7 +22,7 @@ _GRACE_SECONDS = 5.0
 """How long after its limit of time a repetition's process is ended, if the repetition has not ended by itself."""
 _PARENT_SECONDS = 0.2
 
-_in_worker = threading.Event()
+in_worker = threading.Event()
 
 
 class WorkerDiedError(TaskError):
@@ -53,7 +53,7 @@ def set_up(command: int | None = None) -> None:
 
     if command == os.getpid():  # a back end that makes calls where they come from
         return
-    _in_worker.set()
+    in_worker.set()
     gc.set_threshold(20_000)  # there is little garbage in cycles, and imports make many objects
     if command is not None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to workers, too
@@ -87,7 +87,7 @@ def one_thread() -> Iterator[None]:
 
 def raise_if_stopped(error: BaseException) -> None:
     """Raise a KeyboardInterrupt anew; one in a worker, which hears no Ctrl-C, comes from a user's code."""
-    if isinstance(error, KeyboardInterrupt) and not _in_worker.is_set():
+    if isinstance(error, KeyboardInterrupt) and not in_worker.is_set():
         raise KeyboardInterrupt
 
 
@@ -113,7 +113,7 @@ def time_limit(seconds: float | None) -> Iterator[None]:
         raise over
 
     before = signal.signal(signal.SIGALRM, stop) if has_alarm else None
-    if _in_worker.is_set():
+    if in_worker.is_set():
         faulthandler.dump_traceback_later(seconds + _GRACE_SECONDS * has_alarm, exit=True, file=2)
     try:
         if has_alarm:

@@ -11,8 +11,8 @@ from bench.report.reading import READING
 from runners.config.classes import is_suites
 from runners.config.figures import LabelledRun, expand, load_figure, settings_of
 from runners.config.papers import leaves, load_paper
-from runners.execute.asked_figure import has_all
-from runners.execute.figure_run import AskedFigure, FigureRun
+from runners.execute.asked_figure import AskedFigure, has_all
+from runners.execute.figure_run import FigureRun
 from runners.results.folder import ResultFolder
 from runners.results.replay import extra_of
 

@@ -13,8 +13,9 @@ from bench.report.typeset import duration
 from runners.config.experiment import Experiment, run_repetition
 from runners.config.folders import CHECKOUT
 from runners.config.runner import Runner
+from runners.execute.asked_figure import AskedFigure
 from runners.execute.fanout import run_each
-from runners.execute.figure_run import AskedFigure, FigureRun
+from runners.execute.figure_run import FigureRun
 from runners.execute.limits import one_thread
 from runners.results.store import Store, results_folder
 

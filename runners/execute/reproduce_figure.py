@@ -9,12 +9,12 @@ from bench.report.figure import read_figure
 from runners.config.classes import OPTIONAL, require, version
 from runners.config.experiment import Experiment
 from runners.config.runner import Runner
+from runners.execute.asked_figure import AskedFigure, WrittenFigure
 from runners.execute.fanout import FanOut, check
-from runners.execute.figure_run import AskedFigure, FigureRun
+from runners.execute.figure_run import FigureRun
 from runners.execute.repetition import Answer, RepetitionId
 from runners.execute.workers import workers
 from runners.execute.write_figure import unchanged, write
-from runners.execute.written_figure import WrittenFigure
 from runners.results.store import Store, results_folder
 
 

@@ -52,12 +52,6 @@ def _overrides(figure: "Figure", *, readings: bool) -> Iterator[tuple[str, str]]
             yield from ((f"reading {reading.name}", word) for word in words)
 
 
-def replaced(env: str, settings: Mapping[str, Any]) -> list[str]:
-    """Return a line for each missing data set in a single run, and how to get it."""
-    missing = [CATALOGUE[name] for name in _data_sets(env, settings) if locate(CATALOGUE[name]) is None]
-    return [f"{data.name} is not here: {data.stand_in}; to get it: {data.how_to_get}" for data in missing]
-
-
 def announcement(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
     """Return what is said of missing data, by figure, and the command that fetches what may be fetched."""
     by_data: dict[str, list[str]] = {}

@@ -18,10 +18,10 @@ from bench.report.render import notes
 from bench.report.results import Results
 from bench.report.tables import to_csv, to_markdown
 from runners.config.figures import LabelledRun, by_reading, other_than_published, without_reading
-from runners.execute.figure_run import AskedFigure, FigureRun, all_failed, timed_part
+from runners.execute.asked_figure import AskedFigure, WrittenFigure
+from runners.execute.figure_run import FigureRun, all_failed, timed_part
 from runners.execute.manifest import manifest_of, own_manifest
 from runners.execute.timing import finals_of, measurements
-from runners.execute.written_figure import WrittenFigure
 from runners.results import made_of
 from runners.results.aggregate import Repetitions
 from runners.results.capture import environment, kind_of_machine
