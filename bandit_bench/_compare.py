@@ -101,7 +101,7 @@ def compare(
     formats, size
         What is written beside SVG and PNG: ``("pdf", "tex")``, a PDF as wide as a ``"column"`` or the ``"text"``.
     command, instead
-        Of the command line: itself, and what is done with the figure in place of making it.
+        For the command line: its words, and a function that is called with the figure in place of making it.
     look
         How it is drawn: ``y_scale="log"``, ``x_scale="log"``, ``colors={label: colour}``, and ``rounds``, how many
         rounds of a curve are kept (default 60; of a trace at most 500 are there).
@@ -136,7 +136,7 @@ def compare(
         look=look,
         command=command,
     )
-    runs = plan.runs()  # what is wrong is said before what takes long is imported
+    runs = plan.runs()  # wrong arguments are refused before slow imports
     plan.check_number()
     return _carried_out(
         replace(plan, column=_compared(plan.column, runs[0].experiment)), runs, renew=renew, instead=instead

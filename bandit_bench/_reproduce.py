@@ -32,7 +32,7 @@ Scale = Literal["smoke", "quick", "reduced", "paper"]
 class ReproductionPlan:
     """Figures that are asked for, by name, and how; see `reproduce`.
 
-    ``instead``: what is done in place of making them, such as a share of their repetitions.
+    ``instead``: is called with the figures in place of making them, for example to run a share of their repetitions.
     """
 
     names: Sequence[str]

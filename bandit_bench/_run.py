@@ -25,8 +25,8 @@ if TYPE_CHECKING:  # slow to import
 class RunResult:
     """An experiment and its repetitions.
 
-    ``done``: the repetitions that have a result, ``new`` those of them that were run just now, ``failed``: the others,
-    each with what went wrong; ``seconds``: how long it took; ``notes``: what to know when reading it.
+    ``done``: the repetitions that have a result; ``new``: the part of them that this call ran; ``failed``: the others,
+    each with its error; ``seconds``: of the call; ``notes``: warnings about the numbers.
     """
 
     def __init__(self, composed: "Composed", result: "Result", seconds: float, notes: Sequence[str] = ()) -> None:

@@ -28,7 +28,7 @@ def main() -> int:
     """Become the command that the first word names; return the exit code where there is none."""
     name, *words = sys.argv[1:] or ["--help"]
     if name in COMMANDS:
-        # -P: whatever a user's files in the current folder are called, ours are imported
+        # -P: files in the current folder cannot take the place of the suite's modules
         os.execv(sys.executable, [sys.executable, "-P", "-m", COMMANDS[name][0], *words])
     if name in ("-h", "--help"):
         print(f"usage: {PROGRAM} COMMAND [key=value ...]\n")

@@ -26,14 +26,14 @@ _LONGEST = 4_000
 def command(action: Callable[[], bool | None]) -> int:
     """Run a command and return its exit code: 1 where ``action`` returns False or raises what a user can correct."""
     os.environ["MPLBACKEND"] = "agg"  # no command opens a window
-    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises errors and leaves it to whoever called what to print
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises its errors in place of printing them
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a batch system's is Ctrl-C
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.set_threshold(20_000)  # there is little garbage in cycles, and imports make many objects
     atexit.register(gc.freeze)  # a last search for it takes as long as a short run
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a label or folder may have what the terminal cannot show
+        if isinstance(stream, io.TextIOWrapper):  # a label may have letters that the terminal cannot show
             stream.reconfigure(errors="backslashreplace")
     try:
         sys.path.insert(0, os.getcwd())  # a user's own classes, also where the command is not run with -m
@@ -106,7 +106,7 @@ def hydra_command(
     """Do ``action`` with the configuration called ``name``, as Hydra reads the command line; return the exit code.
 
     ``--help`` alone prints ``doc``, groups and keys without Hydra, which takes three times as long to list them.
-    ``plainly`` does what it can do without Hydra, and returns whether it could.
+    ``plainly`` runs words that need no Hydra, and returns whether it did.
     """
     words = sys.argv[1:]
     if words in (["--help"], ["-h"]):

@@ -1,7 +1,7 @@
 """From choices and settings to one run, by plain merges of the files below ``conf``.
 
-In order: what each choice says, what its paper sets for it, what is set by key; horizon and repetitions are then capped
-by the scale, unless they are set. Hydra composes the words of a command line to the same.
+The order: the files of the choices, the paper's settings for them, values by key. The scale then caps horizon and
+repetitions, unless they are given by key. Hydra composes the words of a command line to the same run.
 """
 
 import re
@@ -97,8 +97,8 @@ def compose(
 ) -> Run:
     """Return the run of some choices by group, the others being the suite's, and of values by key.
 
-    ``caps`` is what a figure says of its size: ``horizon`` and ``repetitions`` in place of the paper's, ``max_horizon``
-    and ``max_repetitions`` in place of the scale's. ``classes``, by part, are those that were handed over as objects.
+    ``caps``: a figure's ``horizon`` and ``repetitions`` in place of the paper's, its ``max_horizon`` and
+    ``max_repetitions`` in place of the scale's. ``classes``: by part, the classes that were handed over as objects.
     Raises ConfigError where a choice or key does not exist or a value does not fit.
     """
     stated, chosen = _stated(user_folder(), tuple(choices.items()))

@@ -53,8 +53,8 @@ class Experiment:
 
     ``env``, ``algorithm`` (left out or None for tasks without one), ``tuner`` and ``task`` are dicts with the dotted
     path of a class as ``_target_`` and its fields; ``horizon`` is the number of rounds, ``seed`` the base seed. They
-    are copied, with numpy scalars and tuples made plain. ``classes``, by part, are those that were handed over as
-    objects: they are used in place of what ``_target_`` names, here and in workers. Raises ConfigError when a key is
+    are copied, with numpy scalars and tuples made plain. ``classes``: by part, classes that were handed over as
+    objects; they take the place of ``_target_``, here and in workers. Raises ConfigError when a key is
     missing or unknown, or a value is not plain data.
     """
 
@@ -95,8 +95,8 @@ class Experiment:
     def fingerprint(self) -> str | None:
         """Identity of the data: a checksum, ``surrogate``, or None where there is no data.
 
-        ``altered-`` or ``packaged-`` precedes the checksum of data that is not the published one, or a sample of it. It
-        is what the environment says, and that of the files which settings name (`checksum_of_files`).
+        ``altered-`` precedes the checksum of data that is not the published one, ``packaged-`` that of a sample. It
+        consists of the environment's fingerprint and of a checksum of the files that settings name.
         """
         declared = self._asked(lambda env: env.fingerprint)
         files = checksum_of_files(self.settings, self.classes, declared)
@@ -156,9 +156,9 @@ class Experiment:
             )
 
     def on_data(self, fingerprint: str | None) -> "Experiment":
-        """Return this experiment as it is where its data has another fingerprint; it is only for names, not to run."""
+        """Return an experiment with the key of this one on data with another fingerprint; it cannot be run."""
         other = Experiment(self.settings, self.handed)
-        other.__dict__["fingerprint"] = fingerprint  # in the place of the cached property
+        other.fingerprint = fingerprint
         return other
 
     @property

@@ -48,12 +48,10 @@ def figure_names(paper: str | None = None) -> list[str]:
 def load_figure(name: str) -> "Figure":
     """Return a figure's configuration.
 
-    What it takes from elsewhere is filled in: all that it leaves unsaid from the figure that it is ``like``; the labels
-    of an axis (a list of them, or ``all``) from the paper's ``labels``; readings of which it gives the name alone from
-    the paper's ``readings``, as far as they concern labels that it has; ``published`` from the paper's table. A claim
-    with ``for_each`` is written once for each of the words. Where a figure unfolds trace columns into an axis, its
-    ``runs`` have that axis. Raises ConfigError when there is no such figure, label, reading or table, or it is not as
-    expected.
+    Missing keys come from the figure that it is ``like``, labels of an axis (a list, or ``all``) from the paper's
+    ``labels``, readings given by name from the paper's ``readings``, without labels that the figure lacks, and
+    ``published`` from the paper's table. A claim with ``for_each`` becomes one claim for each word. Raises ConfigError
+    where there is no such figure, label, reading or table, or a key is wrong.
     """
     return _loaded(user_folder(), name)
 
@@ -105,7 +103,7 @@ class _AtScale(NamedTuple):
             for labels, words in _product(blocks, reading):
                 if any(labels.get(axis) in out for axis, out in self.left_out.items()):
                     continue
-                own = {key_of(word) for word in words}  # what a figure says wins
+                own = {key_of(word) for word in words}  # the figure's own words win
                 smaller = [word for word in self.smaller if key_of(word) not in own]
                 overrides = [f"paper={self.figure.paper}", *words, *smaller]
                 run = from_overrides([f"scale={self.scale}", *overrides, *self.extra], self.caps)
@@ -150,11 +148,9 @@ class _AtScale(NamedTuple):
 def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = True) -> list[LabelledRun]:
     """Return every experiment of ``figure`` at ``scale``; ``extra`` overrides are applied to all of them.
 
-    Without ``readings`` only those of the first reading, and no limits, whose fixed configurations else come last.
-
-    What the scale leaves out is not run; it counts as a result that is still missing. Of a figure with readings, the
-    runs of the first come first, as they would without; those of the others have a label `reading`. Runs that a reading
-    does not change are the same experiments.
+    The runs of the first reading come first, then those of the others, with a label `reading`, then the fixed
+    configurations of limits; without ``readings`` the first alone. Labels that the scale leaves out count as results
+    that are still missing. Runs that a reading does not change are the same experiments.
     """
     at_scale = _AtScale.of(figure, scale, extra)
     first = at_scale.runs(figure)
@@ -187,14 +183,14 @@ def settings_of(run: Run) -> Iterator[tuple[str, str, Any]]:
         for rest, value in leaves(settings).items():
             if part == "task" and rest in _FEEDBACK and _FEEDBACK[rest] == value:  # as before there was such a setting
                 continue
-            if rest != "_target_" and (part != "task" or value):  # what a task is not given
+            if rest != "_target_" and (part != "task" or value):  # a task's neutral settings
                 yield f"{part}.{rest}", f"{part}.{name}.{rest}", value
 
 
 def other_than_published(figure: "Figure", runs: Sequence[LabelledRun]) -> str:
     """Return why a figure's published numbers do not belong to its runs, at another scale than the paper's; "" if so.
 
-    They do where the runs are those of scale ``paper``, in whatever number of repetitions.
+    They do where the runs are those of scale ``paper``; the number of repetitions does not count.
     """
     if not figure.published:
         return ""

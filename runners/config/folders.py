@@ -38,7 +38,7 @@ def named_folder(variable: str) -> Path | None:
         return None
     try:
         os.stat(os.path.join(expanded, "."))
-    except (FileNotFoundError, NotADirectoryError):  # which whoever needs it says, or makes it
+    except (FileNotFoundError, NotADirectoryError):  # the caller reports it, or makes the folder
         pass
     except OSError as error:
         raise ConfigError(

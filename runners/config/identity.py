@@ -45,9 +45,9 @@ class Code(NamedTuple):
 def code_of(classes: Mapping[str, type]) -> Code:
     """Return what ``classes`` are made of.
 
-    A user's modules are those of each class and its bases, and all that are loaded from their folders after its import.
-    Packages are those that any run may use, and those that a class names in ``requires``. Raises ConfigError where a
-    user's file was edited since this process imported it, or imported anew since the module of the class.
+    A user's modules are the modules of each class and its bases, and all modules loaded from their folders since.
+    Packages are the ones that any run may use, and the ones that a class names in ``requires``. Raises ConfigError
+    where a user's file was edited since this process imported it, or imported anew since the module of the class.
     """
     names = {name for cls in classes.values() for name in users_modules(cls)}
     needed = {package for cls in classes.values() for package in getattr(cls, "requires", ())}
@@ -178,9 +178,8 @@ def _files(value: Any) -> Iterator[Path]:
 def checksum_of_files(settings: Mapping[str, Any], classes: Mapping[str, type], declared: str | None) -> str | None:
     """Return a checksum of the files that settings name, None if there are none, given the environment's fingerprint.
 
-    Of a part of a user's own any setting counts that is the name of a file, of the suite's those that are declared as a
-    path. Where the environment has no fingerprint, they count of it, too, as do the files that a user's environment
-    has read by `bench.data.read` until it has started.
+    In a user's class, every setting that is the name of a file counts; in the suite's, settings declared as a path.
+    An environment counts if it has no fingerprint, with the files that it reads by `bench.data.read` while it starts.
     """
     parts = [part for part in classes if part != "env" or declared is None]
     files = [file for part in parts for file in _named_files(settings[part], classes[part])]

@@ -123,11 +123,10 @@ def _keys(pattern: str) -> list[str]:
 def published(paper: str, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the numbers of a paper's table that a figure shows.
 
-    ``wanted`` has ``table``, its name; for each axis of the table whose labels in the figure are others, the figure's
-    labels, each with the table's label or with several, of which the first that has a number counts; and for other axes
-    of the figure the one label. A number has the label on each axis, ``what`` it is (by default ``mean``), ``value``,
-    ``cell``, the name it has in every figure that shows it, and, where there is one, a ``note``. Raises ConfigError
-    when there is no such table or label.
+    ``wanted``: the name of the ``table``; by axis, the figure's labels where they differ from the table's, each with
+    the table's label or with several (the first that has a number counts); and the figure's label on axes that the
+    table lacks. A number has a label on each axis, ``what`` it is (by default ``mean``), its ``value``, its ``cell``
+    (its name in all figures) and perhaps a ``note``. Raises ConfigError where there is no such table or label.
     """
     tables = read(f"published/{paper}")
     name = str(expect(dict, wanted, "published").get("table"))

@@ -153,7 +153,7 @@ def _played(experiment: Experiment, rounds: int) -> float:
     )
     with one_thread():
         run_repetition(few, 0)
-        start = time.process_time()  # whatever else this machine does meanwhile
+        start = time.process_time()  # does not depend on the load of the machine
         run_repetition(many, 0)
         return time.process_time() - start
 

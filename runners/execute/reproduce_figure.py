@@ -34,12 +34,11 @@ def reproduce_figures(
 ) -> Iterator[WrittenFigure]:
     """Run what is missing for some figures in one pool of workers, and yield each as it is written.
 
-    A figure is written by a worker as soon as its last repetition is there; its line is printed then. Where nothing has
-    changed of what it is made of, it stays as it is. With
-    ``until_decided`` its claims are looked at after each step, and only the experiments that open cases need go on;
-    repetitions beyond the step are not looked at even if they are there, so the result depends on the claims alone.
-    Nothing is added to committed repetitions unless one of them, played again, comes out equal. Timings are measured
-    at the end, when no worker runs. A figure that cannot be written does not stop the others.
+    A worker writes a figure, and its line is printed, as soon as its last repetition is there; a figure whose settings,
+    code and repetitions are unchanged stays as it is. With ``until_decided`` claims are looked at after each step, and
+    the experiments that open cases need go on; repetitions beyond the step are ignored, so that results depend on the
+    claims alone. Committed repetitions are extended only if one of them, played again, comes out equal. Timings are
+    measured last, when no worker runs. A figure that cannot be written does not stop the others.
     Raises BenchError when a setting is wrong, or repetitions cannot be written; what is finished is kept.
     """
     store = Store(results_folder())
@@ -105,7 +104,7 @@ class _Board:
             complete += [run] * (not asked)
             if not run.asked.is_suites:
                 by_user |= {experiment.run_id: experiment for experiment in (*asked, *run.missing()) if asked}
-        for run in reversed(complete):  # what is asked for last is written first
+        for run in reversed(complete):  # a later call goes first
             self._finish(run)
         return list(by_user.values())
 

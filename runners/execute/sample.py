@@ -35,10 +35,10 @@ class Population(NamedTuple):
 
 
 def population(runs: Sequence[CommittedRun], sample: Size, *, is_named: bool) -> Population:
-    """Return the repetitions that can be compared here, each once; of a sample of the usual size without long ones.
+    """Return the repetitions that can be compared here, each once; for a sample of the usual size without long ones.
 
-    Long are those of more than `LONG` seconds, unless all are, and those that train an encoder first, unless their
-    figure ``is_named``. Raises ConfigError if there are none.
+    A repetition is long if it takes more than `LONG` seconds, unless all do, or if it trains an encoder first, unless
+    its figure ``is_named``. Raises ConfigError if none is left.
     """
     left_out = []
     if lacking := Counter(run.result for run in runs if run.lacks_data):
@@ -48,7 +48,7 @@ def population(runs: Sequence[CommittedRun], sample: Size, *, is_named: bool) ->
     of_digits = [run for run in here.values() if run.numbers and run.follows_last_digits]
     for name in dict.fromkeys(run.name for run in of_digits):
         left_out.append(
-            f"not drawn: {name}, runs of gp_minimize from another kind of machine: what it tries depends on last digits"
+            f"not drawn: {name}, from another kind of machine, with tuners whose choices depend on the last digits"
         )
     every = [(run, number) for run in here.values() if not run.follows_last_digits for number in sorted(run.numbers)]
     if not every and lacking:

@@ -23,8 +23,8 @@ def not_determined(
 ) -> list[str]:
     """Return a sentence for each user's class whose repetition comes out otherwise in another process.
 
-    ``ran``: experiments with the repetitions that were run just now, of which the last of the quickest is played, as
-    what is left from earlier ones shows there. ``seen``: classes that need not be tried, to which others are added.
+    ``ran``: experiments with the repetitions that were run just now. The last repetition of the quickest experiment is
+    played again: it shows traces of earlier repetitions. ``seen``: classes that have been tried; new ones are added.
     """
     seen = set() if seen is None else seen
     last = [(experiment, max(numbers)) for experiment, numbers in ran if numbers and not experiment.is_suites]

@@ -33,7 +33,7 @@ def verify(
     """Verify the results of a figure, of a paper or of all; return whether nothing differs, is damaged or outdated.
 
     ``sample``: how many repetitions are played again; None: 300, or as many as there is time for in some minutes.
-    ``seed``: which; None: today's, another each day. Raises ConfigError where there are no results, or none of which
+    ``seed``: of the draw; None: another one each day. Raises ConfigError where there are no results, or none of which
     the data is here.
     """
     look_again()

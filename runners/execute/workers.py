@@ -1,8 +1,7 @@
 """Calls on several processors: the only place that knows joblib.
 
-One job: in this process, one call after the other. Several: `joblib.Parallel` on loky, or on whatever else is
-registered with joblib; dask by its own client. What was lost with a worker that died is made once more, each call in a
-process that no other call shares.
+One job: in this process, one call after the other. Several: `joblib.Parallel` on loky or another registered back end;
+dask by its own client. Calls that were lost with a worker that died are made once more, each in a process of its own.
 """
 
 import os
