@@ -83,7 +83,7 @@ def test_a_kernel_that_two_processes_call_at_once_is_compiled_by_one(tmp_path):
         best_linear(np.eye(3), np.ones(3))
         print(sum(compiled.stats.cache_misses.values()))
     """
-    own = {"env": {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}, "text": True}
+    own = {"env": {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}, "text": True}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     command = [sys.executable, "-c", textwrap.dedent(code)]
     both = [subprocess.Popen(command, **own, **pipes) for _ in range(2)]
