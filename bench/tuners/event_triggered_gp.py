@@ -11,7 +11,7 @@ from bench.tuners.time_varying_gp import SIGNALS, KalmanFilter, likeliest
 
 
 class BlockFilter(KalmanFilter):
-    """Posterior of a function that stays as it is until `restart`, and the likelihood of all rewards, block by block.
+    """Posterior of a function that is constant until `restart`, and the likelihood of all rewards, block by block.
 
     The functions of two blocks are independent draws from the prior.
     """
@@ -21,13 +21,13 @@ class BlockFilter(KalmanFilter):
         super().__init__(prior, 0.0)
 
     def restart(self) -> None:
-        """Forget the function, and keep the errors of its forecasts."""
+        """Forget the function, but keep its forecast errors."""
         self._past += self._of_block
         self.reset()
 
     @property
     def _of_block(self) -> np.ndarray:
-        """Squared errors, their number, and the logarithms of their variances, the level being unknown."""
+        """Squared errors, their number, and the logarithms of their variances, given an unknown level."""
         if not self.n_rewards:
             return np.zeros(3)
         *_, square, logarithms = self._sums.tolist()
@@ -35,19 +35,19 @@ class BlockFilter(KalmanFilter):
 
     @property
     def errors(self) -> tuple[float, int]:
-        """Sum of the squared errors of the forecasts of all blocks, each over its variance, and their number."""
+        """The sum of the squared forecast errors of all blocks, each divided by its variance, and their number."""
         total, n, _ = (self._past + self._of_block).tolist()
         return total, int(n)
 
     def log_likelihood(self, noise_variance: float | None) -> float:
-        """Return the restricted log likelihood of all blocks, as `KalmanFilter.log_likelihood` that of one."""
+        """Return the restricted log likelihood of all blocks; `KalmanFilter.log_likelihood` is that of one block."""
         total, n, logarithms = (self._past + self._of_block).tolist()
         if n < 1 or not total:
             return 0.0
         return -0.5 * (logarithms + (n * math.log(total / n) if noise_variance is None else total / noise_variance))
 
     def forecast(self, index: int) -> tuple[float, float]:
-        """Return mean and variance of a point, after a reward; the variance, in units of the noise's, has the level's.
+        """Return mean and variance of a point after a reward; the variance, in noise variances, includes the level's.
 
         Source: Rasmussen and Williams 2006, section 2.7.
         """
@@ -58,11 +58,11 @@ class BlockFilter(KalmanFilter):
 
 @component
 class RestartingGP(FiniteGP):
-    """GP-UCB that forgets everything when a subclass says so: the largest mean + sqrt(beta_t) deviation is played.
+    """GP-UCB that forgets everything at a subclass's request; plays the largest mean + sqrt(beta_t) deviation.
 
     beta_t = 0.8 ln(4 t), t counting the rounds since the last restart. The mean of the process is estimated anew after
-    a restart, noise and scale from all rewards. The papers take mean, scale and noise to be known.
-    Source of beta_t: Bogunovic, Scarlett and Cevher 2016, see `bench.tuners.finite_gp.logarithmic`.
+    a restart, noise and scale from all rewards. The papers assume known mean, scale and noise. Source of beta_t:
+    Bogunovic, Scarlett and Cevher 2016, see `bench.tuners.finite_gp.logarithmic`.
 
     Parameters
     ----------
@@ -70,8 +70,9 @@ class RestartingGP(FiniteGP):
         Variance of the function around its mean, in units of the noise variance; ``estimated``: the likeliest of 0.3, 3
         and 30 by the restricted likelihood of the rewards so far (ours).
     noise
-        Standard deviation of the noise: ``told`` by the problem, or ``estimated`` from the errors of the forecasts,
-        each over its variance in units of the noise's (restricted maximum likelihood).
+        Standard deviation of the noise: ``told`` by the problem, or ``estimated`` from the forecast errors, each
+        divided
+        by its variance in units of the noise variance (restricted maximum likelihood).
     """
 
     signal: PositiveFloat | Literal["estimated"] = 3.0
@@ -89,7 +90,7 @@ class RestartingGP(FiniteGP):
 
     @property
     def noise_std(self) -> float:
-        """The standard deviation of the noise, told or estimated; as told before there are two rewards that differ."""
+        """The standard deviation of the noise; also with ``estimated`` the told value until two rewards differ."""
         total, n = self._filter.errors
         return self._noise if self.noise == "told" or not total else math.sqrt(total / n)
 
@@ -108,22 +109,23 @@ class RestartingGP(FiniteGP):
 
 @component
 class EventTriggeredGPUCB(RestartingGP):
-    """GP-UCB that starts anew when a reward is farther from its forecast than a uniform error bound allows.
+    """GP-UCB that restarts when a reward differs from its forecast by more than a uniform error bound.
 
-    With the t-th reward y since the last restart, of a point of mean m and deviation s given those before, the event is
-    |y - m| > c (s + noise), c^2 = 2 ln(2 pi_t / delta), pi_t = pi^2 t^2 / 6. The reward that triggers is the first of
-    the new data. See `RestartingGP` for the bounds and the scale.
+    With the t-th reward y since the last restart, of a point of mean m and deviation s given the earlier ones, the
+    event is |y - m| > c (s + noise), c^2 = 2 ln(2 pi_t / delta), pi_t = pi^2 t^2 / 6. The reward that triggers is the
+    first of the new data. See `RestartingGP` for the bounds and the scale.
+
     Source: Brunzema, von Rohr, Solowjow and Trimpe 2025 (ET-GP-UCB); the bound is that of two authors' later code
     (antoHolz/ETSO, bbcccde of 2024-05-21; there s is tripled, the error quadrupled, and delta is 0.01); the repository
-    of the paper (brunzema/et-bo, 13f1cd9 of 2025-01-20) holds no code. Assumed: delta; that the reward that triggers
-    is kept; that t counts all rewards of the block. Left out: the paper's least and largest distances between resets,
-    for which we have no values. Ours: the variance s^2 has that of the estimated mean; with
-    ``noise`` estimated from n errors, c^2 is n (exp(c^2 / n) - 1), about the same chance under Student's t.
+    of the paper (brunzema/et-bo, 13f1cd9 of 2025-01-20) holds no code. Assumed: delta; that the reward that triggers is
+    kept; that t counts all rewards of the block. Left out: the paper's least and largest distances between resets, for
+    which we have no values. Ours: the variance s^2 includes that of the estimated mean; with ``noise`` estimated from n
+    errors, c^2 is n (exp(c^2 / n) - 1), which has about the same probability under Student's t.
 
     Parameters
     ----------
     delta
-        Chance of a false event in a block.
+        Probability of a false event in a block.
     """
 
     label: ClassVar[str] = "ET-GP-UCB"
