@@ -236,8 +236,7 @@ def _uncovered(centers: np.ndarray, stats: np.ndarray, scale: float, log_term: f
 def _walk(
     centers: np.ndarray, widths: np.ndarray, lefts: np.ndarray, order: np.ndarray, target: float
 ) -> tuple[float, float]:
-    """Walk from 0 to 1 until ``target`` has been covered outside all intervals; return that length and the point, or
-    -1."""
+    """Walk from 0 until a length ``target`` lies outside all intervals; return that length and the point, or -1."""
     outside = 0.0
     reached = 0.0
     for k in range(order.size + 1):
