@@ -20,31 +20,31 @@ class BlockFilter(KalmanFilter):
     """
 
     def __init__(self, prior: np.ndarray) -> None:
-        self._past = np.zeros(3)
+        self._past: tuple[float, int, float] = (0.0, 0, 0.0)
         super().__init__(prior, 0.0)
 
     def restart(self) -> None:
         """Forget the function, and keep the errors of its forecasts."""
-        self._past += self._of_block
+        self._past = self._of_all
         self.reset()
 
     @property
-    def _of_block(self) -> np.ndarray:
-        """Squared errors, their number, and the logarithms of their variances, the level being unknown."""
+    def _of_all(self) -> tuple[float, int, float]:
+        """Squared errors, their number, and the logarithms of their variances, the level of each block unknown."""
+        total, n, logarithms = self._past
         if not self.n_rewards:
-            return np.zeros(3)
-        *_, square, logarithms = self._sums.tolist()
-        return np.array([self.squared_errors, self.n_rewards - 1, logarithms + math.log(square)])
+            return self._past
+        *_, square, of_block = self._sums.tolist()
+        return total + self.squared_errors, n + self.n_rewards - 1, logarithms + of_block + math.log(square)
 
     @property
     def errors(self) -> tuple[float, int]:
         """Sum of the squared errors of the forecasts of all blocks, each over its variance, and their number."""
-        total, n, _ = (self._past + self._of_block).tolist()
-        return total, int(n)
+        return self._of_all[:2]
 
     def log_likelihood(self, noise_variance: float | None) -> float:
         """Return the restricted log likelihood of all blocks, as `KalmanFilter.log_likelihood` that of one."""
-        total, n, logarithms = (self._past + self._of_block).tolist()
+        total, n, logarithms = self._of_all
         if n < 1 or not total:
             return 0.0
         return -0.5 * (logarithms + (n * math.log(total / n) if noise_variance is None else total / noise_variance))
@@ -93,8 +93,10 @@ class RestartingGP(FiniteGP):
     @property
     def noise_std(self) -> float:
         """The standard deviation of the noise, told or estimated; as told before there are two rewards that differ."""
+        if self.noise == "told":
+            return self._noise
         total, n = self._filter.errors
-        return self._noise if self.noise == "told" or not total else math.sqrt(total / n)
+        return math.sqrt(total / n) if total else self._noise
 
     def _bounds(self) -> np.ndarray:
         mean, variance = self._filter.posterior()
@@ -143,11 +145,14 @@ class EventTriggeredGPUCB(RestartingGP):
         super()._learn(chosen, reward)
 
     def _is_event(self, chosen: int, reward: float) -> bool:
-        t, (total, n) = self._filter.n_rewards + 1, self._filter.errors
-        if t == 1 or (self.noise == "estimated" and not total):
-            return False
-        mean, variance = self._filter.forecast(chosen)
+        t = self._filter.n_rewards + 1
         square = 2.0 * math.log(math.pi**2 * t**2 / (3.0 * self.delta))
         if self.noise == "estimated":
+            total, n = self._filter.errors
+            if not total:
+                return False
             square = n * math.expm1(square / n)
+        if t == 1:
+            return False
+        mean, variance = self._filter.forecast(chosen)
         return abs(reward - mean) > math.sqrt(square) * self.noise_std * (math.sqrt(variance) + 1.0)
