@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from bench.columns import names_of
-from bench.errors import ConfigError
+from bench.errors import ConfigError, DataError, one_line
 
 if TYPE_CHECKING:  # slow to import
     import matplotlib.figure
@@ -140,7 +140,6 @@ class ComparisonResult:
         return f"<ComparisonResult: {self.title}, {self._stored.provenance.words()}, in {self.folder}>"
 
     def _repr_html_(self) -> str:
-        """Return the table and the verdicts for a notebook."""
         shown = self.verdicts[["text", "case", "verdict", "estimate", "ci_low", "ci_high", "n"]]
         verdicts = shown.to_html(index=False, float_format="{:.4g}".format, border=0) if len(shown) else ""
         table = self.table.to_html(index=False, float_format="{:.5g}".format, border=0)
@@ -154,6 +153,17 @@ def _as_png(figure: "matplotlib.figure.Figure") -> bytes:
     return content.getvalue()
 
 
+def _figure_in(path: Path) -> "Figure":
+    """Return the figure of a comparison. Raises DataError if the file is damaged."""
+    from bench.report.figure import read_figure  # slow to import
+    from bench.report.provenance import text_of
+
+    try:
+        return read_figure(dict(json.loads(text_of(path))))
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        raise DataError(f"{path}: cannot be read ({one_line(error)}), expected the figure of a comparison") from None
+
+
 def load(name: str, *, scale: str | None = None) -> ComparisonResult:
     """Return results that are there: of a figure, such as ``"cdt/figure2"``, or ``"compare/<name>"``.
 
@@ -162,7 +172,6 @@ def load(name: str, *, scale: str | None = None) -> ComparisonResult:
     Raises ConfigError where there are none.
     """
     from bench.gallery.stored import COMPARISON, SCALES  # slow to import
-    from bench.report.figure import read_figure
     from runners.config.figures import load_figure
     from runners.config.folders import CHECKOUT, look_again
     from runners.config.nearest import one_of
@@ -174,8 +183,7 @@ def load(name: str, *, scale: str | None = None) -> ComparisonResult:
     if name.startswith("compare/"):
         for root in roots:
             if (root / name / COMPARISON).is_file():
-                content = json.loads((root / name / COMPARISON).read_text(encoding="utf-8"))
-                return ComparisonResult(root / name, read_figure(content))
+                return ComparisonResult(root / name, _figure_in(root / name / COMPARISON))
         raise ConfigError(f"found no comparison '{name}', {one_of(name.partition('/')[2], known)}")
     if name in known:
         raise ConfigError(f"found '{name}', the name of a comparison, expected 'compare/{name}'")

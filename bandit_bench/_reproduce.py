@@ -106,7 +106,6 @@ def reproduce(
 
 
 def reproduce_as_planned(plan: ReproductionPlan) -> MadeFigures:
-    """Run what is missing of some figures, write them and the gallery."""
     from bench.report.provenance import beside  # slow to import
     from runners.config.headlines import load_headlines
     from runners.execute.reproduce_figure import reproduce_figures

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bandit_bench._parts import Part, parts_of, runner_of, settings_of
+from bandit_bench._parts import Part, part_of, parts_of, runner_of, settings_of
 from bench.columns import column_of
 from bench.errors import BenchError
 from runners.config.folders import look_again
@@ -17,6 +17,7 @@ from runners.config.folders import look_again
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
 
+    from bench.tuners.base import Tuner
     from runners.config.compose import Run as Composed
     from runners.execute.fanout import Result
 
@@ -45,7 +46,6 @@ class RunResult:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """All settings of all parts."""
         return self.composed.experiment.settings
 
     @cached_property
@@ -112,7 +112,6 @@ class RunResult:
         return Store(results_folder())
 
     def _require_some(self) -> None:
-        """Raise BenchError where all repetitions failed."""
         if not self.done:
             number, error = next(iter(self.failed.items()))
             trace = self._store.path(self.run_id, number, ".failed.json")
@@ -173,8 +172,22 @@ def run(
     return run_composed(asked.composed())
 
 
+def tuner(name: Part, /, **settings: Any) -> "Tuner":
+    """Return a tuner for use in your own loop: by its name, with the settings that `run` gives it, or a class.
+
+    ``settings`` take the place of these. Raises ConfigError where there is no such tuner or setting, or a package that
+    it needs is not installed.
+    """
+    from runners.config.classes import construct, require  # slow to import
+
+    look_again()
+    experiment = part_of("tuner", (name, settings)).composed().experiment
+    require({"tuner": experiment.classes["tuner"]})
+    made: Tuner = construct("tuner", experiment.classes["tuner"], experiment.settings["tuner"])
+    return made
+
+
 def run_composed(composed: "Composed") -> RunResult:
-    """Run what is missing of a composed experiment."""
     from runners.execute.fanout import check, run_all  # slow to import
     from runners.execute.workers import workers
     from runners.results.reuse import forget

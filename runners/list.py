@@ -1,19 +1,16 @@
-"""What can be chosen: bandit-bench list [GROUP [CHOICE]], such as bandit-bench list tuner cdt.
+"""List what can be chosen: bandit-bench list [GROUP [CHOICE]], such as bandit-bench list tuner cdt.
 
-Without words each choice of each group in a line; of a choice what it is, where it is from, its settings with types and
-defaults, and, of a tuner, what it can and how it fared among others where such results are there.
+Without words, a line for each choice of each group. For a choice its description, source, and settings with types and
+defaults; for a tuner also its abilities, and its results beside other tuners' where there are any. The groups `kind`
+and `claim` have the keys of a figure's file, the group `column` the columns of files of results.
 """
 
 import sys
+from functools import partial
 
 from bench.errors import ConfigError
 from runners.command import plain_command
 from runners.results.store import results_folder
-
-
-def main() -> int:
-    """Print what there is to choose; return the exit code."""
-    return plain_command(__doc__, show)
 
 
 def show(words: list[str]) -> bool:
@@ -26,5 +23,6 @@ def show(words: list[str]) -> bool:
     return True
 
 
+main = partial(plain_command, __doc__, show)
 if __name__ == "__main__":
     sys.exit(main())

@@ -27,6 +27,15 @@ class Environment(ABC):
         """Return notes on the data that are shown before a run, a line each."""
         return ()
 
+    def notes_on(self, rounds: int) -> tuple[str, ...]:
+        """Return `notes` for runs of at most ``rounds`` rounds. For a log they give the number of rounds of a run."""
+        return self.notes()
+
+    @property
+    def rounds_there(self) -> int | None:
+        """The expected number of rounds of data that ends; None if it has no end, or the number is unknown."""
+        return None
+
     @abstractmethod
     def start(self, rounds: int, seeds: Seeds) -> None:
         """Forget everything and prepare for ``rounds`` rounds."""

@@ -12,6 +12,7 @@ from bench.gallery.papers import COMPARE, FigurePage, PaperPage
 from bench.gallery.result import ResultView
 from bench.gallery.stored import COMPARISON, PAGE, Derive
 from bench.report.figure import read_figure
+from bench.report.provenance import text_of
 
 
 def read_papers(
@@ -94,7 +95,7 @@ def _comparisons(results: Path) -> list[FigurePage]:
         if not path.is_file():
             continue
         try:
-            config = json.loads(path.read_text(encoding="utf-8"))
+            config = json.loads(text_of(path))
             result = ResultView(folder, read_figure(config), is_own=True)
         except Exception as error:  # what a damaged file makes of its reader
             config, result = {}, ResultView(folder, None, is_own=True)

@@ -25,6 +25,7 @@ from bench.report.provenance import (
     number_of_rounds,
     overrides_of,
     read_manifest,
+    text_of,
 )
 from bench.report.reading import READING
 from bench.report.render import plot_of
@@ -246,7 +247,7 @@ class Stored:
         try:
             derived = self._derived if name in DERIVED and name not in self.files else {}
             path = (folder or self.folder) / name
-            return parse(derived[name].decode() if name in derived else path.read_text("utf-8"))
+            return parse(derived[name].decode() if name in derived else text_of(path))
         except FileNotFoundError:
             self.problems.append(f"{name} is missing")
         except BenchError as error:

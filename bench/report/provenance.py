@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from bench.report.labels import matches
 
 _SIZE = ("horizon", "repetitions")
 """What a manifest says of each run beside its overrides."""
+_NAME = re.compile(r"\w[\w.-]*")
 
 
 def factored(
@@ -204,10 +206,18 @@ def beside(folder: Path, figure: str) -> Path:
     return folder.parents[1] / figure / folder.name
 
 
+def text_of(path: Path) -> str:
+    """Return the text of a file of a result. Raises OSError, also for a link, which may lead out of the results."""
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise OSError("found a link or device, expected a file")
+    return path.read_text(encoding="utf-8")
+
+
 def folder_of_runs(folder: Path) -> Path:
     """Return the folder that has a result's repetitions: its own, unless its manifest names a figure beside it."""
     try:
-        return beside(folder, json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["repetitions_of"])
+        name = json.loads(text_of(folder / "manifest.json"))["repetitions_of"]
+        return beside(folder, name) if _NAME.fullmatch(name) else folder
     except (OSError, ValueError, LookupError, TypeError, RecursionError):  # a damaged manifest is for others to name
         return folder
 
@@ -217,10 +227,10 @@ def read_manifest(folder: Path) -> Any:
 
     Raises OSError or ValueError where a file is missing or damaged.
     """
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    manifest = json.loads(text_of(folder / "manifest.json"))
     if (source := folder_of_runs(folder)) == folder:
         return manifest
-    whole = json.loads((source / "manifest.json").read_text(encoding="utf-8"))
+    whole = json.loads(text_of(source / "manifest.json"))
     return whole | manifest | {"runs": [run for run in whole["runs"] if matches(run["labels"], manifest["only"])]}
 
 

@@ -33,6 +33,7 @@ from runners.config.tree import (
     nested,
     read,
     read_choice,
+    size_of,
     unknown_key,
 )
 from runners.config.yaml_text import load
@@ -173,7 +174,6 @@ def _checked(
 
 
 def _defaults() -> dict[str, str]:
-    """Return the choice of each group that nobody chooses otherwise."""
     lines = (line for line in read("config")["defaults"] if isinstance(line, dict))
     return {key: name for line in lines for key, name in line.items() if key in GROUPS}
 
@@ -192,7 +192,7 @@ def _stated(folder: Path | None, choices: tuple[tuple[str, str], ...]) -> tuple[
         if changes := paper_settings(part, chosen["paper"], chosen[part]):
             settings[part] = settings[part] or {}
             merge(settings[part], changes, add=True)
-    settings["size"] = config["uncapped"] | paper_settings("uncapped", chosen["paper"])
+    settings["size"] = config["uncapped"] | size_of(chosen["env"]) | paper_settings("uncapped", chosen["paper"])
     return settings, chosen
 
 
@@ -230,7 +230,6 @@ _REFERENCE = re.compile(r"\$\{([\w.]+)\}")
 
 
 def _resolved(value: Any, settings: Mapping[str, Any], key: str = "") -> Any:
-    """Return settings with each ``${key}`` replaced by the value at that key."""
     if isinstance(value, dict):
         return {name: _resolved(item, settings, f"{key}.{name}".lstrip(".")) for name, item in value.items()}
     if isinstance(value, list):

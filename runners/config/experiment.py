@@ -94,8 +94,13 @@ class Experiment:
 
     def data_notes(self) -> list[str]:
         """Return notes on the data and on classes of this session that are shown before a run, a line each."""
-        notes = self._asked(lambda env: list(env.notes()))
+        notes = self._asked(lambda env: list(env.notes_on(self.settings["horizon"])))
         return [*notes, *(session_note(part, cls) for part, cls in self.handed.items())]
+
+    @cached_property
+    def rounds(self) -> int:
+        """About how many rounds a repetition has: the horizon, unless data ends before."""
+        return min(self.settings["horizon"], self._asked(lambda env: env.rounds_there) or self.settings["horizon"])
 
     @cached_property
     def most_repetitions(self) -> int | None:
@@ -158,7 +163,6 @@ class Experiment:
 
     @cached_property
     def tokens(self) -> dict[str, str]:
-        """What tells classes that no path names from all others, by part."""
         return {part: token_of(cls) for part, cls in self.handed.items()}
 
     @cached_property
@@ -168,7 +172,6 @@ class Experiment:
 
     @cached_property
     def code(self) -> Code:
-        """The modules and packages that its parts are made of."""
         return code_of(self.classes)
 
     @property
@@ -277,7 +280,6 @@ def _check_finite(key: str, values: Sequence[Any]) -> None:
 
 
 def run_repetition(experiment: Experiment, repetition: int) -> Trace:
-    """Run one repetition with fresh parts."""
     settings = experiment.settings
     task, tuner = build(experiment)
     return run(task, tuner, rounds=settings["horizon"], seeds=Seeds(settings["seed"], repetition))

@@ -32,7 +32,6 @@ class ResultFolder:
 
     @property
     def name(self) -> str:
-        """The figure that it is of."""
         return "/".join(self.path.parts[-3:-1])
 
     @property
@@ -45,7 +44,6 @@ class ResultFolder:
         return ResultFolder(beside(self.path, figure))
 
     def has(self, name: str) -> bool:
-        """Whether there is such a file."""
         return (self.path / name).is_file()
 
     def is_backed(self, figure: Figure) -> bool:
@@ -60,21 +58,16 @@ class ResultFolder:
         return whole
 
     def own_manifest(self) -> dict[str, Any]:
-        """Return what its own manifest says; empty without one."""
         return read_json(self.path / MANIFEST)
 
     def made(self) -> dict[str, Any]:
         """Return with what and when its runs were made; empty where that is not known."""
         return read_json(self.with_runs.path / ENVIRONMENT)
 
-    def machines(self) -> list[dict[str, Any]]:
-        """Return the kinds of machines that made its repetitions, that of the latest first; empty if not known."""
-        return committed.machines(self.with_runs.path)
-
     @property
     def is_of_this_machine(self) -> bool:
         """Whether this kind of machine made all its repetitions."""
-        return self.machines() == [kind_of_machine(environment())]
+        return committed.machines(self.with_runs.path) == [kind_of_machine(environment())]
 
     def keys(self) -> set[str]:
         """Return the keys of its runs."""
@@ -106,10 +99,6 @@ class ResultFolder:
         about = {MANIFEST: in_lines(manifest).encode()} if manifest else {}
         about |= {ENVIRONMENT: json.dumps(made, indent=1).encode()} if made else {}
         write_together(self.path, about | dict(files))
-
-    def write_repetitions(self, thinning: Mapping[str, Any], runs: Mapping[str, Mapping[int, Kept]]) -> None:
-        """Write what is kept of repetitions, by key of the run and number; see `write_repetitions` of `committed`."""
-        committed.write_repetitions(self.path, thinning, runs)
 
 
 def in_lines(manifest: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bench.data_kind import DataKind
+from bench.errors import StoreError
 from bench.report.figure import Figure
 from runners.config.experiment import Experiment
 from runners.config.figures import expand, load_figure
@@ -18,6 +20,7 @@ from runners.results.derive import thinning
 from runners.results.folder import ResultFolder
 from runners.results.store import Store
 
+_CLASS_OR_FILE = re.compile(r"[^\W\d]\w*\.[^\W\d]|[/\\~]")
 TOLERANCE = 1e-6
 """Relative, between different processors or versions."""
 
@@ -44,7 +47,6 @@ class CommittedRun(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The figure, such as ``cdt/figure2``."""
         return self.result.rpartition("/")[0]
 
     @property
@@ -69,9 +71,16 @@ def follows_last_digits(experiment: Experiment) -> bool:
 
 
 def extra_of(manifest: Mapping[str, Any]) -> list[str]:
-    """Return the overrides that a result's command has for all its runs."""
+    """Return the overrides that a result's command has for all its runs.
+
+    Raises StoreError if one names a class or a file: nothing is imported or read because a result says so.
+    """
     words_apart = ("figure=", "scale=", "repetitions=", "max_repetitions=", "surrogate=")
-    return [word for word in shlex.split(manifest["command"])[3:] if not word.startswith(words_apart)]
+    words = [word for word in shlex.split(manifest["command"])[3:] if not word.startswith(words_apart)]
+    for word in words:
+        if "_target_" in word or _CLASS_OR_FILE.search(word.partition("=")[2]):
+            raise StoreError(f"manifest.json, command: found '{word}', expected settings without a class or a file")
+    return words
 
 
 def committed_runs(name: str, folder: Path) -> list[CommittedRun]:
@@ -109,9 +118,8 @@ def committed_runs(name: str, folder: Path) -> list[CommittedRun]:
 
 
 class Compared(NamedTuple):
-    """How many values of a repetition that was played again are as committed, of how many; the first that is not."""
+    """How many values of a repetition that was played again were compared; the first that is not as committed."""
 
-    equal: int
     values: int
     difference: str = ""
 
@@ -125,7 +133,7 @@ def compare(then: Kept, figure: Figure, store: Store, run_id: str, number: int, 
 def equal_values(then: Kept, now: Kept, tolerance: float = 0.0) -> Compared:
     """Compare what is kept of two repetitions, within a relative tolerance."""
     if then.rounds.tolist() != now.rounds.tolist():
-        return Compared(0, 1, f"rounds: committed {then.rounds[-1]}, now {now.rounds[-1]}")
+        return Compared(1, f"rounds: committed {then.rounds[-1]}, now {now.rounds[-1]}")
     pairs: list[tuple[str, float | str, float | str]] = []
     for name in dict.fromkeys([*then.finals, *now.finals]):
         pairs.append((name, then.finals.get(name, math.nan), now.finals.get(name, math.nan)))
@@ -135,7 +143,7 @@ def equal_values(then: Kept, now: Kept, tolerance: float = 0.0) -> Compared:
         pairs += zip(rounds, values.tolist(), others, strict=True)
     unequal = [(name, a, b) for name, a, b in pairs if not _equal(a, b, tolerance)]
     words = f"{unequal[0][0]}: committed {unequal[0][1]!r}, now {unequal[0][2]!r}" if unequal else ""
-    return Compared(len(pairs) - len(unequal), len(pairs), words)
+    return Compared(len(pairs), words)
 
 
 def _equal(a: float | str, b: float | str, tolerance: float) -> bool:
