@@ -115,12 +115,14 @@ class EventTriggeredGPUCB(RestartingGP):
     With the t-th reward y since the last restart, of a point of mean m and deviation s given those before, the event is
     |y - m| > c (s + noise), c^2 = 2 ln(2 pi_t / delta), pi_t = pi^2 t^2 / 6. The reward that triggers is the first of
     the new data. See `RestartingGP` for the bounds and the scale.
-    Source: Brunzema, von Rohr, Solowjow and Trimpe 2025 (ET-GP-UCB); the bound is that of two authors' later code
-    (antoHolz/ETSO, bbcccde of 2024-05-21; there s is tripled, the error quadrupled, and delta is 0.01); the repository
-    of the paper (brunzema/et-bo, 13f1cd9 of 2025-01-20) holds no code. Assumed: delta; that the reward that triggers
-    is kept; that t counts all rewards of the block. Left out: the paper's least and largest distances between resets,
-    for which we have no values. Ours: the variance s^2 has that of the estimated mean; with
-    ``noise`` estimated from n errors, c^2 is n (exp(c^2 / n) - 1), about the same chance under Student's t.
+    Source: Brunzema, von Rohr, Solowjow and Trimpe 2025 (ET-GP-UCB), of which we had the abstract and summaries; its
+    repository (brunzema/et-bo, 13f1cd9 of 2025-01-20) holds no code. The event is that of two of its authors' next
+    paper (antoHolz/ETSO, bbcccde of 2024-05-21), which keeps the reward that triggers, as here. There s is tripled, the
+    error quadrupled, delta 0.01, and t at most the round at which it stops learning; here it never stops. t starts anew
+    as in a third paper of theirs (NKPmedia/np-et-learn, 75374ed of 2024-06-27).
+    Assumed: delta; no least and no largest distance between resets: the paper's theory bounds both, by values that we
+    do not have. Ours: s^2 has the variance of the estimated mean; with ``noise`` estimated from n errors, c^2 is
+    n (exp(c^2 / n) - 1), about the same chance under Student's t.
 
     Parameters
     ----------
