@@ -68,7 +68,7 @@ class DALGPUCB(RestartingGP):
         return math.ceil(n / (min(1.0, tuned) if self.alpha is None else self.alpha))
 
     def _ask(self) -> Configuration:
-        place = self._filter.n_rewards % self._period
+        place = self._since % self._period
         if place >= len(self._cover):
             self._place = -1
             return super()._ask()

@@ -74,12 +74,12 @@ class KalmanFilter:
 
     def observe(self, index: int, reward: float) -> None:
         # Rewards and ones separately, because the level changes with each reward.
-        _step(self._of_rewards, self._of_ones, self._covariance, self.prior, self._sums, index, reward, self.eps)
+        kalman_step(self._of_rewards, self._of_ones, self._covariance, self.prior, self._sums, index, reward, self.eps)
         self.n_rewards += 1
 
 
 @kernel
-def _step(
+def kalman_step(
     of_rewards: np.ndarray,
     of_ones: np.ndarray,
     covariance: np.ndarray,
