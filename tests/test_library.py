@@ -122,7 +122,7 @@ def test_a_comparison_has_tidy_tables_with_numbers_on_its_axes(results):
     assert bb.load("compare/tidy").finals.empty
     for damaged in ("claims.csv", "manifest.json"):
         (found.folder / damaged).write_text("")
-        with pytest.raises(bb.BenchError, match=rf"tidy: {damaged} cannot be read: .*run the figure's command again$"):
+        with pytest.raises(bb.BenchError, match=rf"tidy/{damaged} cannot be read: .*run the figure's command again$"):
             assert bb.load("compare/tidy").verdicts.empty
 
 

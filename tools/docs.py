@@ -19,7 +19,7 @@ from bench.audit.headlines import RULE, TOTALS, counted, spelled
 from bench.columns import FILES
 from bench.conformance.capabilities import WORDS, capabilities
 from bench.gallery.papers import PaperPage
-from bench.gallery.stored import Stored
+from bench.gallery.result import ResultView
 from runners.config.figures import figure_names, load_figure
 from runners.config.tree import read_choice, suite_choices
 from runners.results.pages import read_pages
@@ -101,7 +101,7 @@ def hours_part(folder: Path) -> str:
         paper = name.partition("/")[0]
         counts[paper] = counts.get(paper, 0) + 1
         for path in sorted((folder / name).glob("paper*/manifest.json")):
-            for key, seconds in Stored(path.parent, load_figure(name)).seconds_by_run.items():
+            for key, seconds in ResultView(path.parent, load_figure(name)).seconds_by_run.items():
                 of_paper = spent.setdefault(paper, {})
                 of_paper[key] = max(seconds, of_paper.get(key, 0.0))
     rows = ["| paper | figures | core-hours |", "| --- | ---: | ---: |"]

@@ -12,7 +12,7 @@ from bench.audit.readings import EXACT, INSIDE, NUMBERS, OUTSIDE, POSSIBLE, is_e
 from bench.columns import is_measured
 from bench.data_kind import DataKind
 from bench.report.figure import Figure
-from bench.report.provenance import Manifest, read_manifest
+from bench.report.folder import Manifest, ResultFiles
 from bench.report.reading import READING
 from bench.report.tables import from_csv, to_markdown
 from bench.stats import Interval
@@ -213,7 +213,7 @@ def _reference(folder: Path) -> Path | None:
 def _manifest(scale: Path) -> Manifest:
     """Return what a result's manifest says; of a damaged one its page speaks."""
     try:
-        return Manifest.model_validate(read_manifest(scale))
+        return Manifest.model_validate(ResultFiles(scale).manifest())
     except Exception:  # what a damaged file makes of its reader
         return Manifest()
 

@@ -1,16 +1,13 @@
 """What results rest on, from the runs to the picture and the page: provenance, manifest and commands."""
 
 import itertools
-import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
 from bench.data_kind import DataKind
-from bench.report.labels import matches
 
 _SIZE = ("horizon", "repetitions")
 """What a manifest says of each run beside its overrides."""
@@ -166,69 +163,3 @@ def number_of_rounds(horizons: Iterable[int]) -> str:
 
 def _once(values: Iterable[Any]) -> tuple[int, ...]:
     return tuple(sorted({int(value) for value in values if value}))
-
-
-class Setting(BaseModel):
-    """A setting with its values, its source (stated, code, assumed, scale) and the place."""
-
-    key: str
-    values: list[Any] = []
-    source: str = "assumed"
-    where: str = ""
-
-
-class ManifestRun(BaseModel):
-    key: str = ""
-    labels: dict[str, str] = {}
-    overrides: list[str] = []
-    repetitions: int = 0
-    horizon: int | None = None
-    data: str | None = None
-
-
-class Manifest(BaseModel):
-    """What was asked for, and what the numbers rest on."""
-
-    command: str = ""
-    scale: str = ""
-    part: dict[str, list[str]] = {}
-    provenance: Provenance | None = None
-    settings: list[Setting] = []
-    published: list[Any] = []
-    overrides: dict[str, Any] = {}
-    runs: list[ManifestRun] = []
-
-
-def beside(folder: Path, figure: str) -> Path:
-    """Return the folder of another figure of the paper, at the same scale."""
-    return folder.parents[1] / figure / folder.name
-
-
-def folder_of_runs(folder: Path) -> Path:
-    """Return the folder that has a result's repetitions: its own, unless its manifest names a figure beside it."""
-    try:
-        return beside(folder, json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["repetitions_of"])
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):  # a damaged manifest is for others to name
-        return folder
-
-
-def read_manifest(folder: Path) -> Any:
-    """Return a result's manifest; of one without runs of its own with all that it leaves to the figure that has them.
-
-    Raises OSError or ValueError where a file is missing or damaged.
-    """
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    if (source := folder_of_runs(folder)) == folder:
-        return manifest
-    whole = json.loads((source / "manifest.json").read_text(encoding="utf-8"))
-    return whole | manifest | {"runs": [run for run in whole["runs"] if matches(run["labels"], manifest["only"])]}
-
-
-class Made(BaseModel):
-    """With what a figure was made, and how long its runs took: what differs whenever it is made."""
-
-    made: str = ""
-    python: str = ""
-    cpu: str = ""
-    git: dict[str, Any] | None = None
-    seconds_per_repetition: dict[str, float] = {}

@@ -2,9 +2,8 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -27,27 +26,28 @@ from runners.config.tree import choices
 from runners.results import made_of
 from runners.results.checksums import note
 from runners.results.comparison_pages import is_suites, write_pages
-from runners.results.derive import committed_long_tables
 from runners.results.store import read_json, write_text
 
 _MADE = "raw/made_of/pages.json"
 _DAMAGED = "manifest.json cannot be read"
 
 
-def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Path, int]:
-    """Write the pages of a folder of results; return the first page, and how many are new.
+def write_gallery(folder: Path) -> tuple[Path, int]:
+    """Write the pages of a folder of results; return the first page, and how many are written.
 
     The checkout's own has pages of all papers and of the documentation, and overviews of reference results; any other
-    those of the figures and comparisons in it alone. ``each`` calls a function for each figure that has changed, such
-    as `runners.execute.workers.spread`. Where nothing has changed since they were written, they stay as they are.
+    those of the figures and comparisons in it alone. Where nothing has changed since they were written, they stay as
+    they are.
     """
     made = _made_of()
     if read_json(folder / _MADE) == {"made_of": made, "folder": made_of.folder_as_it_is(folder)}:
         return folder / "index.html", 0
-    papers, pages = _of_suite(folder, each) if is_suites(folder) else _of_user(folder, each)
+    papers, pages = _of_suite(folder) if is_suites(folder) else _of_user(folder)
     write_pages(folder, pages)
     results = [result for page in papers for figure in page.figures for result in figure.results]
-    damaged = [f"{one.folder}/{problem}" for one in results for problem in one.problems if problem.startswith(_DAMAGED)]
+    damaged = [
+        f"{one.folder.path}/{problem}" for one in results for problem in one.problems if problem.startswith(_DAMAGED)
+    ]
     for problem in damaged:
         print(f"error: {problem}", file=sys.stderr)
     known = set(choices("figure")) if is_suites(folder) else with_results(folder) & set(choices("figure"))
@@ -58,13 +58,13 @@ def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Pat
     return folder / "index.html", len(pages)
 
 
-def _of_suite(folder: Path, each: Callable[..., Any]) -> tuple[list[PaperPage], dict[str, str]]:
+def _of_suite(folder: Path) -> tuple[list[PaperPage], dict[str, str]]:
     """Return all papers and the pages that are to be written; write the overviews."""
-    papers = read_papers(folder, *_configured(user_folder()), figure_names(), committed_long_tables)
+    papers = read_papers(folder, *_configured(user_folder()), figure_names())
     numbers = _published(folder, figure_names())
     names = list(_configured(user_folder())[0])
     shown = _published(folder, names) if len(names) > len(figure_names()) else numbers  # of a user's own as well
-    pages = build(papers, shown, _texts(folder), each)
+    pages = build(papers, shown, _texts(folder))
     overviews = _overviews(papers, numbers)
     for name, text in overviews.items():
         write_text(folder / name, text)
@@ -72,11 +72,11 @@ def _of_suite(folder: Path, each: Callable[..., Any]) -> tuple[list[PaperPage], 
     return papers, pages
 
 
-def _of_user(folder: Path, each: Callable[..., Any]) -> tuple[list[PaperPage], dict[str, str]]:
+def _of_user(folder: Path) -> tuple[list[PaperPage], dict[str, str]]:
     """Return the papers with figures in a user's folder, and the pages that are to be written."""
     names = sorted(with_results(folder) & set(choices("figure")))
-    papers = read_papers(folder, *_read(names), derive=committed_long_tables)
-    return papers, build_own(papers, each)
+    papers = read_papers(folder, *_read(names))
+    return papers, build_own(papers)
 
 
 def _made_of() -> str:
@@ -102,7 +102,7 @@ def overviews(folder: Path) -> dict[str, str]:
 
 def read_pages(folder: Path) -> list[PaperPage]:
     """Return the papers with their results, as far as there are any, for what is said of them beside their pages."""
-    return read_papers(folder, *_configured(user_folder()), figure_names(), with_pages=False)
+    return read_papers(folder, *_configured(user_folder()), figure_names())
 
 
 def read_page(folder: Path, paper: str) -> PaperPage:
