@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from bandit_bench._compare import compare
     from bandit_bench._comparison import ComparisonResult, load
     from bandit_bench._reproduce import reproduce
-    from bandit_bench._run import RunResult, run
+    from bandit_bench._run import RunResult, run, tuner
     from bench.algorithms.base import Algorithm
     from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
     from bench.component import component
@@ -34,7 +34,7 @@ _HOMES = {
     "bandit_bench._compare": ("compare",),
     "bandit_bench._comparison": ("ComparisonResult", "load"),
     "bandit_bench._reproduce": ("reproduce",),
-    "bandit_bench._run": ("RunResult", "run"),
+    "bandit_bench._run": ("RunResult", "run", "tuner"),
     "bench.algorithms.base": ("Algorithm",),
     "bench.algorithms.contextual": ("BanditInfo", "ContextualAlgorithm"),
     "bench.component": ("component",),
@@ -78,6 +78,7 @@ __all__ = [
     "load",
     "reproduce",
     "run",
+    "tuner",
     "verify",
 ]
 

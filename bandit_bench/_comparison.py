@@ -95,7 +95,10 @@ class ComparisonResult:
     def _csv(self, name: str, *words: str) -> "pd.DataFrame":
         import pandas as pd
 
-        return self._files.csv(name, *words) if self._files.has(name) else pd.DataFrame()
+        try:
+            return self._files.csv(name, *words)
+        except FileNotFoundError:
+            return pd.DataFrame()
 
     def plot(
         self,
@@ -174,7 +177,7 @@ def load(name: str, *, scale: str | None = None) -> ComparisonResult:
     Raises ConfigError where there are none.
     """
     from bench.report.figure import read_figure  # slow to import
-    from bench.report.folder import COMPARISON, SCALES
+    from bench.report.folder import COMPARISON, SCALES, ResultFiles
     from runners.config.figures import load_figure
     from runners.config.folders import CHECKOUT, look_again
     from runners.config.nearest import one_of
@@ -186,8 +189,8 @@ def load(name: str, *, scale: str | None = None) -> ComparisonResult:
     if name.startswith("compare/"):
         for root in roots:
             if (root / name / COMPARISON).is_file():
-                content = json.loads((root / name / COMPARISON).read_text(encoding="utf-8"))
-                return ComparisonResult(root / name, read_figure(content))
+                figure = ResultFiles(root / name).read(COMPARISON, lambda text: read_figure(json.loads(text)))
+                return ComparisonResult(root / name, figure)
         raise ConfigError(f"found no comparison '{name}', {one_of(name.partition('/')[2], known)}")
     if name in known:
         raise ConfigError(f"found '{name}', the name of a comparison, expected 'compare/{name}'")

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bandit_bench._parts import Part, parts_of, runner_of, settings_of
+from bandit_bench._parts import Part, part_of, parts_of, runner_of, settings_of
 from bench.columns import column_of
 from bench.errors import BenchError
 from runners.config.folders import look_again
@@ -17,6 +17,7 @@ from runners.config.folders import look_again
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
 
+    from bench.tuners.base import Tuner
     from runners.config.compose import Run as Composed
     from runners.execute.fanout import Result
 
@@ -171,6 +172,21 @@ def run(
     asked = parts_of(tuner, env, algorithm, task, paper=paper) + settings_of(settings)
     asked += settings_of({key: value for key, value in sizes.items() if value is not None}) + runner_of(runner)
     return run_composed(asked.composed())
+
+
+def tuner(name: Part, /, **settings: Any) -> "Tuner":
+    """Return a tuner for use in your own loop: by its name, with the settings that `run` gives it, or a class.
+
+    ``settings`` take the place of these. Raises ConfigError where there is no such tuner or setting, or a package that
+    it needs is not installed.
+    """
+    from runners.config.classes import construct, require  # slow to import
+
+    look_again()
+    experiment = part_of("tuner", (name, settings)).composed().experiment
+    require({"tuner": experiment.classes["tuner"]})
+    made: Tuner = construct("tuner", experiment.classes["tuner"], experiment.settings["tuner"])
+    return made
 
 
 def run_composed(composed: "Composed") -> RunResult:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.rewards import short
 from bench.space import Configuration, HyperParameter, Space, plain_value
 
 
@@ -54,7 +55,7 @@ class ConfigurationCheck:
     def _explain(self, configuration: Any) -> str | None:
         names = self._space.names
         if not isinstance(configuration, dict):
-            return f"found {reprlib.repr(configuration)}, expected a dict with a value for {', '.join(names)}"
+            return f"found {short(configuration)}, expected a dict with a value for {', '.join(names)}"
         for name in configuration:
             if name not in names:
                 return f"found a value for {name!r}, expected values for just {', '.join(names)}"

@@ -59,7 +59,7 @@ def _run(
     try:
         problem = task.feedback.problem(task.start(rounds, seeds))
         expected = min(rounds, problem.total_rounds)  # what a log is expected to yield; it may yield more
-        trace = Trace(rounds, task.sums, max_rows)
+        trace = Trace(rounds, task.sums, max_rows, task.traced_rounds)
     except BaseException as error:
         _leave(error, task, "start")
         raise

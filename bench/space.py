@@ -95,7 +95,7 @@ class HyperParameter:
             self._expect(False, "found only one of low and high", "both or neither")
         else:
             self._check_interval(self.low, self.high)
-        candidates = f"found candidates {list(self.candidates)}"
+        candidates = f"found candidates {short(list(self.candidates))}"
         try:
             n_distinct = len(set(self.candidates))
         except TypeError:

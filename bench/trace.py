@@ -16,12 +16,14 @@ _NO_VALUES: dict[str, Any] = {}
 class Trace:
     """The recorded rounds of a run: up to ``max_rows`` >= 2, evenly spaced, always including the first and the last.
 
+    With ``over`` they are spread over so many of the ``rounds``, of a log that ends about there.
     Columns named in ``sums`` are cumulative over all rounds; other values are those of the round. Memory is bounded.
     """
 
-    def __init__(self, rounds: int, sums: tuple[str, ...], max_rows: int = MAX_ROWS) -> None:
+    def __init__(self, rounds: int, sums: tuple[str, ...], max_rows: int = MAX_ROWS, over: int | None = None) -> None:
         self.rounds = rounds
-        self._checkpoints = np.unique(np.linspace(1, rounds, min(rounds, max_rows)).round().astype(np.int64)).tolist()
+        last = min(rounds, over or rounds)
+        self._checkpoints = np.unique(np.linspace(1, last, min(last, max_rows)).round().astype(np.int64)).tolist()
         self._sums = dict.fromkeys(sums, 0.0)
         self._n_sums, self._has_reward = len(self._sums), "reward" in self._sums
         self.round = 0

@@ -13,6 +13,8 @@ from typing import Any
 from bench.errors import BenchError, ConfigError, message, one_line
 from runners.config.tree import PARTS, unknown_key
 
+PLAIN = r"(?!(?:true|false|null|inf|nan|y|yes|n|no|on|off)$)[a-z_][\w.]*|0|[1-9][0-9]*"
+"""A value that is the same word or number to Hydra, to YAML and to a reader."""
 _LONGEST = 4_000
 """Characters of a sentence: the choices of the largest group take 3,000."""
 

@@ -10,6 +10,7 @@ from bandit_bench._parts import label_of
 from bandit_bench._plan import LOOK
 from bench.errors import ConfigError
 from bench.report.formats import extra_formats, print_size
+from runners.command import PLAIN
 from runners.config.tree import PARTS, read_choice
 from runners.reproduce import instead_of_figures
 
@@ -20,7 +21,7 @@ _ARGUMENTS = ("horizon", "repetitions", "max_repetitions", "seed", "jobs", "stri
 _TEXTS = ("paper", "scale", "name", "column")
 _LISTS = ("lines", "format", "colors")
 _OWN = ("runner", "size", "shard", "dry_run")
-_WORD = re.compile(r"(?!(?:true|false|null|inf|nan)$)[a-z]\w*", re.ASCII | re.IGNORECASE)
+_PLAIN = re.compile(PLAIN, re.ASCII | re.IGNORECASE)
 _TOKEN = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|.""", re.DOTALL)
 _PART = re.compile(r"([\w.]+)(?:\((.*)\))?", re.DOTALL)
 _LABEL = re.compile(r"([^\W\d][^=,()'\"\[\]{}]*)=(.*)", re.DOTALL)
@@ -97,8 +98,8 @@ def _parse(key: str, text: str) -> "Override":
 
 
 def _value(key: str, text: str) -> Any:
-    if _WORD.fullmatch(text) or re.fullmatch("0|[1-9][0-9]*", text):  # for which it is not worth while to import Hydra
-        return text if text[0].isalpha() else int(text)
+    if _PLAIN.fullmatch(text):  # for which it is not worth while to import Hydra
+        return int(text) if text.isdigit() else text
     return _parse(key, text).value()
 
 

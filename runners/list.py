@@ -1,7 +1,8 @@
-"""What can be chosen: bandit-bench list [GROUP [CHOICE]], such as bandit-bench list tuner cdt.
+"""List what can be chosen: bandit-bench list [GROUP [CHOICE]], such as bandit-bench list tuner cdt.
 
-Without words each choice of each group in a line; of a choice what it is, where it is from, its settings with types and
-defaults, and, of a tuner, what it can and how it fared among others where such results are there.
+Without words, a line for each choice of each group. For a choice its description, source, and settings with types and
+defaults; for a tuner also its abilities, and its results beside other tuners' where there are any. The groups `kind`
+and `claim` have the keys of a figure's file, the group `column` the columns of files of results.
 """
 
 import sys

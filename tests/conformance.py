@@ -29,7 +29,7 @@ INTERVALS |= {"zooming", "zooming_ts", "zooming_oracle", "zooming_double_restart
 """Tuners that search intervals only."""
 ANY_SPACE = {"fixed", "random", "gp_minimize", "tpe", "optuna_random", "optuna"}
 ANY_SPACE |= {"grid_then_best", "random_then_best", "hyperband", "resource_hyperband", "changepoint_gp"}
-ANY_SPACE |= {"tv_gp_ucb", "r_gp_ucb", "sliding_window_gp_ucb", "weighted_gp_ucb"}
+ANY_SPACE |= {"tv_gp_ucb", "r_gp_ucb", "sliding_window_gp_ucb", "weighted_gp_ucb", "event_triggered_gp", "dal_gp"}
 """Tuners that take values and intervals; those in neither set take values only."""
 
 

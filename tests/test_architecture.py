@@ -115,25 +115,3 @@ def test_a_class_name_means_one_thing():
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(file)
     assert {name: files for name, files in places.items() if len(files) > 1} == {}
-
-
-TESTS = {
-    name: set(re.findall(r"`(test_[\w*]+\.py)`", files))
-    for names, files in re.findall(r"^\| ([\w, ]+) \| ([^|]*`test_[^|]*) \|$", PAGE, re.MULTILINE)
-    for name in names.split(", ")
-}
-
-
-def test_the_tests_of_every_room_are_there():
-    assert set(TESTS) == set(ROOMS.values())
-    named = set().union(*TESTS.values())
-    assert not [name for name in named if not list((ROOT / "tests").glob(name))]
-
-
-def test_every_test_has_the_name_of_a_module_or_is_named_with_a_room():
-    """So whoever changes a module finds its tests, and no test is about nothing that is named."""
-    modules = {path.stem for folder in PACKAGES for path in (ROOT / folder).rglob("*.py")}
-    named = {path.name for names in TESTS.values() for name in names for path in (ROOT / "tests").glob(name)}
-    tests = {path.name for path in (ROOT / "tests").glob("test_*.py") if path.stem[5:] not in modules}
-    lost = ", ".join(tests - named - {Path(__file__).name})
-    assert not lost, f"{lost}: found no such module, expected its name, or a place in the table of tests in the page"

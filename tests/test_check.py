@@ -385,7 +385,7 @@ def installed(tmp_path_factory):
     (toml,) = [text for text in re.findall(r"```toml\n(.*?)```", page, re.DOTALL) if "entry-points" in text]
     project = tomllib.loads(toml)["project"]
     site = tmp_path_factory.mktemp("site")
-    modules = [shown[name] for name in ("their_bandits", "my_direct", "my_algorithm")]
+    modules = [shown[name] for name in ("my_tuner", "my_direct", "my_algorithm")]
     (site / "their_bandits.py").write_text("\n".join(modules))
     info = site / "their_bandits-0.1.dist-info"
     info.mkdir()
@@ -419,7 +419,7 @@ def test_a_package_that_lists_its_classes_is_named_compared_and_checked(installe
     assert listed.code == 0
     assert all(name in listed.out for name in ("epsilon_first", "hill", "discounted"))
     assert compared.code == 0, compared.err
-    assert "EpsilonFirst" in compared.out
+    assert "EpsilonGreedy" in compared.out
     played = [json.loads(path.read_text())["settings"] for path in compared.results.glob("raw/*/settings.json")]
     assert {part["algorithm"]["_target_"] for part in played} == {"their_bandits.DiscountedGreedy"}
     assert (checked.code, "FAILED" in checked.out) == (0, False), checked.out + checked.err
@@ -435,7 +435,7 @@ def test_a_package_cannot_take_a_name_of_the_suites(tmp_path):
     assert_one_sentence(answer, sentence)
 
 
-@pytest.mark.parametrize(("group", "name"), [("tuner", "EpsilonFirst"), ("algorithm", "DiscountedGreedy")])
+@pytest.mark.parametrize(("group", "name"), [("tuner", "EpsilonGreedy"), ("algorithm", "DiscountedGreedy")])
 def test_the_other_classes_that_the_page_shows_pass_the_checks(installed, monkeypatch, group, name):
     monkeypatch.syspath_prepend(installed)
     cls = getattr(importlib.import_module("their_bandits"), name)

@@ -34,10 +34,12 @@ ROUNDS = 2_000
 STEADY = {"etc", "fixed", "theory", "ucb1", "ucb_delta", "sd2me", "ad2me"}
 STEADY |= {"hct", "regret_balancing", "gp_ucb", "hyperband", "resource_hyperband", "tv_gp_ucb", "r_gp_ucb"}
 STEADY |= {"sliding_window_gp_ucb", "weighted_gp_ucb", "d3rb", "ed2rb", "dynamic_balancing"}
-STEADY |= {"bandit_over_bandit", "discounted_ucb", "glr_klucb", "m_ucb", "sliding_window_ucb"}
+STEADY |= {"bandit_over_bandit", "discounted_ucb", "glr_klucb", "m_ucb", "sliding_window_ucb", "event_triggered_gp"}
+STEADY |= {"dal_gp"}
 """Tuners that propose the same until they are told a reward; the others draw at every ask."""
 DETERMINISTIC = {"hct", "regret_balancing", "fixed", "theory", "etc", "ucb1", "ucb_delta", "grid_then_best", "sd2me"}
 DETERMINISTIC |= {"discounted_ucb", "sliding_window_ucb", "m_ucb", "glr_klucb", "d3rb", "ed2rb", "dynamic_balancing"}
+DETERMINISTIC |= {"dal_gp"}
 """Tuners that draw nothing."""
 
 
@@ -209,7 +211,7 @@ OUT_OF_RANGE = {
         (0.0, 1.0),
         "tuner/ad2me tuner/gp_ucb tuner/ucb_delta tuner/glr_klucb algorithm/gloc algorithm/linucb"
         " tuner/sliding_window_gp_ucb tuner/weighted_gp_ucb tuner/d3rb tuner/ed2rb tuner/regret_balancing"
-        " tuner/dynamic_balancing",
+        " tuner/dynamic_balancing tuner/event_triggered_gp tuner/dal_gp",
     ),
     "eps": ((-0.1, 1.0, "guessed"), "tuner/tv_gp_ucb tuner/r_gp_ucb"),
     "noise": (("known",), "tuner/tv_gp_ucb env/noisy_peak"),

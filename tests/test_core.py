@@ -232,11 +232,15 @@ def test_pip_installs_the_core_and_then_an_extra(tmp_path):
     assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 1.2e9
 
 
-def test_the_page_on_installing_says_which_extra_is_for_which_choice():
-    table = (ROOT / "docs" / "install.md").read_text().partition("| extra |")[2].partition("\n\n")[0]
-    rows = re.findall(r"^\| `([\w-]+)`.*? \| (.*) \|$", table, re.MULTILINE)
-    said = {extra: set(re.findall(r"`(\w+)`", choices)) for extra, choices in rows}
-    assert set(said) == {*OPTIONAL, "papers", "dask", "launchers"}
+def test_the_readme_says_which_extra_is_for_which_choice():
+    table = (ROOT / "README.md").read_text().partition("| extra |")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| (`.*?) \| (.*) \|$", table, re.MULTILINE)
+    said = {
+        extra: set(re.findall(r"`(\w+)`", choices))
+        for extras, choices in rows
+        for extra in re.findall(r"`([\w-]+)`", extras)
+    }
+    assert set(said) == {*OPTIONAL, "papers", "dask", "launchers", "service"}
     needed: dict[str, set[str]] = {name: set() for name in OPTIONAL}
     for part in PARTS:
         for name in names(part):

@@ -53,8 +53,14 @@ def test_the_index_of_a_parquet_file_is_no_feature_unless_it_is_named(tmp_path):
 
 
 def test_numbers_of_rows_with_a_name_of_their_own_are_said(tmp_path):
-    (line,) = [note for note in labelled(tmp_path, row=np.arange(1, ROWS + 1)).notes() if "each once" in note]
-    assert line.startswith("row: whole numbers from 1 to 400, each once")
+    def said(row):
+        return [note for note in labelled(tmp_path, row=row).notes() if "number the rows" in note]
+
+    (line,) = said(np.arange(1, ROWS + 1))
+    assert line.startswith("row: whole numbers from 1 to 400, all different")
+    (line,) = said(np.random.default_rng(0).permutation(4 * ROWS)[:ROWS])  # of a part of a table, in another order
+    assert line.startswith("row: whole numbers from")
+    assert not any(map(said, [np.arange(ROWS) * 1000, np.arange(ROWS) // 2, np.arange(ROWS) / 2]))
 
 
 OTHERWISE = {
@@ -64,6 +70,7 @@ OTHERWISE = {
     "blanks between thousands": "1 {2:03d}",
     "no-break spaces": "1\u00a0{2:03d}",
     "apostrophes": "1'{2:03d}",
+    "underscores": "1_{2:03d}",
     "euros": "{0:.1f} €",
     "dollars": "${0:.1f}",
     "a code before": "EUR {0:.1f}",
@@ -106,6 +113,7 @@ ZONES = {
     "with an offset": ["2026-01-31 10:00", "2026-01-31 11:00+02:00"],
     "the zone first": ["2026-01-31T11:00:00.5+0200", "2026-01-31"],
     "numbers and dates": ["1700000000", "2026-01-31"],
+    "truth values": [True, False],
     "infinite": [1.0, np.inf],
     "infinite texts": ["1", "inf"],
 }

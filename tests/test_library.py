@@ -22,7 +22,7 @@ PROMISED = [
     *("Algorithm", "BanditInfo", "BenchError", "CandidateTuner", "ComparisonResult", "Configuration"),
     *("ContextualAlgorithm", "ContextualEnvironment", "DirectEnvironment", "Environment", "HyperParameter", "Outcome"),
     *("Problem", "RewardNoise", "RunResult", "Seeds", "Space", "Task", "Tuner", "__version__", "compare", "component"),
-    *("load", "reproduce", "run", "verify"),
+    *("load", "reproduce", "run", "tuner", "verify"),
 ]
 """A name that goes is a new major version, and an entry in CHANGELOG.md."""
 SMALL = {"settings": {"env.dim": 2, "env.n_arms": 3}, "horizon": 40, "repetitions": 5}
@@ -120,10 +120,10 @@ def test_a_comparison_has_tidy_tables_with_numbers_on_its_axes(results):
     pd.testing.assert_frame_equal(again.finals, found.finals)
     (found.folder / "finals.csv").unlink()
     assert bb.load("compare/tidy").finals.empty
-    for damaged in ("claims.csv", "manifest.json"):
+    for damaged, asked in (("claims.csv", "verdicts"), ("manifest.json", "settings")):
         (found.folder / damaged).write_text("")
         with pytest.raises(bb.BenchError, match=rf"tidy/{damaged} cannot be read: .*run the figure's command again$"):
-            assert bb.load("compare/tidy").verdicts.empty
+            getattr(bb.load("compare/tidy"), asked)
 
 
 def test_its_picture_and_table_can_be_changed(results):
@@ -341,6 +341,19 @@ def test_a_users_class_is_checked_by_mypy_from_outside(tmp_path):
     assert "DataFrame" in own[1]
     assert 'Argument "threshold" to "Mine" has incompatible type "str"; expected "float"' in own[2]
     assert 'Argument "horizon" to "compare" has incompatible type "str"' in own[3]
+
+
+def test_a_tuner_is_made_by_its_name_with_the_settings_of_its_choice_and_ones_own():
+    made = bb.tuner("cdt_code", radius_scale=0.5)
+    asked = bb.run(("cdt_code", {"radius_scale": 0.5}), horizon=5, repetitions=1).settings["tuner"]
+    assert {name: getattr(made, name) for name in asked if name != "_target_"} == {
+        name: value for name, value in asked.items() if name != "_target_"
+    }
+    made.start(bb.Problem(bb.Space.of(x={"low": 0.1, "high": 1.0}), horizon=10), bb.Seeds(7))
+    assert 0.1 <= made.ask()["x"] <= 1.0
+    assert type(bb.tuner(TL)) is TL
+    with pytest.raises(bb.BenchError, match="radius_scale"):
+        bb.tuner("cdt", radius=1)
 
 
 def test_what_a_tuner_can_is_found_out_by_trying():

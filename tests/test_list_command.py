@@ -10,6 +10,9 @@ from hydra.utils import get_class
 
 from bench.component import defaults
 from bench.gallery.build import build
+from bench.report.claims.check import KINDS as CLAIM_KINDS
+from bench.report.figure import kinds
+from runners.config.keys import ABOUT, described
 from runners.config.reference import entry, explanations, overview, page
 from runners.config.tree import GROUPS, PARTS, read_choice, suite_choices
 
@@ -32,7 +35,22 @@ def test_every_choice_is_listed_and_stands_on_the_page(whole: str) -> None:
         assert [line.split()[0] for line in lines] == suite_choices(group)
         for choice in suite_choices(group):
             assert (f"`{choice}`" if group == "figure" else f"### `{group}={choice}`") in whole
-    assert overview().count("\n  ") == sum(len(suite_choices(group)) for group in (*GROUPS, "figure"))
+    choices = sum(len(suite_choices(group)) for group in (*GROUPS, "figure"))
+    assert overview().count("\n  ") == choices + sum(len(described(group)) for group in ABOUT)
+
+
+def test_every_kind_and_file_is_listed_and_each_of_its_keys_stands_on_the_page(whole: str, tmp_path: Path) -> None:
+    assert {*kinds(), "bench.papers.tournament.Profile"} <= set(described("kind"))
+    assert {*CLAIM_KINDS, "steepness"} <= set(described("claim"))
+    for group in ABOUT:
+        lines = overview(group).splitlines()[1:]
+        assert [line.split()[0] for line in lines] == list(described(group))
+        for name, found in described(group).items():
+            text = entry(group, name, tmp_path)
+            assert text in whole
+            every = found if group == "column" else set(found.model_fields) - set(described(group)["any"].model_fields)
+            assert all(f"\n- `{key}` " in text for key in every)
+    assert "- `max_horizon` int > 0 | null = `null`" in entry("kind", "any", tmp_path), "the keys of a scale"
 
 
 def test_the_page_leads_from_its_contents_to_each_choice(whole: str) -> None:
@@ -85,7 +103,7 @@ def test_the_command_prints_a_choice_and_names_a_wrong_one(commands: Commands, m
     answer = commands.here(monkeypatch, capsys, "list", "scale", "smoke")
     assert answer.code == 0
     assert "- `max_horizon` = `200`" in answer.out
-    for words in (["tuner", "cdtt"], ["tunr"], ["tunr", "cdt"]):
+    for words in (["tuner", "cdtt"], ["tunr"], ["tunr", "cdt"], ["kind", "curve"]):
         answer = commands.here(monkeypatch, capsys, "list", *words)
         assert answer.code == 1
         assert "did you mean" in answer.err

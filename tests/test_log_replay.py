@@ -22,6 +22,7 @@ from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tuners.baselines import Fixed
 from runners import compare
 from runners.config.compose import from_overrides
+from runners.config.experiment import run_repetition
 from runners.run import run_and_report
 
 ROWS = 60_000
@@ -150,6 +151,28 @@ def test_an_accepted_event_is_a_round_and_the_horizon_told_is_what_is_expected(l
     assert env.expected_rounds == int(ROWS / 20 * frame(ROWS)["p"].min())
     assert abs(trace.round - env.expected_rounds) < 5 * math.sqrt(env.expected_rounds)
     assert columns["mean_reward"][-1] > frame(ROWS)["click"].mean()
+
+
+def test_by_default_a_repetition_plays_its_whole_part_and_what_is_said_is_what_happens(
+    log, tmp_path, monkeypatch, capsys
+):
+    """Also beyond the suite's usual horizon, and with a horizon that ends it earlier; a trace has many rounds of it."""
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / "results"))
+    words = ["env=log", f"env.path={log}", *(f"env.{key}={value}" for key, value in COLUMNS.items()), "env.n_parts=2"]
+    expected = int(ROWS / 2 * frame(ROWS)["p"].min())
+    whole = from_overrides([*words, "repetitions=1", "tuner=fixed"])
+    trace = run_repetition(whole.experiment, 0)
+    assert abs(trace.round - expected) < 5 * math.sqrt(expected)
+    assert len(trace.columns()["round"]) > 400
+    assert trace.columns()["round"][-1] == trace.round
+    assert whole.experiment.rounds == expected
+    env = environment(log, n_parts=2)
+    env.start(10**9, Seeds(0, 0).child("env"))
+    assert sum(env.observe() is not None for _ in range(ROWS)) == ROWS // 2
+    run_and_report(from_overrides([*words, "repetitions=2", "horizon=300", "tuner=fixed"]))
+    out = capsys.readouterr().out
+    assert f"the first 300 accepted rounds (horizon=300) of about {expected:,}, and tuners are told 300" in out
+    assert re.search(r"final_accepted +300\n", out)
 
 
 def test_parts_are_disjoint_and_make_up_the_log_in_the_order_asked_for(log):

@@ -2,8 +2,7 @@
 
 `docs/findings.md` and `docs/errata.md` are put together from `conf/papers/`: a common head, and the text in each
 paper's folder. The papers' headlines there and in `README.md` come from the reference results, as do the answers in
-`docs/which_tuner.md` and the hours in `docs/reproduce.md`; a rule in `docs/verdicts.md` and a table in `docs/extend.md`
-come from the code.
+`docs/which_tuner.md` and the hours in `docs/reproduce.md`; a rule in `docs/verdicts.md` comes from the code.
 """
 
 import os
@@ -13,15 +12,10 @@ from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 
-from hydra.utils import get_class
-
 from bench.audit.headlines import RULE, TOTALS, counted, spelled
-from bench.columns import FILES
-from bench.conformance.capabilities import WORDS, capabilities
 from bench.gallery.papers import PaperPage
 from bench.gallery.result import ResultView
 from runners.config.figures import figure_names, load_figure
-from runners.config.tree import read_choice, suite_choices
 from runners.results.pages import read_pages
 from runners.results.store import results_folder, write_text
 from tools.which_tuner import answers_part, reference
@@ -112,26 +106,6 @@ def hours_part(folder: Path) -> str:
     return "\n".join([*rows, f"| all | {sum(counts.values())} | {sum(every.values()) / 3600.0:.1f} |"])
 
 
-def capabilities_part() -> str:
-    """Return a table of what each tuner can, found out by trying."""
-    rows = []
-    for choice in suite_choices("tuner"):
-        values = dict(read_choice("tuner", choice) or {})
-        target = values.pop("_target_", "???")
-        if target != "???":
-            can = capabilities(get_class(target)(**values))
-            marks = " | ".join("✓" if getattr(can, name) else "" for name in WORDS)
-            rows.append(f"| `{choice}` | {marks} |")
-    head = f"| tuner | {' | '.join(WORDS.values())} |\n|{' --- |' * (len(WORDS) + 1)}"
-    return "\n".join([head, *rows])
-
-
-def columns_part(file: str) -> str:
-    """Return a table of the columns of a file of results."""
-    rows = [f"| `{name}` | {told.type} | {told.says} |" for name, told in FILES[file].items()]
-    return "\n".join(["| column | type | what it says |", "| --- | --- | --- |", *rows])
-
-
 def with_made_part(page: str, part: str, name: str) -> str:
     """Return a page with the text between two marks, which bear a name, replaced."""
     before, begin, rest = page.partition(f"<!-- made by make docs: {name} -->\n")
@@ -144,10 +118,8 @@ def made_parts(folder: Path) -> list[tuple[Path, str, Callable[[], str]]]:
     return [
         (ROOT / "README.md", "papers", partial(papers_part, folder)),
         (DOCS / "which_tuner.md", "answers", partial(answers_part, folder)),
-        *((DOCS / "results.md", file, partial(columns_part, file)) for file in ("claims", "numbers")),
         (DOCS / "reproduce.md", "hours", partial(hours_part, folder)),
         (DOCS / "verdicts.md", "rule", lambda: RULE),
-        (DOCS / "extend.md", "capabilities", capabilities_part),
     ]
 
 

@@ -24,6 +24,8 @@ _ALONE, _LISTED = 8, 5
 """Columns of a kind that have a line each, and names that a line lists."""
 _MANY = 20
 """As many different whole numbers may number the rows."""
+_SPARSE = 10
+"""Numbers of rows may be those of a table of so many times as many, of which this one is a sample."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,13 +178,18 @@ def _numbers(table: Files, column: str, values: np.ndarray) -> _Column:
     if missing.any():
         n_missing = counted(int(missing.sum()), "missing value")
         notes.append(f"{column}: {n_missing}, replaced by the mean {mean:g}")
-    if len(known) >= _MANY and high - low == len(known) - 1 and _whole(known) and len(np.unique(known)) == len(known):
+    if len(known) >= _MANY and high - low < _SPARSE * len(known) and _whole(known) and _all_differ(known):
         notes.append(
-            f"{column}: whole numbers from {low:.0f} to {high:.0f}, each once; if they number the rows, leave it out"
+            f"{column}: whole numbers from {low:.0f} to {high:.0f}, all different; if they number the rows of this "
+            "table or of a larger one, leave it out"
         )
     values = (values - mean) / std
     values[missing] = 0.0
     return values[:, None], [column], taken, notes
+
+
+def _all_differ(values: np.ndarray) -> bool:
+    return len(np.unique(values)) == len(values)
 
 
 def _whole(values: np.ndarray) -> bool:

@@ -26,7 +26,7 @@ def is_number_written_otherwise(text: str) -> bool:
     except ValueError:
         pass
     else:
-        return not text.strip().isascii()  # other digits than 0 to 9, which Python reads and pandas does not
+        return "_" in text or not text.strip().isascii()  # 1_000 and other digits, which pandas does not read
     text = "".join(str(unicodedata.decimal(c, c)) for c in unicodedata.normalize("NFKC", text)).strip()
     text = re.sub("[−–‐]", "-", re.sub(r"\s", " ", text))
     if text.startswith("(") and text.endswith(")"):

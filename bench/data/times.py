@@ -28,7 +28,9 @@ def times(table: Files, column: str) -> "pd.Series":
     table.refuse(column, values.isna(), "a time in each row")
     if values.dtype.kind in "mM":
         return values
-    if values.dtype.kind in "biuf":
+    if values.dtype.kind == "b":
+        table.refuse(column, ~values.isna(), _EXPECTED)
+    if values.dtype.kind in "iuf":
         table.refuse(column, ~np.isfinite(values.to_numpy(np.float64)), "a finite number")
         return values
     codes, found = pd.factorize(values.astype(object))

@@ -27,6 +27,15 @@ class Environment(ABC):
         """Return notes on the data that are shown before a run, a line each."""
         return ()
 
+    def notes_on(self, rounds: int) -> tuple[str, ...]:
+        """Return `notes` before runs of at most so many rounds; of a log, how many there will be."""
+        return self.notes()
+
+    @property
+    def rounds_there(self) -> int | None:
+        """About how many rounds there are, of data that ends; None if there is no end, or it is not known."""
+        return None
+
     @abstractmethod
     def start(self, rounds: int, seeds: Seeds) -> None:
         """Forget everything and prepare for ``rounds`` rounds."""

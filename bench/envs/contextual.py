@@ -17,7 +17,8 @@ class ContextualEnvironment(Environment):
 
     After ``start``: ``dim`` (features per arm), ``n_arms`` (the largest number of arms in a round), ``sub_gaussian``
     (constant of the reward noise), ``feature_norm`` (an upper bound of the features' Euclidean norms) and, for a log
-    that ends, optionally ``expected_rounds``, the horizon of schedules. After ``observe``: ``means`` (expected rewards
+    that ends, optionally ``expected_rounds``, the horizon of schedules, and ``traced_rounds``, over which a trace
+    spreads the rounds that it keeps where the horizon is longer. After ``observe``: ``means`` (expected rewards
     of the round's arms), their maximum ``best_mean`` and their average ``average_mean``, which is what a uniformly
     random arm earns. A replayed log has no means.
     """
@@ -47,6 +48,7 @@ class ContextualEnvironment(Environment):
     best_mean: float = field(init=False, repr=False)
     average_mean: float = field(init=False, repr=False)
     expected_rounds: int | None = field(init=False, repr=False, default=None)
+    traced_rounds: int | None = field(init=False, repr=False, default=None)
 
     @property
     def link(self) -> Link:

@@ -1,3 +1,4 @@
+import math
 from typing import Any, Literal
 
 import numpy as np
@@ -7,13 +8,17 @@ from bench.data.bandit_log import UNIFORM, BanditLog, Columns, load_bandit_log, 
 from bench.data.encode import counted
 from bench.data.read import digest
 from bench.envs.contextual import Link
+from bench.envs.log_kernels import NONE, estimate, products
 from bench.envs.replay import Replay
 from bench.errors import BenchError, ConfigError, DataError
-from bench.jit import Array, kernel
 from bench.seeding import Seeds
 
 _UNIT = 1.0
 """Ridge of the reward model of the doubly robust estimate."""
+_BLOCK, _BLOCK_FLOATS = 256, 1_000_000
+"""Events that are taken at once, and the most numbers in their contexts, unless a single one has more."""
+_FAR = 4.0
+"""Standard deviations above its mean that the number of accepted rounds seldom exceeds: it is binomial."""
 _WIDE = 2.0
 """Standard deviation of rewards from which ranges of exploration rates are too narrow for them."""
 
@@ -102,10 +107,23 @@ class LogReplay(Replay):
     def _n_rows(self, log: BanditLog) -> int:
         return len(log) // self.n_parts if self.sample == "part" else len(log)
 
-    def notes(self) -> tuple[str, ...]:
+    @property
+    def rounds_there(self) -> int:
         log = self._load()
+        return int(self._n_rows(log) * self._smallest(log))
+
+    def notes(self) -> tuple[str, ...]:
+        return self.notes_on(self.rounds_there)
+
+    def notes_on(self, rounds: int) -> tuple[str, ...]:
+        log, there = self._load(), self.rounds_there
         smallest = self._smallest(log)
-        rounds = int(self._n_rows(log) * smallest)
+        length = (
+            f"about {there:,} accepted rounds, the horizon that tuners are told"
+            if rounds >= there
+            else f"the first {rounds:,} accepted rounds (horizon={rounds}) of about {there:,}, and tuners are told "
+            f"{rounds:,}"
+        )
         logged = "uniformly" if self.propensity == UNIFORM else "with different probabilities"
         rows = {
             "part": f"one of {self.n_parts} disjoint parts of the log",
@@ -120,9 +138,9 @@ class LogReplay(Replay):
             + (f" and {log.arms.shape[1]} of an arm" if self.arms else "")
             + f", mean reward {log.rewards.mean():.4g}",
             f"smallest propensity {smallest:.4g}; every action has support, as far as the propensities tell",
-            f"a repetition replays {rows}, {order}: about {rounds:,} accepted rounds, the horizon that tuners are told",
-            f"results hold for runs of about {rounds:,} rounds, although the log has {len(log):,} rows: in longer runs "
-            "settings may rank differently",
+            f"a repetition replays {rows}, {order}: {length}",
+            f"results hold for runs of about {min(rounds, there):,} rounds, although the log has {len(log):,} rows: in "
+            "longer runs settings may rank differently",
             *_on_scale(self.reward, log.rewards),
             *log.notes,
         )
@@ -130,7 +148,8 @@ class LogReplay(Replay):
     def start(self, rounds: int, seeds: Seeds) -> None:
         self._log = log = self._load()
         smallest = self._smallest(log)
-        self.expected_rounds = int(self._n_rows(log) * smallest)
+        self.expected_rounds = expected = self.rounds_there
+        self.traced_rounds = expected + math.ceil(_FAR * math.sqrt(expected))
         rows = self._sampled(len(log), seeds)
         if self.order == "time":
             place = np.empty(len(log), dtype=np.int64)
@@ -145,7 +164,12 @@ class LogReplay(Replay):
         self.dim = d_context * max(d_arm, 1)
         self.feature_norm = 1.0
         self.sub_gaussian = float(np.ptp(log.rewards)) / 2
-        self._memory = np.empty((self.dim, self.n_arms))
+        size = max(1, min(_BLOCK, _BLOCK_FLOATS // (self.dim * self.n_arms)))
+        self._memory = np.empty((size, self.dim, self.n_arms))
+        self._shown = [contexts.T for contexts in self._memory]
+        self._pulled = np.empty(size, dtype=np.int64)
+        self._first = self._at = self._estimated = 0
+        self._block: list[tuple[int, int, float, bool]] = []
         self._arms = np.ascontiguousarray(log.arms.T) if self.arms else np.ones((1, self.n_arms))
         self._model = np.zeros((self.n_arms, d_context))
         self._spread = np.repeat(np.eye(d_context)[None] / _UNIT, self.n_arms, axis=0)
@@ -159,24 +183,48 @@ class LogReplay(Replay):
         return np.arange(n_rows)
 
     def observe(self) -> np.ndarray | None:
-        row = self.next_event()
-        if row is None:
+        if self._at == len(self._block) and not self._next_block():
             return None
-        _products(self._log.contexts[row], self._arms, self._memory)
-        return self._memory.T
+        at = self._at
+        self._row, self._action, self._reward, self._coin = self._block[at]
+        self._at = at + 1
+        self._seen += 1
+        return self._shown[at]
 
-    def keeps(self, row: int) -> bool:
-        return bool(self._coins[self._seen - 1])
+    def _next_block(self) -> bool:
+        """Take the next events all at once, which is several times faster; tell whether there are any."""
+        self.check_part()
+        self._estimate_block()
+        log, first = self._log, self._first + len(self._block)
+        rows = self._rows[first : first + len(self._memory)]
+        coins = self._coins[first : first + len(rows)]
+        columns = rows, log.actions[rows], log.rewards[rows], coins
+        self._block = list(zip(*(each.tolist() for each in columns), strict=True))
+        self._first, self._at, self._estimated = first, 0, 0
+        self._pulled[:] = NONE
+        products(log.contexts, rows, self._arms, self._memory)
+        return len(rows) > 0
 
     def pull(self, arm: int) -> float | None:
-        log, row = self._log, self._row
-        _estimate(
-            log.contexts[row], arm, log.actions[row], log.rewards[row], log.propensities[row],
+        self._pulled[self._at - 1] = arm
+        if arm != self._action or not self._coin:
+            return None
+        self._accepted += 1
+        self._earned += self._reward
+        return self._reward
+
+    def _estimate_block(self) -> None:
+        """Bring the estimates up to date."""
+        log, first = self._log, self._first
+        rows, pulled = self._rows[first + self._estimated : first + self._at], self._pulled[self._estimated : self._at]
+        estimate(
+            log.contexts, rows, pulled, log.actions, log.rewards, log.propensities,
             self._model, self._spread, self._totals,
         )  # fmt: skip
-        return super().pull(arm)
+        self._estimated = self._at
 
     def values(self, arm: int) -> dict[str, Any]:
+        self._estimate_block()
         weighted, weights, robust = self._totals.tolist()
         return {
             **super().values(arm),
@@ -195,40 +243,3 @@ def _on_scale(name: str, rewards: np.ndarray) -> tuple[str, ...]:
         f"{name}: its standard deviation is {std:.3g}; exploration rates are in the same unit, and their ranges suit "
         "rewards from 0 to 1: divide it by its usual size",
     )
-
-
-@kernel
-def _products(context: Array, arms: Array, out: Array) -> None:
-    """Write the products of the features of the context and of each arm, shape (d_a, arms), into ``out``."""
-    n_own = arms.shape[0]
-    for i in range(context.size):
-        for j in range(n_own):
-            for k in range(arms.shape[1]):
-                out[i * n_own + j, k] = context[i] * arms[j, k]
-
-
-@kernel
-def _estimate(
-    x: Array, arm: int, action: int, reward: float, propensity: float, model: Array, spread: Array, totals: Array
-) -> None:
-    """Add an event's terms of the estimates to ``totals``; then let the model of its action learn the reward."""
-    predicted = logged = 0.0
-    for i in range(x.size):
-        predicted += x[i] * model[arm, i]
-        logged += x[i] * model[action, i]
-    totals[2] += predicted
-    if arm == action:
-        totals[0] += reward / propensity
-        totals[1] += 1.0 / propensity
-        totals[2] += (reward - logged) / propensity
-    gain = np.zeros(x.size)
-    for j in range(x.size):
-        for i in range(x.size):
-            gain[i] += spread[action, j, i] * x[j]
-    square = 1.0
-    for i in range(x.size):
-        square += x[i] * gain[i]
-    for i in range(x.size):
-        model[action, i] += (reward - logged) * gain[i] / square
-        for j in range(x.size):
-            spread[action, i, j] -= gain[i] * gain[j] / square

@@ -50,13 +50,17 @@ class Replay(ContextualEnvironment):
         shuffled = Seeds(seeds.base_seed, 0, seeds.path).generator("parts").permutation(n_rows)
         return np.sort(shuffled[seeds.repetition % self.n_parts :: self.n_parts])
 
-    def next_event(self) -> int | None:
-        """Return the next row, None after the last. Raises ConfigError in a repetition beyond the number of parts."""
+    def check_part(self) -> None:
+        """Raise ConfigError in a repetition beyond the number of parts."""
         if self._repetition >= self.n_parts:
             raise ConfigError(
                 f"repetitions: found repetition {self._repetition} (from 0) of a log in {self.n_parts} parts, expected "
                 f"at most {self.n_parts} repetitions (env.n_parts), since each replays its own part"
             )
+
+    def next_event(self) -> int | None:
+        """Return the next row, None after the last. Raises ConfigError in a repetition beyond the number of parts."""
+        self.check_part()
         if self._seen == len(self._rows):
             return None
         self._row = int(self._rows[self._seen])
@@ -64,13 +68,9 @@ class Replay(ContextualEnvironment):
         self._logged_reward += float(self._rewards[self._row])
         return self._row
 
-    def keeps(self, row: int) -> bool:
-        """Tell whether an event whose action was pulled is a round: always, if actions were logged uniformly."""
-        return True
-
     def pull(self, arm: int) -> float | None:
         """Return the logged reward, None if the event is rejected."""
-        if arm != self._actions[self._row] or not self.keeps(self._row):
+        if arm != self._actions[self._row]:
             return None
         reward = float(self._rewards[self._row])
         self._accepted += 1

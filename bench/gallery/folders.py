@@ -10,7 +10,7 @@ from bench.errors import one_line
 from bench.gallery.papers import COMPARE, FigurePage, PaperPage
 from bench.gallery.result import ResultView
 from bench.report.figure import read_figure
-from bench.report.folder import COMPARISON
+from bench.report.folder import COMPARISON, ResultFiles
 
 
 def read_papers(
@@ -64,7 +64,7 @@ def comparisons(results: Path) -> PaperPage:
         if not path.is_file():
             continue
         try:
-            config = json.loads(path.read_text(encoding="utf-8"))
+            config = ResultFiles(folder).read(COMPARISON, json.loads)
             result = ResultView(folder, read_figure(config), is_own=True)
         except Exception as error:  # what a damaged file makes of its reader
             config, result = {}, ResultView(folder, None, is_own=True)

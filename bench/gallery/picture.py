@@ -14,8 +14,8 @@ _TEXT = re.compile(
     r"\)[^>]*>([^<]*)</text>"
 )
 _FORMULA = re.compile(r'<g transform="translate\(([\d.-]+) ([\d.-]+)\)')
-_LETTER, _PAD = 0.62, 4.0
-"""Width of a letter by its size, and room around a part in points."""
+_LETTER, _HIGH, _PAD = 0.62, 9.0, 4.0
+"""Width of a letter by its size, height of a formula, and room around a part in points."""
 Box = tuple[float, float, float, float]
 """Left, top, width and height in points."""
 
@@ -59,7 +59,8 @@ class Picture(NamedTuple):
 
     def _box(self, content: str, corners: list[tuple[str, str]]) -> Box:
         """Return what encloses some corners, and the words within."""
-        points = [(float(x), float(y)) for x, y in [*corners, *_FORMULA.findall(content)]]
+        points = [(float(x), float(y)) for x, y in corners]
+        points += [(float(x) - _HIGH, float(y) - _HIGH) for x, y in _FORMULA.findall(content)]
         for style, angle, x, y, words in _TEXT.findall(content):
             size = float(re.search(r"font-size: ([\d.]+)px", style)[1])  # type: ignore[index]
             length = _LETTER * size * len(unescape(words))

@@ -12,11 +12,12 @@ from bench.report.style import Looks
 
 
 class Scale(BaseModel):
-    """Of which size a figure is at one scale; what it searches is the same at all.
+    """The size of a figure at one scale. What it searches is the same at all scales.
 
-    ``overrides`` make what the runs need smaller, such as a data set, where the figure's own words do not set it.
-    With ``until_decided``, repetitions are added until the claims are decided, up to that number, unless the command
-    says how many; under readings after the first up to ``readings_up_to``, by default as many as under the first.
+    ``max_horizon`` and ``max_repetitions`` are caps. With ``until_decided``, repetitions are added until the claims are
+    decided, up to that number, unless the command gives a number; readings after the first have up to
+    ``readings_up_to`` repetitions, by default as many as the first. ``overrides`` make the data of runs smaller where
+    the figure does not set it; ``leave_out`` are labels of an axis that are not run. Output and pages name both.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -53,16 +54,25 @@ class Unfold(BaseModel):
 
 
 class Asked(Sourced, BaseModel):
-    """The keys that figures of all kinds have.
+    """The keys of figures of every kind.
 
-    ``column`` is the trace column that is drawn, and that claims are about unless they name another; labels of the axes
-    ``panels`` make the panels, by default of `panel`; ``runs`` are blocks of axes: axis -> label -> overrides, see
-    `docs/extend.md`. A published number is the mean of ``published_repetitions``, by default `repetitions` or the
-    paper's; ``deviation`` says whether published ones have the divisor n - 1, as ours do, or n. ``repetitions_of``
-    names the figure of the paper whose committed repetitions it is drawn from, all of them or those that have its
-    labels. ``sources`` say of a setting whether it is stated, code or assumed, and the place; the first of the
-    ``readings`` is the figure unchanged; the ``note``, a line below the title, is not shown beside surrogate data;
-    ``colors`` are by label, as matplotlib knows them; ``looks`` are those of the paper.
+    ``column`` is the trace column that is drawn, and that claims are about unless they name another. ``runs`` are
+    blocks of axes, all combinations of which are run; an axis is ``label: [overrides]``, or ``{values: [5, 25],
+    override: "env.dim={}"}``, or ``all`` or a list of the paper's `labels`. ``common`` are overrides of all runs;
+    ``horizon`` and ``repetitions`` replace the paper's. Each label of the axes ``panels``, by default `panel`, has
+    a panel. ``unfold`` makes an axis of several trace columns. ``like``, in a file, names a figure of the paper
+    from which all keys are taken that the file leaves out.
+
+    ``published`` names the printed numbers that stand beside ours. Each is the mean of ``published_repetitions``,
+    by default `repetitions` or the paper's; ``deviation`` says whether published ones have the divisor n - 1, as
+    ours do, or n. ``repetitions_of`` names the figure of the paper whose committed repetitions are drawn: all of
+    them, or those that have this figure's labels.
+
+    ``origin``, ``place`` and ``repeats`` are of its claims: ``stated`` or ``theorem`` with the place, else
+    ``ours``; and the figure whose cases are judged again here. ``sources`` give for a setting ``stated``, ``code``
+    or ``assumed``, and the place. The first of the ``readings`` is the figure unchanged. The ``note``, a line below
+    the title, is not shown beside surrogate data. ``colors`` are by label, as matplotlib names them; ``looks`` are
+    those of the paper.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)

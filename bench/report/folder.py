@@ -1,6 +1,7 @@
 """A result's folder: pages, commands and the interface read its files by this alone."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +25,7 @@ SCALES = ("paper", "reduced", "quick", "smoke")
 CAVEATS = (DataKind.ALTERED, DataKind.SURROGATE, DataKind.PACKAGED)
 """Data of which a page warns."""
 Read = TypeVar("Read")
+_NAME = re.compile(r"\w[\w.-]*")
 
 
 class Setting(BaseModel):
@@ -67,6 +69,13 @@ class Made(BaseModel):
     seconds_per_repetition: dict[str, float] = {}
 
 
+def text_of(path: Path) -> str:
+    """Return what a file of a result says; raises OSError, and for a link, which may lead out of the results."""
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise OSError("found a link or device, expected a file")
+    return path.read_text(encoding="utf-8")
+
+
 @dataclass(frozen=True)
 class ResultFiles:
     """The files of a figure at one scale, below the folder of results; of a comparison ``compare/<name>``.
@@ -98,20 +107,15 @@ class ResultFiles:
     def with_runs(self) -> Self:
         """The one that has its repetitions: itself, unless its manifest names a figure beside it."""
         try:
-            return self.beside(json.loads((self.path / MANIFEST).read_text(encoding="utf-8"))["repetitions_of"])
-        except (
-            OSError,
-            ValueError,
-            LookupError,
-            TypeError,
-            RecursionError,
-        ):  # a damaged one is for others to name
+            name = json.loads(text_of(self.path / MANIFEST))["repetitions_of"]
+            return self.beside(name) if _NAME.fullmatch(name) else self
+        except (OSError, ValueError, LookupError, TypeError, RecursionError):  # a damaged one is for others to name
             return self
 
     def read(self, name: str, parse: Callable[[str], Read]) -> Read:
         """Return what a file says."""
         try:
-            return parse((self.path / name).read_text(encoding="utf-8"))
+            return parse(text_of(self.path / name))
         except FileNotFoundError:
             raise
         except Exception as error:  # what a damaged file makes of its reader
@@ -126,10 +130,10 @@ class ResultFiles:
 
     def manifest(self) -> dict[str, Any]:
         """Return its manifest, with what it leaves to the figure that has its runs; raises OSError or ValueError."""
-        own: dict[str, Any] = json.loads((self.path / MANIFEST).read_text(encoding="utf-8"))
+        own: dict[str, Any] = json.loads(text_of(self.path / MANIFEST))
         if (source := self.with_runs) == self:
             return own
-        whole = source.manifest()
+        whole = json.loads(text_of(source.path / MANIFEST))
         return whole | own | {"runs": [run for run in whole["runs"] if matches(run["labels"], own["only"])]}
 
     @cached_property

@@ -98,6 +98,8 @@ class Task(ABC):
     """Plays configurations; ``sums`` names the values that a trace adds up over the rounds."""
 
     sums: tuple[str, ...] = ("reward",)
+    traced_rounds: int | None = None
+    """Rounds over which a trace spreads the rows that it keeps, if fewer than the horizon; set by ``start``."""
     timed: ClassVar[bool] = False
     """Whether a round takes long enough (milliseconds) to measure the seconds of task and tuner."""
     common: ClassVar[type] = Feedback

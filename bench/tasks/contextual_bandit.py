@@ -92,6 +92,7 @@ class ContextualBandit(Task):
         info = BanditInfo(dim, n_arms, expected, noise_std, norm, environment.shared_context)
         algorithm.start(info, seeds.child("algorithm"))
         self._rounds = rounds
+        self.traced_rounds = environment.traced_rounds
         self._looks_at = 0
         self._round = 0
         self._has_means = "regret" in environment.sums and type(environment).values is ContextualEnvironment.values

@@ -33,6 +33,7 @@ from runners.config.tree import (
     nested,
     read,
     read_choice,
+    size_of,
     unknown_key,
 )
 from runners.config.yaml_text import load
@@ -192,7 +193,7 @@ def _stated(folder: Path | None, choices: tuple[tuple[str, str], ...]) -> tuple[
         if changes := paper_settings(part, chosen["paper"], chosen[part]):
             settings[part] = settings[part] or {}
             merge(settings[part], changes, add=True)
-    settings["size"] = config["uncapped"] | paper_settings("uncapped", chosen["paper"])
+    settings["size"] = config["uncapped"] | size_of(chosen["env"]) | paper_settings("uncapped", chosen["paper"])
     return settings, chosen
 
 

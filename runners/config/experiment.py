@@ -94,8 +94,13 @@ class Experiment:
 
     def data_notes(self) -> list[str]:
         """Return notes on the data and on classes of this session that are shown before a run, a line each."""
-        notes = self._asked(lambda env: list(env.notes()))
+        notes = self._asked(lambda env: list(env.notes_on(self.settings["horizon"])))
         return [*notes, *(session_note(part, cls) for part, cls in self.handed.items())]
+
+    @cached_property
+    def rounds(self) -> int:
+        """About how many rounds a repetition has: the horizon, unless data ends before."""
+        return min(self.settings["horizon"], self._asked(lambda env: env.rounds_there) or self.settings["horizon"])
 
     @cached_property
     def most_repetitions(self) -> int | None:

@@ -17,6 +17,8 @@ from bench.report.tables import from_csv
 from bench.report.tasks import METHOD
 from runners.config.compose import RunSettings, run_settings
 from runners.config.figures import load_figure
+from runners.config.keys import ABOUT as ABOUT_KEYS
+from runners.config.keys import described, keys_of
 from runners.config.papers import leaves, load_paper
 from runners.config.runner import Runner
 from runners.config.tree import GROUPS, PARTS, choices, one_of, path_of, read, read_choice, unknown_choice
@@ -43,15 +45,18 @@ _KEY = re.compile(r"(\w+): +[^#]*# (.*)")
 def overview(group: str = "") -> str:
     """Return a line for each choice of a group, by default of all groups."""
     parts = []
-    for name in [_known(group)] if group else ABOUT:
-        lines = [f"  {choice:<22} {_line(name, choice)}".rstrip() for choice in choices(name)]
-        parts.append("\n".join([f"{name}: {ABOUT[name]}", *lines]))
+    for name in [_known(group)] if group else [*ABOUT, *ABOUT_KEYS]:
+        names = described(name) if name in ABOUT_KEYS else choices(name)
+        lines = [f"  {choice:<22} {_line(name, choice)}".rstrip() for choice in names]
+        parts.append("\n".join([f"{name}: {(ABOUT | ABOUT_KEYS)[name]}", *lines]))
     return "\n\n".join(parts)
 
 
 def entry(group: str, choice: str, results: Path) -> str:
     """Return in Markdown what a choice is, where it is from, its settings, and how a tuner fared in ``results``."""
-    if choice not in choices(_known(group)):
+    if _known(group) in ABOUT_KEYS:
+        return _declared(group, choice)
+    if choice not in choices(group):
         raise unknown_choice(group, choice)
     cls, command = _class(group, choice), _comment(group, choice)[1]
     parts = [f"### `{group}={choice}`", _text(cls) if cls else _line(group, choice)]
@@ -77,13 +82,35 @@ def page(results: Path) -> str:
         links = ", ".join(f"[{choice}](#{group}{choice})" for choice in choices(group))
         parts += [f"## `{group}`", ABOUT[group], links, *(entry(group, choice, results) for choice in choices(group))]
     figures = (f"`{name}`: {_line('figure', name)}" for name in choices("figure"))
-    return "\n\n".join([*parts, "## `figure`", ABOUT["figure"], _list(figures)]) + "\n"
+    parts += ["## `figure`", ABOUT["figure"], _list(figures)]
+    for group, about in ABOUT_KEYS.items():
+        parts += [f"## `{group}`", about, *(_declared(group, name) for name in described(group))]
+    return "\n\n".join(parts) + "\n"
 
 
 def _known(group: str) -> str:
-    if group not in ABOUT:
-        raise ConfigError(f"list: found the group '{group}', {one_of(group, ABOUT)}")
+    if group not in ABOUT | ABOUT_KEYS:
+        raise ConfigError(f"list: found the group '{group}', {one_of(group, ABOUT | ABOUT_KEYS)}")
     return group
+
+
+def _declared(group: str, name: str) -> str:
+    """Return in Markdown the keys of a kind of figure or claim, or the columns of a file."""
+    entries = described(group)
+    if name not in entries:
+        raise ConfigError(f"{group}: found '{name}', {one_of(name, entries)}")
+    found = entries[name]
+    if group == "column":
+        columns = (f"`{column}` {told.type}: {told.says}" for column, told in found.items())
+        return f"### `{name}.csv`\n\n{_list(columns)}"
+    parts = [f"### `{group}: {name}`"]
+    for owner, keys in keys_of(found, entries["any"]):
+        given = (
+            f"`{key}` {_type(kind)}" + ("" if value in (..., "") else f" = `{_yaml(value)}`")
+            for key, kind, value in keys
+        )
+        parts += [_text(owner), _list(given)]
+    return "\n\n".join(parts)
 
 
 def explanations(cls: type) -> dict[str, str]:
@@ -161,6 +188,9 @@ def _comment(group: str, choice: str) -> tuple[str, str]:
 
 def _line(group: str, choice: str) -> str:
     """Return in one line what a choice is."""
+    if group in ABOUT_KEYS:
+        found = described(group)[choice]
+        return ", ".join(found) if group == "column" else _text(found).split("\n\n")[0]
     if group == "figure":
         figure = load_figure(choice)
         return f"{figure.title} ({type(figure).__name__.lower()})"

@@ -157,6 +157,14 @@ def implied(group: str, name: str) -> dict[str, str]:
     return {key.removeprefix("override /"): choice for key, choice in pairs if key.startswith("override /")}
 
 
+def size_of(env: str) -> dict[str, Any]:
+    """Return the horizon or number of repetitions that the file of an environment states in place of the suite's."""
+    if CLASS.fullmatch(env) or path_of(f"env/{env}") is None:
+        return {}
+    found: dict[str, Any] = read(f"env/{env}").get("uncapped", {})
+    return found
+
+
 def _stated(group: str, name: str) -> dict[str, Any] | None:
     if name in listed(group) and path_of(f"{group}/{name}") is None:
         return {"_target_": listed(group)[name]}

@@ -128,10 +128,10 @@ def expected_seconds(experiments: Sequence[Experiment]) -> tuple[dict[str, float
         known = {run_id: value * factor for run_id, value in known.items()}
         how.append(f"committed seconds of {len(known)} runs times {factor:.2g}, as one of them took here")
     if others:
-        rounds = {one.run_id: min(_MOST_ROUNDS, one.settings["horizon"]) for one in others}
+        rounds = {one.run_id: min(_MOST_ROUNDS, one.rounds) for one in others}
         each = {one.run_id: _played(one, rounds[one.run_id]) / rounds[one.run_id] for one in others[:_MOST_PLAYED]}
         usual = median(each.values())
-        known |= {one.run_id: each.get(one.run_id, usual) * one.settings["horizon"] for one in others}
+        known |= {one.run_id: each.get(one.run_id, usual) * one.rounds for one in others}
         how.append(f"{max(rounds.values())} rounds of {len(each)} runs played here")
     return known, "; ".join(how)
 

@@ -5,9 +5,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from datetime import timedelta
+from threading import Event, Thread
 from typing import Any
 
 _WIDTH = 30
+_PAUSE_SECONDS = 0.1
 _EVERY_SECONDS = 60.0
 """Between two lines where there is neither a terminal nor a notebook."""
 
@@ -21,7 +23,7 @@ class Progress:
     def __init__(self, words: str = "") -> None:
         self.words = words
         self.finished = self.total = self.rounds = self.total_rounds = 0
-        self._start = self._shown = self._every = 0.0
+        self._start = self._shown = 0.0
         self._say: Callable[[], Any] | None = None
 
     def expect(self, horizon: int) -> None:
@@ -38,7 +40,7 @@ class Progress:
 
     def show(self) -> None:
         """Bring what is shown up to date."""
-        if self._say and self.total and time.monotonic() - self._shown >= self._every:
+        if self._say and self.total and time.monotonic() - self._shown >= _PAUSE_SECONDS:
             self._shown = time.monotonic()
             self._say()
 
@@ -46,21 +48,19 @@ class Progress:
     def bar(self, shown: bool | None) -> Iterator[None]:
         """Show progress inside the block, unless ``shown`` is False.
 
-        In a notebook it is a line of the cell's output, on a terminal a bar on stderr, elsewhere a line on stderr a
-        minute, as repetitions are done, and where ``shown`` is True also at the end.
+        In a notebook it is a line of the cell's output, on a terminal a bar on stderr, elsewhere a line on stderr each
+        minute, and where ``shown`` is True also at the end.
         """
         if shown is False:
             yield
             return
-        self._start, self._shown, self._every = time.monotonic(), 0.0, 0.1
-        showing, is_last_shown = nullcontext(), True
+        self._start, self._shown, is_last_shown = time.monotonic(), 0.0, True
         if display := _display():
-            self._say = self._on_page(display)
+            showing, self._say = nullcontext(), self._on_page(display)
         elif sys.stderr.isatty():
             showing = _rich()
         else:
-            self._shown, self._every, is_last_shown = self._start, _EVERY_SECONDS, bool(shown)
-            self._say = self._print
+            showing, is_last_shown = self._each_minute(), bool(shown)
         with showing as bar:
             if bar:
                 self._say = lambda: bar.update(
@@ -70,20 +70,35 @@ class Progress:
             try:
                 yield
             finally:
-                if is_last_shown and self.total and self._say:
-                    self._say()
+                if is_last_shown and self.total:
+                    (self._say or self._print)()
                 self._say = None
+
+    @contextmanager
+    def _each_minute(self) -> Iterator[None]:
+        """Print a line each minute inside the block, also while a repetition runs."""
+        over = Event()
+
+        def tick() -> None:
+            while not over.wait(_EVERY_SECONDS):
+                self._print()
+
+        Thread(target=tick, daemon=True).start()
+        try:
+            yield
+        finally:
+            over.set()
 
     def _counts(self) -> str:
         return "  ".join(filter(None, [self.words, f"{self.finished:,}/{self.total:,} repetitions"]))
 
     def _times(self) -> str:
-        seconds, share = time.monotonic() - self._start, self.rounds / self.total_rounds
+        seconds, share = time.monotonic() - self._start, self.rounds / max(self.total_rounds, 1)
         left = f", left: {_clock(seconds / share - seconds)}" if 0 < share < 1 else ""
         return f"{_clock(seconds)}{left}"
 
     def _print(self) -> None:
-        words = f"{self._counts()}, {self.rounds / self.total_rounds:.0%} of the rounds  {self._times()}"
+        words = f"{self._counts()}, {self.rounds / max(self.total_rounds, 1):.0%} of the rounds  {self._times()}"
         with suppress(OSError, ValueError):  # it was closed
             print(words, file=sys.stderr, flush=True)
 

@@ -70,7 +70,7 @@ def announcement(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str
     lines += [f"  {name}: {CATALOGUE[name].stand_in}, in {', '.join(figures)}" for name, figures in by_data.items()]
     commands = [CATALOGUE[name].how_to_get for name in by_data if CATALOGUE[name].url]
     if commands:
-        lines.append(f"To fetch what may be downloaded: {' && '.join(commands)} (for the rest see docs/data.md)")
+        lines.append(f"To fetch what may be downloaded: {' && '.join(commands)} (for the rest see docs/reproduce.md)")
     return lines
 
 

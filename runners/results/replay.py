@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bench.data_kind import DataKind
+from bench.errors import StoreError
 from bench.report.figure import Figure
 from runners.config.experiment import Experiment
 from runners.config.figures import expand, load_figure
@@ -18,6 +20,7 @@ from runners.results.derive import thinning
 from runners.results.folder import ResultFolder
 from runners.results.store import Store
 
+_CLASS_OR_FILE = re.compile(r"[^\W\d]\w*\.[^\W\d]|[/\\~]")
 TOLERANCE = 1e-6
 """Relative, between different processors or versions."""
 
@@ -69,9 +72,16 @@ def follows_last_digits(experiment: Experiment) -> bool:
 
 
 def extra_of(manifest: Mapping[str, Any]) -> list[str]:
-    """Return the overrides that a result's command has for all its runs."""
+    """Return the overrides that a result's command has for all its runs.
+
+    Raises StoreError if one names a class or a file: nothing is imported or read because a result says so.
+    """
     words_apart = ("figure=", "scale=", "repetitions=", "max_repetitions=", "surrogate=")
-    return [word for word in shlex.split(manifest["command"])[3:] if not word.startswith(words_apart)]
+    words = [word for word in shlex.split(manifest["command"])[3:] if not word.startswith(words_apart)]
+    for word in words:
+        if "_target_" in word or _CLASS_OR_FILE.search(word.partition("=")[2]):
+            raise StoreError(f"manifest.json, command: found '{word}', expected settings without a class or a file")
+    return words
 
 
 def committed_runs(name: str, folder: Path) -> list[CommittedRun]:
