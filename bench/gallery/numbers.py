@@ -60,7 +60,7 @@ def view(published: PublishedOverview, paper: str, looks: Looks = NO_LOOKS) -> N
         counted(published, paper),
         reached(published, paper),
         differs(groups),
-        Picture.of(content(draw(plot), "svg")) if plot.panels else None,
+        Picture.inline(content(draw(plot), "svg")) if plot.panels else None,
         levels,
         (readable(placebo), PLACEBO),
     )

@@ -21,56 +21,50 @@ Box = tuple[float, float, float, float]
 
 
 class Picture(NamedTuple):
-    """A picture: where it is, and its content."""
+    """A picture: where it is, its size in points, boxes of its panels and its legend, note and caption."""
 
     address: str
-    svg: str
+    size: tuple[float, float]
+    panels: list[Box]
+    legend: list[Box]
+    words: str
 
     @classmethod
     def read(cls, address: str, path: Path) -> "Picture":
-        return cls(address, path.read_text(encoding="utf-8", errors="replace"))
+        return cls.of(address, path.read_text(encoding="utf-8", errors="replace"))
 
     @classmethod
-    def of(cls, content: bytes) -> "Picture":
+    def inline(cls, content: bytes) -> "Picture":
         """Return a picture that is a part of the page, not a file."""
-        return cls(f"data:image/svg+xml;base64,{b64encode(content).decode()}", content.decode())
+        return cls.of(f"data:image/svg+xml;base64,{b64encode(content).decode()}", content.decode())
 
-    @property
-    def size(self) -> tuple[float, float]:
-        found = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', self.svg)
-        return (float(found[1]), float(found[2])) if found else (1.0, 1.0)
+    @classmethod
+    def of(cls, address: str, svg: str) -> "Picture":
+        """Return a picture given its content; it has no panels where it is not the suite's."""
+        found = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
+        size = (float(found[1]), float(found[2])) if found else (1.0, 1.0)
+        panels = [_box(part[1], _CORNER.findall(part[1])[:4], size) for part in _AXES.finditer(svg)]
+        contents = [re.sub("<defs>.*?</defs>", "", part[1], flags=re.DOTALL) for part in _LEGEND.finditer(svg)]
+        texts = _TEXT.findall(_LEGEND.sub("", _AXES.sub("", svg)))
+        lines = sorted((float(y), unescape(words)) for style, _, _, y, words in texts if "font-weight" not in style)
+        legend = [_box(content, _CORNER.findall(content), size) for content in contents]
+        return cls(address, size, panels, legend, " ".join(words for _, words in lines))
 
-    @property
-    def panels(self) -> list[Box]:
-        """The panels with their titles and numbers; none where it is not the suite's."""
-        return [self._box(found[1], _CORNER.findall(found[1])[:4]) for found in _AXES.finditer(self.svg)]
 
-    @property
-    def legend(self) -> list[Box]:
-        contents = (re.sub("<defs>.*?</defs>", "", found[1], flags=re.DOTALL) for found in _LEGEND.finditer(self.svg))
-        return [self._box(content, _CORNER.findall(content)) for content in contents]
-
-    @property
-    def words(self) -> str:
-        """Note and caption."""
-        found = _TEXT.findall(_LEGEND.sub("", _AXES.sub("", self.svg)))
-        lines = sorted((float(y), unescape(words)) for style, _, _, y, words in found if "font-weight" not in style)
-        return " ".join(words for _, words in lines)
-
-    def _box(self, content: str, corners: list[tuple[str, str]]) -> Box:
-        """Return what encloses some corners, and the words within."""
-        points = [(float(x), float(y)) for x, y in corners]
-        points += [(float(x) - _HIGH, float(y) - _HIGH) for x, y in _FORMULA.findall(content)]
-        for style, angle, x, y, words in _TEXT.findall(content):
-            size = float(re.search(r"font-size: ([\d.]+)px", style)[1])  # type: ignore[index]
-            length = _LETTER * size * len(unescape(words))
-            before = length if "anchor: end" in style else length / 2 if "anchor: middle" in style else 0.0
-            ends = [(-before, size / 4), (length - before, -size)]
-            turned = [(end, -along) if angle == "-90" else (along, end) for along, end in ends]
-            points += [(float(x) + dx, float(y) + dy) for dx, dy in turned]
-        if not points:
-            return (0.0, 0.0, *self.size)
-        (left, top), (right, bottom) = (tuple(side(axis) for axis in zip(*points, strict=True)) for side in (min, max))
-        width, height = self.size
-        left, top = max(left - _PAD, 0.0), max(top - _PAD, 0.0)
-        return left, top, min(right + _PAD, width) - left, min(bottom + _PAD, height) - top
+def _box(content: str, corners: list[tuple[str, str]], size: tuple[float, float]) -> Box:
+    """Return what encloses some corners, and the words within."""
+    points = [(float(x), float(y)) for x, y in corners]
+    for x, y in _FORMULA.findall(content):
+        points += [(float(x) - _HIGH, float(y) - _HIGH), (float(x), float(y) + _HIGH / 2)]
+    for style, angle, x, y, words in _TEXT.findall(content):
+        high = float(re.search(r"font-size: ([\d.]+)px", style)[1])  # type: ignore[index]
+        length = _LETTER * high * len(unescape(words))
+        before = length if "anchor: end" in style else length / 2 if "anchor: middle" in style else 0.0
+        ends = [(-before, high / 4), (length - before, -high)]
+        turned = [(end, -along) if angle == "-90" else (along, end) for along, end in ends]
+        points += [(float(x) + dx, float(y) + dy) for dx, dy in turned]
+    if not points:
+        return (0.0, 0.0, *size)
+    across, up = zip(*points, strict=True)
+    left, top = max(min(across) - _PAD, 0.0), max(min(up) - _PAD, 0.0)
+    return left, top, min(max(across) + _PAD, size[0]) - left, min(max(up) + _PAD, size[1]) - top

@@ -19,8 +19,16 @@ from bench.report.claims.judgement import VERDICTS
 from bench.report.claims.tallies import ClaimSource, Tally, sources, tallies
 from bench.report.figure import Figure
 from bench.report.folder import CAVEATS, ENVIRONMENT, Made, Manifest, ManifestRun, ResultFiles
-from bench.report.provenance import Provenance, commands, number_of_repetitions, number_of_rounds, overrides_of
-from bench.report.reading import Reading
+from bench.report.labels import canonical
+from bench.report.provenance import (
+    Provenance,
+    commands,
+    compare_commands,
+    number_of_repetitions,
+    number_of_rounds,
+    overrides_of,
+)
+from bench.report.reading import READING, Reading
 from bench.report.tasks import METHOD
 from bench.report.typeset import duration, interval, number, readable
 
@@ -162,6 +170,22 @@ class ResultView:
     def commands(self) -> list[str]:
         return list(dict.fromkeys(commands(self.manifest.model_dump())))
 
+    @property
+    def comparisons(self) -> list[str]:
+        """A command for each panel that compares its methods as the figure does."""
+        if self.figure is None or self.figure.source != "runs" or self.is_own:
+            return []
+        words = overrides_of(self.manifest.model_dump())
+        kept = [
+            (run.labels, own)
+            for run, own in zip(self.manifest.runs, words, strict=True)
+            if READING not in run.labels and not self._is_limit(run)
+        ]
+        ties = {claim.get("margin", 0) for claim in self.figure.claims if claim["kind"] == "relative_difference"}
+        tie = float(ties.pop()) if len(ties) == 1 else 0.0
+        runs, words = [labels for labels, _ in kept], [own for _, own in kept]
+        return compare_commands(runs, words, METHOD, self.figure.column, tie)
+
     @cached_property
     def choices(self) -> dict[str, list[str]]:
         """The environments, algorithms and tuners of its runs, as their overrides name them."""
@@ -169,7 +193,7 @@ class ResultView:
         pairs = {tuple(word.split("=", 1)) for words in overrides for word in words if "=" in word}
         return {part: sorted(value for key, value in pairs if key == part) for part in PARTS}
 
-    @property
+    @cached_property
     def picture(self) -> Picture | None:
         """The picture that was written with it, if any."""
         file = f"{self.figure.name}.svg" if self.figure else ""
@@ -192,8 +216,8 @@ class ResultView:
         axes = [name for name in table.columns[: list(table.columns).index("n")] if name != METHOD]
         means = table.pivot_table("mean", axes, METHOD, sort=False)
         shares = np.log(means.div(means.iloc[:, 0], axis=0).where(lambda share: share > 0))
-        colours = {"cmap": "PuOr_r", "axis": None, "gmap": shares, "vmin": -1.0, "vmax": 1.0}
-        return str(means.columns[0]), means.style.background_gradient(**colours).format("{:.4g}").to_html(uuid="heat")
+        style = means.style.background_gradient(cmap="PuOr_r", axis=None, gmap=shares, vmin=-1.0, vmax=1.0)
+        return str(means.columns[0]), style.format("{:.4g}").format_index(canonical).to_html(uuid="heat")
 
     @property
     def finding(self) -> str:

@@ -1,6 +1,7 @@
 """What results rest on, from the runs to the picture and the page: provenance, manifest and commands."""
 
 import itertools
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -51,6 +52,40 @@ def overrides_of(manifest: Mapping[str, Any]) -> list[list[str]]:
             words += shared.get("labels", {}).get(axis, {}).get(label, ())
         words += run.get("overrides") or ()
         lines.append([*dict.fromkeys(words), *(f"{key}={run[key]}" for key in _SIZE if run.get(key))])
+    return lines
+
+
+_LABEL = re.compile(r"[^\W\d][^=,()'\"\[\]{}]*")
+"""Labels that a command can give."""
+
+
+def compare_commands(
+    runs: Sequence[Mapping[str, str]], words: Sequence[Sequence[str]], axis: str, column: str, tie: float
+) -> list[str]:
+    """Return a command for each panel that compares its methods, where these differ only in their tuner.
+
+    ``runs`` are labels, those of ``axis`` methods. Of different numbers of repetitions the largest is asked for.
+    """
+    panels: dict[str, dict[str, Sequence[str]]] = {}
+    for labels, own in zip(runs, words, strict=True):
+        if axis in labels:
+            panel = {name: label for name, label in labels.items() if name != axis}
+            panels.setdefault(str(panel), {})[labels[axis]] = own
+    lines = []
+    for methods in panels.values():
+        tuners, others, most = [], [], 0
+        for label, own in methods.items():
+            given = {key_of(word): word.partition("=")[2] for word in own}
+            most = max(most, int(given.pop("repetitions", 0)))
+            name = given.pop("tuner", "")
+            of_tuner = [f"{key[6:]}={given.pop(key)}" for key in list(given) if key.startswith("tuner.")]
+            shown = f"{label}=" if _LABEL.fullmatch(label) else ""
+            tuners.append(f"{shown}{name}({','.join(of_tuner)})" if of_tuner else f"{shown}{name}")
+            others.append(given if name else {})
+        if len(tuners) > 1 and others[0] and all(other == others[0] for other in others):
+            shared = [f"{key}={value}" for key, value in others[0].items()]
+            asked = [f"tuner={','.join(tuners)}", *shared, f"repetitions={most}", f"column={column}", f"tie={tie:g}"]
+            lines.append(shlex.join(["python", "-m", "runners.compare", *asked]))
     return lines
 
 
