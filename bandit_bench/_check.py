@@ -52,7 +52,6 @@ def check(part: Part, *, rounds: int = 20_000) -> CheckedClass:
 
 
 def _found(part: Part) -> tuple[str, type, dict[str, Any]]:
-    """Return the group, the class and the settings of a part."""
     from bench.algorithms.contextual import ContextualAlgorithm  # slow to import
     from bench.conformance.drive import is_played
 
@@ -93,7 +92,6 @@ def _built(handed: type | None, group: str, settings: dict[str, Any]) -> Callabl
 
 
 def _run(handed: type | None, group: str, settings: dict[str, Any], function: Callable[..., None], rounds: int) -> str:
-    """Return what a check found that is wrong; "" if nothing."""
     try:
         function(_built(handed, group, settings), rounds)
     except Exception as error:  # whatever the class does

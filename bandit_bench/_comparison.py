@@ -155,7 +155,6 @@ class ComparisonResult:
         return f"<ComparisonResult: {self.title}, {self._files.provenance.words()}, in {self.folder}>"
 
     def _repr_html_(self) -> str:
-        """Return the table and the verdicts for a notebook."""
         shown = self.verdicts[["text", "case", "verdict", "estimate", "ci_low", "ci_high", "n"]]
         verdicts = shown.to_html(index=False, float_format="{:.4g}".format, border=0) if len(shown) else ""
         table = self.table.to_html(index=False, float_format="{:.5g}".format, border=0)

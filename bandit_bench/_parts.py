@@ -40,7 +40,6 @@ class Piece:
 
     @property
     def words(self) -> list[str]:
-        """What it says, as a command line has it."""
         return [*(f"{group}={name}" for group, name in self.choices.items()),
                 *(f"{'+' * added}{key}={literal(value)}" for key, value, added in self.values)]  # fmt: skip
 
@@ -97,7 +96,6 @@ def axis_of(group: str, parts: Parts) -> Axis:
 
 
 def part_of(group: str, part: Part) -> Piece:
-    """Return what one part chooses and sets."""
     (piece,) = axis_of(group, [part]).values()
     return piece
 

@@ -3,18 +3,16 @@
 import itertools
 import re
 import reprlib
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from bandit_bench._parts import Axis, Piece, label_of, without_quotes
+from bandit_bench._parts import Axis, Piece, without_quotes
 from bench.columns import column_of
 from bench.digest import digest
 from bench.errors import ConfigError
 from bench.report.labels import canonical
-from runners.config.classes import is_named
 from runners.config.figures import LabelledRun
 from runners.config.tree import PARTS
 
@@ -75,7 +73,6 @@ class ComparisonPlan:
                 raise ConfigError(f"lines: found '{axis}', expected some of what is compared: {', '.join(self.axes)}")
 
     def check_number(self) -> None:
-        """Raise ConfigError where there is only one line."""
         if len(self.methods) < 2:
             (found,) = self.methods
             other = next(iter(self.panels), "algorithm")
@@ -108,7 +105,6 @@ class ComparisonPlan:
         return sum(single, Piece()) + self.common
 
     def runs(self) -> list[LabelledRun]:
-        """Return every experiment. Raises ConfigError where a choice or key does not exist or a value does not fit."""
         panels, shared, found = self.panels, self.shared + self.sizes, []
         around = Piece({"scale": self.scale, "paper": self.paper})
         for method, piece in self.methods.items():
@@ -212,21 +208,8 @@ class ComparisonPlan:
 
     @property
     def in_words(self) -> str:
-        """The command that makes it; of classes that no command can name, what it was."""
-        if self.command:
-            return self.command
-        classes = [cls for axis in self.axes.values() for piece in axis.values() for cls in piece.classes.values()]
-        if not all(map(is_named, classes)):
-            return f"bandit_bench.compare([{', '.join(self.methods)}], ...), in your own notebook or script"
-        words = [f"{axis}={_values(axis, values)}" for axis, values in self.axes.items()]
-        words += [*self.common.words, *self.sizes.words, *self.machine.words]
-        words += [f"{key}={value}" for key, value, default in (
-            ("paper", self.paper, "none"), ("scale", self.scale, "paper"), ("lines", ",".join(self.lines), "tuner"),
-            ("column", self.column, "regret"), ("name", self.name, ""), ("max_repetitions", self.until_decided, None),
-            ("tie", self.tie, None),
-        ) if value != default]  # fmt: skip
-        words += ["repetitions=until_decided"] * (self.until_decided is not None)
-        return shlex.join(["python", "-m", "runners.compare", *words])
+        """What makes it: the command, or the call in a notebook or script of the user's own."""
+        return self.command or f"bandit_bench.compare([{', '.join(self.methods)}], ...), in your own notebook or script"
 
 
 def _only(values: Axis) -> Piece:
@@ -235,19 +218,3 @@ def _only(values: Axis) -> Piece:
 
 def _words(axis: Axis) -> dict[str, list[str]]:
     return {label: piece.words for label, piece in axis.items()}
-
-
-def _values(axis: str, values: Axis) -> str:
-    """Return the values of an axis as the command line has them, with labels that it would not give by itself."""
-    texts = []
-    for label, piece in values.items():
-        (first, *rest) = piece.words
-        name = first.partition("=")[2]
-        settings = dict(word.removeprefix(f"{axis}.").split("=", 1) for word in rest)
-        text = name + (f"({','.join(f'{key}={value}' for key, value in settings.items())})" if settings else "")
-        is_given = label in (
-            name,
-            label_of(axis, name, {key: without_quotes(value) for key, value in settings.items()}),
-        )
-        texts.append(text if is_given else f"{label}={text}")
-    return ",".join(texts)

@@ -106,7 +106,6 @@ def reproduce(
 
 
 def reproduce_as_planned(plan: ReproductionPlan) -> MadeFigures:
-    """Run what is missing of some figures, write them and the gallery."""
     from runners.config.headlines import load_headlines
     from runners.execute.reproduce_figure import reproduce_figures
     from runners.execute.stand_ins import announcement, drawn_from_committed, lacks_data, missing_data, refuse

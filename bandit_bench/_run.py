@@ -46,7 +46,6 @@ class RunResult:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """All settings of all parts."""
         return self.composed.experiment.settings
 
     @cached_property
@@ -113,7 +112,6 @@ class RunResult:
         return Store(results_folder())
 
     def _require_some(self) -> None:
-        """Raise BenchError where all repetitions failed."""
         if not self.done:
             number, error = next(iter(self.failed.items()))
             trace = self._store.path(self.run_id, number, ".failed.json")
@@ -190,7 +188,6 @@ def tuner(name: Part, /, **settings: Any) -> "Tuner":
 
 
 def run_composed(composed: "Composed") -> RunResult:
-    """Run what is missing of a composed experiment."""
     from runners.execute.fanout import check, run_all  # slow to import
     from runners.execute.workers import workers
     from runners.results.reuse import forget

@@ -19,6 +19,7 @@ class ConfigurationCheck:
         self._space = space
         self._leaves_space = leaves_space
         self._quick = [_quick(parameter, leaves_space) for parameter in space.parameters]
+        self._knows_all = not space.excluded
 
     def read(self, configuration: Any) -> Configuration:
         """Return the configuration, or one in its place. Raises ValueError with what was found and what is expected.
@@ -26,7 +27,7 @@ class ConfigurationCheck:
         A number that is not a candidate becomes one of Python's own: NumPy's would carry their precision into a task.
         """
         try:
-            if type(configuration) is dict and len(configuration) == len(self._quick):
+            if type(configuration) is dict and len(configuration) == len(self._quick) and self._knows_all:
                 for name, kind, low, high, types in self._quick:
                     value = configuration[name]
                     found = type(value)
@@ -66,6 +67,8 @@ class ConfigurationCheck:
                 return f"found no value for {name!r}, expected {expected}"
             if not parameter.allows(configuration[name], self._leaves_space):
                 return f"found {name} = {_shown(configuration[name])}, expected {expected}"
+        if self._space.leaves_out(configuration):
+            return f"found {reprlib.repr(configuration)}, which is left out, expected another configuration"
         return None
 
 

@@ -11,6 +11,8 @@ from pydantic import BeforeValidator, PositiveFloat, ValidationInfo
 
 from bench.component import component
 from bench.errors import SpaceError
+from bench.plain import alike, is_number, is_value
+from bench.plain import plain_value as plain_value
 from bench.rewards import short
 
 Configuration = dict[str, Any]
@@ -18,27 +20,11 @@ Configuration = dict[str, Any]
 _NAMED = 10
 """Candidates that a message lists."""
 
-_PLAIN = (float, int, str, bool, type(None))
+_DRAWS = 10_000
+"""Until a configuration is found that is not left out."""
 
 _UNSET: Any = object()
 """No default was given; None may be one."""
-
-
-def plain_value(value: Any) -> Any:
-    """Return a number or word as one of Python's own, which JSON has; anything else as it is.
-
-    NumPy's would carry their precision into a task. An element of an enumeration is its value.
-    """
-    if value.__class__ in _PLAIN:
-        return value
-    if isinstance(value, np.generic) and value.dtype.kind in "biufU":
-        return float(value) if isinstance(value, np.longdouble) else value.item()
-    # Whatever a class derived from these makes of itself
-    if isinstance(value, int):
-        return int.__int__(value)
-    if isinstance(value, float):
-        return float.__float__(value)
-    return str.__str__(value) if isinstance(value, str) else value
 
 
 def _listed(value: Any, about: ValidationInfo) -> list[Any]:
@@ -73,7 +59,8 @@ class HyperParameter:
     power
         Exponent of the scale on which the interval is searched: a share u of it is low + (high - low) u^power.
     when
-        ``(name, value)``: it counts only where the earlier ``name`` has ``value``; some tuners ignore this.
+        ``(name, value)``: it counts only where the earlier ``name`` has ``value``; a tuner's ``heeds`` says whether it
+        knows this.
     default
         Value when it is not tuned and theory has none; if not given, the first candidate or the middle of the interval.
     """
@@ -100,13 +87,13 @@ class HyperParameter:
             n_distinct = len(set(self.candidates))
         except TypeError:
             self._expect(False, candidates, "finite numbers, strings or None")
-        self._expect(all(map(_is_value, self.candidates)), candidates, "finite numbers, strings or None")
+        self._expect(all(map(is_value, self.candidates)), candidates, "finite numbers, strings or None")
         self._expect(n_distinct == len(self.candidates), candidates, "each value once")
         if self.default is _UNSET:
             self.default = self.candidates[0] if self.candidates else self.from_unit(0.5)
         self.default = plain_value(self.default)
         found = f"found the default {short(self.default)}"
-        self._expect(_is_value(self.default), found, "a finite number, a string or None")
+        self._expect(is_value(self.default), found, "a finite number, a string or None")
 
     def _check_interval(self, low: float, high: float) -> None:
         interval = f"found the interval [{low}, {high}]"
@@ -144,7 +131,7 @@ class HyperParameter:
     @property
     def numeric(self) -> bool:
         """Whether its values are numbers, all or some."""
-        return self.continuous or any(_is_number(value) for value in self.candidates)
+        return self.continuous or any(is_number(value) for value in self.candidates)
 
     def allows(self, value: Any, leaves_space: bool = False) -> bool:
         """Tell whether it may have ``value``: in the interval, among the candidates, or the default.
@@ -152,13 +139,13 @@ class HyperParameter:
         With ``leaves_space``, one that has numbers may have any finite number.
         """
         value = plain_value(value)
-        if _is_number(value) and self.numeric:
+        if is_number(value) and self.numeric:
             if leaves_space:
                 return abs(value) <= sys.float_info.max
             if self.low is not None and self.high is not None and self.low <= value <= self.high:
                 return not self.integer or value == int(value)
         values = (*self.candidates, self.default)
-        return any(_alike(value, candidate) and value == candidate for candidate in values)
+        return any(alike(value, candidate) and value == candidate for candidate in values)
 
     @property
     def expected(self) -> str:
@@ -184,6 +171,8 @@ class Space:
     """A product of hyper-parameters, in a fixed order. Raises ConfigError if it is empty or a name occurs twice."""
 
     parameters: tuple[HyperParameter, ...]
+    excluded: tuple[tuple[tuple[str, Any], ...], ...] = ()
+    """Values by name that no configuration may have together: see `without`."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", tuple(self.parameters))
@@ -210,6 +199,46 @@ class Space:
     def defaults(self) -> Configuration:
         return {parameter.name: parameter.default for parameter in self.parameters}
 
+    def without(self, **values: Any) -> "Space":
+        """Return the space that leaves out all configurations with these values; other values may stay as they are.
+
+        ``space.without(ranking="boosted", rate=10.0)``. Raises ConfigError if a name is unknown, or nothing is left.
+        """
+        self.restrict(values)
+        other = Space(self.parameters, (*self.excluded, tuple((name, plain_value(x)) for name, x in values.items())))
+        if not values or (all(parameter.candidates for parameter in self.parameters) and not other.product()):
+            raise SpaceError(f"found {values} to leave out, expected values that leave other configurations")
+        return other
+
+    def leaves_out(self, configuration: Configuration) -> bool:
+        """Tell whether it is one of those that `without` has left out."""
+        return any(all(configuration[name] == value for name, value in values) for values in self.excluded)
+
+    def settled(self, configuration: Configuration) -> Configuration:
+        """Return the configuration with each hyper-parameter that does not count there (``when``) at its default."""
+        settled: Configuration = {}
+        for parameter in self.parameters:
+            name, other = parameter.name, parameter.when
+            counts = other is None or other[0] not in settled or settled[other[0]] == other[1]
+            settled[name] = configuration[name] if counts else parameter.default
+        return settled
+
+    def distinct(self, configurations: Iterable[Configuration]) -> list[int]:
+        """Return the places of those that are not left out, the first of each kind that differs only in what counts."""
+        first: dict[tuple[Any, ...], int] = {}
+        for place, configuration in enumerate(configurations):
+            if not self.leaves_out(configuration):
+                key = tuple((type(value), value) for value in self.settled(configuration).values())
+                first.setdefault(key, place)
+        return list(first.values())
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether every combination counts: none is left out, and no hyper-parameter depends on another."""
+        return not self.excluded and all(
+            parameter.when is None or parameter.when[0] not in self.names for parameter in self.parameters
+        )
+
     @property
     def dim(self) -> int:
         return len(self.parameters)
@@ -224,10 +253,13 @@ class Space:
         for name in names:
             if name not in by_name:
                 raise SpaceError(f"found the hyper-parameter '{name}', expected one of {list(by_name)}")
-        return Space(tuple(by_name[name] for name in names))
+        excluded = tuple(values for values in self.excluded if {name for name, _ in values} <= {*names})
+        return Space(tuple(by_name[name] for name in names), excluded)
 
     def product(self) -> list[Configuration]:
         """Return every combination of the candidates, the last hyper-parameter changing fastest.
+
+        Those left out are not among them; of those that differ only in what does not count, there is one.
 
         Raises ConfigError if a hyper-parameter has no candidates.
         """
@@ -237,26 +269,16 @@ class Space:
                     "found an interval only, expected candidates for a tuner that chooses among values", parameter.name
                 )
         combinations = itertools.product(*(parameter.candidates for parameter in self.parameters))
-        return [dict(zip(self.names, values, strict=True)) for values in combinations]
+        every = [dict(zip(self.names, values, strict=True)) for values in combinations]
+        return every if self.is_plain else [self.settled(every[place]) for place in self.distinct(every)]
 
     def from_unit(self, point: np.ndarray) -> Configuration:
         """Map a point of the unit cube, shape (dim,), to a configuration."""
         return {p.name: p.from_unit(float(u)) for p, u in zip(self.parameters, point, strict=True)}
 
     def sample(self, rng: np.random.Generator) -> Configuration:
-        return {parameter.name: parameter.sample(rng) for parameter in self.parameters}
-
-
-def _is_value(value: Any) -> bool:
-    """Tell whether a value may be a candidate: what configurations, traces and tables can hold."""
-    if _is_number(value):
-        return bool(abs(plain_value(value)) <= sys.float_info.max)
-    return value is None or isinstance(value, str | bool | np.bool_)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(plain_value(value), int | float) and not isinstance(value, bool | np.bool_)
-
-
-def _alike(value: Any, candidate: Any) -> bool:
-    return type(value) is type(candidate) or (_is_number(value) and _is_number(candidate))
+        for _ in range(_DRAWS):
+            configuration = {parameter.name: parameter.sample(rng) for parameter in self.parameters}
+            if not self.leaves_out(configuration):
+                return configuration
+        raise SpaceError(f"found none in {_DRAWS:,} draws that is not left out, expected more configurations")

@@ -14,6 +14,9 @@ import numpy.typing as npt
 from bench.critical import fixed
 from bench.errors import BenchError
 
+MIN_REPETITIONS = 5
+"""Fewer have no interval that covers what it says."""
+
 LEVEL = 0.95
 N_RESAMPLES = 10_000
 SEED = 0

@@ -16,7 +16,7 @@ _NO_VALUES: dict[str, Any] = {}
 class Trace:
     """The recorded rounds of a run: up to ``max_rows`` >= 2, evenly spaced, always including the first and the last.
 
-    With ``over`` they are spread over so many of the ``rounds``, of a log that ends about there.
+    With ``over`` they are spread over the first ``over`` rounds, for a log that ends about there.
     Columns named in ``sums`` are cumulative over all rounds; other values are those of the round. Memory is bounded.
     """
 

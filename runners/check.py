@@ -6,13 +6,9 @@ fail, the exit code is 1 if one does. The class runs in its own process.
 """
 
 import sys
+from functools import partial
 
 from runners.command import plain_command, read_words
-
-
-def main() -> int:
-    """Check the class that the command line names; return the exit code."""
-    return plain_command(__doc__, check)
 
 
 def check(words: list[str]) -> bool:
@@ -33,6 +29,8 @@ def check(words: list[str]) -> bool:
     print(f"{failed} of {count} checks failed" if failed else f"all {count} checks passed")
     return not failed
 
+
+main = partial(plain_command, __doc__, check)
 
 if __name__ == "__main__":
     sys.exit(main())

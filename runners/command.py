@@ -24,6 +24,8 @@ def command(action: Callable[[], bool | None]) -> int:
     os.environ["MPLBACKEND"] = "agg"  # no command opens a window
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises errors and leaves it to whoever called what to print
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a batch system's is Ctrl-C
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.set_threshold(20_000)  # there is little garbage in cycles, and imports make many objects
     atexit.register(gc.freeze)  # a last search for it takes as long as a short run
     for stream in (sys.stdout, sys.stderr):
@@ -48,7 +50,6 @@ def command(action: Callable[[], bool | None]) -> int:
 
 
 def _correctable() -> tuple[type[Exception], ...]:
-    """Return the errors that a user can correct, Hydra's among them where it was asked."""
     if "hydra" not in sys.modules:
         return BenchError, OSError
     from hydra.errors import HydraException
@@ -88,7 +89,6 @@ def _with_cures(error: BaseException, texts: list[str]) -> list[str]:
 
 
 def cut(text: str) -> str:
-    """Return a text of limited length."""
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ... ({len(text):,} characters)"
 
 

@@ -22,6 +22,7 @@ the table as LaTeX. With each verdict stands whether it remains after Holm's cor
 import math
 import sys
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from runners.command import plain_command
@@ -32,11 +33,6 @@ if TYPE_CHECKING:  # slow to import
 METHOD = "method"
 """The axis whose labels are lines."""
 _HOLM = {"yes": " (also after Holm's correction)", "no": " (not after Holm's correction)"}
-
-
-def main() -> int:
-    """Compare what the command line names; return the exit code."""
-    return plain_command(__doc__, compare)
 
 
 def compare(words: list[str]) -> bool:
@@ -93,6 +89,8 @@ def _text(
         lines.append(f"  {claim['text']}{case}: {verdict}{difference}{note}")
     return "\n".join(lines)
 
+
+main = partial(plain_command, __doc__, compare)
 
 if __name__ == "__main__":
     sys.exit(main())

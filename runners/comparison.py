@@ -128,7 +128,6 @@ def _values(key: str, text: str) -> list[tuple[str, Any]]:
 
 
 def _with_label(piece: str) -> tuple[str, str]:
-    """Return the label before a value, "" if there is none, and the value."""
     match = _LABEL.fullmatch(piece)
     return (match[1], match[2]) if match else ("", piece)
 

@@ -4,14 +4,10 @@ To serve them, on this machine alone: python -m http.server --bind 127.0.0.1 --d
 """
 
 import sys
+from functools import partial
 
 from runners.command import plain_command, read_words
 from runners.results.store import results_folder
-
-
-def main() -> int:
-    """Write the gallery into the folder of results; return the exit code."""
-    return plain_command(__doc__, gallery)
 
 
 def gallery(words: list[str]) -> bool:
@@ -23,6 +19,8 @@ def gallery(words: list[str]) -> bool:
     print(f"gallery, {count} pages written: {first}")
     return True
 
+
+main = partial(plain_command, __doc__, gallery)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -6,15 +6,11 @@ and `claim` have the keys of a figure's file, the group `column` the columns of 
 """
 
 import sys
+from functools import partial
 
 from bench.errors import ConfigError
 from runners.command import plain_command
 from runners.results.store import results_folder
-
-
-def main() -> int:
-    """Print what there is to choose; return the exit code."""
-    return plain_command(__doc__, show)
 
 
 def show(words: list[str]) -> bool:
@@ -27,5 +23,6 @@ def show(words: list[str]) -> bool:
     return True
 
 
+main = partial(plain_command, __doc__, show)
 if __name__ == "__main__":
     sys.exit(main())

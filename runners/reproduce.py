@@ -1,6 +1,7 @@
 """The figures of the papers: python -m runners.reproduce paper=syndicated scale=quick jobs=2."""
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bench.errors import BenchError, ConfigError
@@ -15,11 +16,6 @@ if TYPE_CHECKING:  # slow to import
 _COMMITTED = CHECKOUT / "results" / "claims.md" if CHECKOUT else None
 _BOOLS: dict[str, tuple[Any, ...]] = {"readings": (True, False, None), "renew": (True, False), "dry_run": (True, False)}
 _BOOLS |= {"surrogate": ("yes", "no", True, False)}
-
-
-def main() -> int:
-    """Make the figures that the command line asks for; return the exit code."""
-    return cli.main("reproduce", reproduce, __doc__)
 
 
 def reproduce(cfg: "DictConfig") -> None:
@@ -105,6 +101,8 @@ def _only(given: Any) -> dict[str, list[str]]:
         raise ConfigError(f"only: found '{labels}', expected labels by axis: {example}")
     return {axis: list(map(str, of if isinstance(of, list) else [of])) for axis, of in labels.items()}
 
+
+main = partial(cli.main, "reproduce", reproduce, __doc__)
 
 if __name__ == "__main__":
     sys.exit(main())

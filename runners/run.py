@@ -5,12 +5,14 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.data_kind import DataKind
 from bench.errors import BenchError
 from bench.rewards import finite
+from bench.stats import MIN_REPETITIONS
 from runners import cli
 from runners.command import PLAIN, cut
 from runners.config.folders import user_folder
@@ -21,11 +23,6 @@ if TYPE_CHECKING:  # slow to import
     from runners.config.compose import Run as Composed
 
 _WORD = re.compile(rf"[\w.]+=({PLAIN})", re.ASCII | re.IGNORECASE)
-
-
-def main() -> int:
-    """Run what the command line asks for; return the exit code."""
-    return cli.main("config", run, __doc__, plainly=_run_plain)
 
 
 def _run_plain(words: list[str]) -> bool:
@@ -63,7 +60,6 @@ def run(config: "DictConfig") -> None:
 def run_and_report(composed: "Composed", changes: Sequence[str] = ()) -> None:
     """Run what is missing of one experiment and report it. Raises BenchError where a repetition fails."""
     from bandit_bench._run import run_composed  # slow to import
-    from bench.report.claims.judgement import MIN_REPETITIONS
     from runners.execute.stand_ins import replaced
     from runners.results.store import Store, results_folder
 
@@ -103,11 +99,11 @@ def run_and_report(composed: "Composed", changes: Sequence[str] = ()) -> None:
 
 
 def _text(report: dict[str, Any]) -> str:
-    from bench.report.claims.judgement import MIN_REPETITIONS  # slow to import
-    from bench.report.provenance import PACKAGED_WORDS
+    data = "".join(f", {kind} data" for kind in ("surrogate", "altered") if report[kind])
+    if report["packaged"]:
+        from bench.report.provenance import PACKAGED_WORDS  # slow to import
 
-    kinds = {"surrogate": "surrogate data", "altered": "altered data", "packaged": PACKAGED_WORDS}
-    data = "".join(f", {words}" for kind, words in kinds.items() if report[kind])
+        data += f", {PACKAGED_WORDS}"
     count, again = report["repetitions"], f"; {report['reused']}" if report["reused"] else ""
     lines = [
         f"{count} repetition{'s' * (count != 1)} ({report['new']} new, {report['failed']} failed{again}) "
@@ -127,6 +123,8 @@ def _text(report: dict[str, Any]) -> str:
         lines.append(f"  (intervals need at least {MIN_REPETITIONS} repetitions)")
     return "\n".join(lines)
 
+
+main = partial(cli.main, "config", run, __doc__, plainly=_run_plain)
 
 if __name__ == "__main__":
     sys.exit(main())

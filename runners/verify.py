@@ -15,6 +15,7 @@ made.
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from bench.errors import ConfigError
@@ -22,11 +23,6 @@ from runners.command import plain_command, read_words
 from runners.config.tree import choices, unknown_choice
 
 _DEFAULTS = {"sample": "", "figure": "", "paper": "", "seed": "", "jobs": 2}
-
-
-def main() -> int:
-    """Verify what the command line asks for; return the exit code."""
-    return plain_command(__doc__, verify)
 
 
 def verify(words: Sequence[str]) -> bool:
@@ -53,6 +49,8 @@ def _parse(words: Sequence[str]) -> dict[str, Any]:
         raise unknown_choice("figure", given["figure"])
     return given
 
+
+main = partial(plain_command, __doc__, verify)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -20,7 +20,6 @@ from runners.results.aggregate import Kept
 from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
 from runners.results.derive import derive_committed, long_tables, results_in, thinning
 from runners.results.folder import ResultFolder
-from runners.results.judged import judged_tables
 
 FIGURE: dict[str, Any] = {
     "name": "small",
@@ -60,7 +59,7 @@ def make(tmp_path, monkeypatch, capsys):
 
 def all_tables(figure: Figure, folder: Path) -> dict[str, bytes]:
     derived = derive_committed(figure, folder)
-    return derived.files() | judged_tables(derived)
+    return derived.files()
 
 
 def clone(tmp_path: Path, source: str, target: str) -> Path:

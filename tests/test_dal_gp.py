@@ -17,7 +17,7 @@ ARMS = Space.of(x=["a", "b", "c"])
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 50])
-def test_the_statistic_is_what_two_means_fit_better_than_one(n):
+def test_the_statistic_is_the_gain_of_two_means_over_one(n):
     values = np.random.default_rng(n).standard_normal(n) + np.where(np.arange(n) < n // 3, 0.0, 1.0)
 
     def squares(part):

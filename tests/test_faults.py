@@ -320,15 +320,3 @@ def test_from_python_too_a_folder_in_the_home_of_nobody_is_named(monkeypatch, tm
     with pytest.raises(ConfigError, match="BENCH_DATA_DIR: found '~no such user/folder', but that user has no home"):
         bandit_bench.run(env="movielens", tuner="tl", horizon=10, repetitions=1)
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
-@pytest.mark.parametrize("ending", ["json", "parquet"])
-def test_a_pipe_in_place_of_a_result_is_named(tmp_path, plain, ending):
-    store = Store(tmp_path)
-    run_all([plain], 1, store, jobs=1)
-    path = store.path(plain.run_id, 0, f".{ending}")
-    path.unlink()
-    os.mkfifo(path)
-    with pytest.raises(StoreError, match=rf"rep-00000.{ending}: cannot be read \(Not a regular file\)"):
-        run_all([plain], 1, store, jobs=1)

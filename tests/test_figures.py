@@ -10,7 +10,6 @@ from runners.config.figures import expand, other_than_published, settings_of, un
 from runners.config.filled import claims_for_each
 from runners.execute.manifest import settings_table
 from runners.results.derive import Derived
-from runners.results.judged import judged_tables
 
 FIGURE = {
     "name": "made_up",
@@ -79,7 +78,7 @@ def test_published_numbers_belong_to_the_runs_of_scale_paper():
         derived = Derived({"": Results(figure, finals=finals, provenance=provenance)})
         table = derived.tables["table"]
         assert table["published_mean"].tolist() == [300.0]
-        assert ("ratio_mean" in table) == ("numbers.csv" in judged_tables(derived)) == (not reason)
+        assert ("ratio_mean" in table) == ("numbers.csv" in derived.files()) == (not reason)
         assert derived.plot.note.endswith(reason)
 
 

@@ -159,25 +159,17 @@ def test_with_optimised_python_functions_are_refused_by_the_name_of_the_variable
     assert commands.call("run", *SINE, "tuner=random", PYTHONOPTIMIZE="1").code == 0
 
 
-BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
-    f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 10)
-)
-
-
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (BOMB, "10,000 values"),
-        ("a: " + "[" * 100000 + "]" * 100000, "levels"),
-        ("a: &a {b: *a}\n", "alias"),
         ("a: 1\nb: 2\na: 3\n", "duplicate key a"),
         ("a: 1\nb: 0500\n", "0500"),
         ("a: [1:30]\n", "1:30"),
         ("null: 1\n", "_target_"),
     ],
-    ids=["bomb", "deep", "recursion", "twice", "octal", "sexagesimal", "no string"],
+    ids=["twice", "octal", "sexagesimal", "no string"],
 )
 @pytest.mark.parametrize("own", ["elsewhere"], indirect=True)
-def test_yaml_that_never_ends_or_misleads_is_one_sentence(own, here, tmp_path, text, reason):
+def test_yaml_that_misleads_is_one_sentence(own, here, tmp_path, text, reason):
     next(tmp_path.rglob("wide.yaml")).write_text("_target_: bench.tuners.baselines.Random\n" + text)
     assert_one_sentence(here(*own, "tuner=wide"), "tuner/wide.yaml", reason)

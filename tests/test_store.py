@@ -195,13 +195,15 @@ def test_what_cannot_be_read_is_named_and_stays(store, monkeypatch, capsys, suff
     before = {path.name for path in store.folder(RUN).iterdir()}
     wrong = store.path(RUN, 1, suffix)
 
-    def fails(path: str, flags: int) -> int:
-        if Path(path) == wrong:
+    read_bytes = Path.read_bytes
+
+    def fails(path: Path) -> bytes:
+        if path == wrong:
             raise OSError(code, os.strerror(code))
-        return os.open(path, flags)
+        return read_bytes(path)
 
     with monkeypatch.context() as patch:
-        patch.setattr("runners.results.store._open_at_once", fails)
+        patch.setattr(Path, "read_bytes", fails)
         for call in (lambda: store.sound(RUN, range(3)), lambda: store.read(RUN, 1), lambda: store.last_round(RUN, 1)):
             with pytest.raises(StoreError) as error:
                 call()

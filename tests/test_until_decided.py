@@ -176,7 +176,7 @@ def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(undrawn
         sequential.update({name: own.provenance.sequential for name, own in results.items()})
         return render_readings(results, *rest)
 
-    monkeypatch.setattr("runners.results.judged.render_readings", spy)
+    monkeypatch.setattr("bench.audit.readings.render_readings", spy)
     source = ["assumed", "made up"]
     readings = [
         {"name": "first", "source": source, "text": "as it is"},

@@ -12,8 +12,7 @@ from worker_calls import die_once, grow, note
 
 from bench.errors import ConfigError
 from runners.config.runner import Runner
-from runners.execute.call import Call, WorkerDiedError
-from runners.execute.limits import TimeOverError, time_limit
+from runners.execute.limits import Call, TimeOverError, WorkerDiedError, time_limit
 from runners.execute.workers import calls, spread, workers
 
 SIZE = ("env=switching_sine", "algorithm=none", "horizon=200", "runner.progress=false")

@@ -48,19 +48,20 @@ Several = Annotated[list[str], BeforeValidator(_several), Field(min_length=1)]
 
 
 class Headline(BaseModel):
-    """What a paper says in general, in a few words; ``place`` is where it says just that.
+    """A general statement of a paper; ``place`` is where the paper makes it.
 
-    It rests on claims under names of its own: ``figure#claim``, or ``figure#claim@case`` for one case; or a list of
-    them. Those under ``beside`` give numbers to its sentence alone. ``hedge`` is the paper's own "most", "usually" or
-    "often", or its "can" or "not always", for which one case is enough. ``readings`` are other readings than the
-    figures' first under which it is judged, too, by the words for them: names of readings of the figures, of which each
-    figure has one at most.
+    ``rests_on`` names groups of claims: ``figure#claim``, or ``figure#claim@case`` for one case; or a list of them.
+    Groups under ``beside`` only give numbers to its sentence. ``hedge`` is the paper's own "most", "usually" or
+    "often", or its "can" or "not always", for which one case is enough. ``readings`` are further readings of the
+    figures under which it is judged, by a name for each; a figure has one of them at most.
 
-    ``verdict`` is what `judge` says of the reference results by the words for each reading, those for the first
-    one among them, which are "" where a single word is given. ``finding`` is a sentence whose numbers are filled in:
-    ``{name.holds}`` and so on, see `Evidence`, and ``{words for a reading.name.holds}``. ``totals`` are claims by the
-    words for them, of which a small table counts the cases by reading. ``aside`` says why it is left out of tallies.
-    On the first page a paper is shown by the headline that names a ``picture``, a figure, and its sentence ``short``.
+    ``verdict`` is the expected verdict on the reference results, by name of the reading; a single word if there is one.
+    ``finding`` is a sentence whose numbers are filled in: ``{group.holds}``, or ``{reading.group.holds}``. Of each
+    group it may name the number of `cases`, `holds`, `fails`, `ties`, `open`, `no_evidence` and `agree`; the `least`
+    and `most` estimate, the ends of intervals `low` and `high`, `percent_least` and `percent_most`, `n_least` and
+    `n_most` repetitions; and the cases `held_in` and `failed_in`. ``totals`` are claims by name; a table counts their
+    cases by reading. ``aside`` is the reason why it is left out of tallies. The gallery's first page shows a paper by
+    the headline with a ``picture``, a figure, and its sentence ``short``.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -28,12 +28,12 @@ class Environment(ABC):
         return ()
 
     def notes_on(self, rounds: int) -> tuple[str, ...]:
-        """Return `notes` before runs of at most so many rounds; of a log, how many there will be."""
+        """Return `notes` for runs of at most ``rounds`` rounds. For a log they give the number of rounds of a run."""
         return self.notes()
 
     @property
     def rounds_there(self) -> int | None:
-        """About how many rounds there are, of data that ends; None if there is no end, or it is not known."""
+        """The expected number of rounds of data that ends; None if it has no end, or the number is unknown."""
         return None
 
     @abstractmethod

@@ -15,12 +15,12 @@ Link = Literal["linear", "logistic"]
 class ContextualEnvironment(Environment):
     """Shows arms with features each round and pays a noisy reward for the one that is pulled.
 
-    After ``start``: ``dim`` (features per arm), ``n_arms`` (the largest number of arms in a round), ``sub_gaussian``
-    (constant of the reward noise), ``feature_norm`` (an upper bound of the features' Euclidean norms) and, for a log
-    that ends, optionally ``expected_rounds``, the horizon of schedules, and ``traced_rounds``, over which a trace
-    spreads the rounds that it keeps where the horizon is longer. After ``observe``: ``means`` (expected rewards
-    of the round's arms), their maximum ``best_mean`` and their average ``average_mean``, which is what a uniformly
-    random arm earns. A replayed log has no means.
+    After ``start``: ``dim`` (features per arm), ``n_arms`` (the largest number of arms in a round),
+    ``sub_gaussian`` (constant of the reward noise), ``feature_norm`` (an upper bound of the features' Euclidean
+    norms) and, for a log that ends, optionally ``expected_rounds``, the horizon of schedules, and
+    ``traced_rounds``, over which the rows of a trace are spread if the horizon is longer. After ``observe``:
+    ``means`` (expected rewards of the round's arms), their maximum ``best_mean`` and their average
+    ``average_mean``, which is what a uniformly random arm earns. A replayed log has no means.
     """
 
     sums: ClassVar[tuple[str, ...]] = ("reward", "regret", "random_regret")

@@ -12,6 +12,7 @@ from bench.data_kind import DataKind
 
 _SIZE = ("horizon", "repetitions")
 """What a manifest says of each run beside its overrides."""
+_NAME = re.compile(r"\w[\w.-]*")
 
 
 def factored(

@@ -1,5 +1,4 @@
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar
@@ -7,18 +6,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bench.component import component
-from bench.configuration_check import ConfigurationCheck
-from bench.errors import TunerError
+from bench.errors import SpaceError, TunerError
 from bench.rewards import LARGEST, number, short
 from bench.seeding import Seeds
 from bench.space import Configuration, Space
+from bench.tuners.learning import Learning, remembered
 from bench.tuners.problem import Problem as Problem
 from bench.tuners.problem import Wish as Wish
+from bench.tuners.recommendation import Recommending
 from bench.tuners.saving import Saving
 from bench.tuners.tickets import ALONE, Tickets
 
 
-class Tuner(Saving, ABC):
+class Tuner(Recommending, Learning, Saving, ABC):
     """Proposes configurations (``ask``) and learns from the rewards they earn (``tell``).
 
     A subclass implements ``_start``, ``_ask`` and ``_tell``. A tuner works without the suite's loop::
@@ -61,8 +61,10 @@ class Tuner(Saving, ABC):
     """Attributes that ``_ask`` sets and ``_tell`` reads: ``_tell`` finds them as they were at the ask of its reward.
     None: it cannot take late rewards, each ask has to be told before the next."""
 
-    learns_history: ClassVar[bool] = False
-    """Whether it can start from a log, see `learn`; it then implements ``_as_asked``."""
+    heeds: ClassVar[tuple[str, ...]] = ()
+    """What it knows of a space beside values: ``when``, that a hyper-parameter counts only where another has some value
+    (it tries no two configurations that differ in nothing that counts; others ignore this), and ``excluded``,
+    configurations that are left out (others refuse such a space)."""
 
     _asked: int | None = None
     """Whether the latest ask waits for its reward, or its ticket if it has one and waits; None before the first ask."""
@@ -84,6 +86,11 @@ class Tuner(Saving, ABC):
                 "least 1"
             )
         problem = replace(problem, space=self.searched(problem.space))
+        if problem.space.excluded and "excluded" not in self.heeds:
+            raise SpaceError(
+                f"{type(self).__name__}: found a space that leaves out {len(problem.space.excluded)} combinations of "
+                "values, expected one without, or a tuner that heeds `excluded` (see `bandit-bench list tuner NAME`)"
+            )
         self._asked = None
         self._started = True
         self._tickets = Tickets()
@@ -117,7 +124,7 @@ class Tuner(Saving, ABC):
         with ALONE:
             self._check_process("ask_ticket()")
             configuration = self.ask()
-            self._asked = ticket = self._tickets.issue(_remembered(self))
+            self._asked = ticket = self._tickets.issue(remembered(self))
             return ticket, configuration
 
     def tell(self, reward: float, outcome: Any = None, ticket: int | None = None) -> None:
@@ -147,6 +154,11 @@ class Tuner(Saving, ABC):
         with ALONE:
             self._check_process("tell()")
             tickets = self._tickets.open
+            if type(ticket) is int and ticket in self._tickets.left_out:
+                raise TunerError(
+                    f"{name}: found the ticket {ticket} of {short(self._tickets.left_out[ticket])}, which the space "
+                    "leaves out since change(), expected one of a configuration in it"
+                )
             if type(ticket) is not int or ticket not in tickets:
                 raise TunerError(
                     f"{name}: found the ticket {short(ticket)}{'' if type(ticket) is int else ' (not an int)'}, "
@@ -164,7 +176,7 @@ class Tuner(Saving, ABC):
                 self._tell(reward, outcome)
                 self._asked = False
             else:
-                now = _remembered(self)
+                now = remembered(self)
                 vars(self).update(tickets[ticket])
                 try:
                     self._tell(reward, outcome)
@@ -183,39 +195,6 @@ class Tuner(Saving, ABC):
             raise TunerError(f"{type(self).__name__}: found the reward {short(reward)}, expected a finite number")
         return min(max(converted, _LOWEST), LARGEST)
 
-    def learn(self, history: Iterable[tuple[Configuration, float]]) -> None:
-        """Learn from a log, oldest first, what configurations have earned; called once, before the first ask.
-
-        Each pair counts as one ask and its reward. Raises TunerError, and learns nothing, if the tuner cannot, was
-        asked already, has learnt a log (also before the state was saved that it restored), or a pair is wrong.
-        """
-        name = type(self).__name__
-        if not self._started:
-            self._refuse_call("learn()")
-        if not self.learns_history:
-            raise TunerError(
-                f"{name}: found a history, expected none: what it learns from a reward depends on how it drew that "
-                "configuration"
-            )
-        if self._asked is not None:
-            raise TunerError(
-                f"{name}: found a history after the first ask, or a second one, expected a single history before "
-                "the first ask"
-            )
-        check = ConfigurationCheck(self._given["space"], self.leaves_space)
-        pairs = []
-        for place, (configuration, reward) in enumerate(history):
-            try:
-                pairs.append((check.read(configuration).copy(), self._checked(reward, None)))
-                self._check_known(pairs[-1][0])
-            except (ValueError, TunerError) as error:
-                text = str(error).removeprefix(f"{name}: ")
-                raise TunerError(f"{name}: history, pair {place + 1}: {text}") from None
-        for configuration, reward in pairs:
-            self._as_asked(configuration)
-            self._asked = False
-            self._tell(reward, None)
-
     @property
     def wish(self) -> Wish:
         """What it would like to be told beside the reward, once it was started; it works without."""
@@ -229,13 +208,6 @@ class Tuner(Saving, ABC):
         """Return the probabilities of the next ``ask`` by the name of what is drawn, if the tuner has any."""
         return {}
 
-    def _check_known(self, configuration: Configuration) -> None:
-        """Raise TunerError if it cannot learn from a reward of this configuration of the space."""
-
-    def _as_asked(self, configuration: Configuration) -> None:
-        """Set what an ask that returns this configuration would set."""
-        raise NotImplementedError
-
     @abstractmethod
     def _start(self, problem: Problem, seeds: Seeds) -> None: ...
 
@@ -244,14 +216,6 @@ class Tuner(Saving, ABC):
 
     @abstractmethod
     def _tell(self, reward: float, outcome: Any) -> None: ...
-
-
-def _remembered(tuner: Tuner) -> dict[str, Any]:
-    """Return what a tuner remembers of its latest ask; arrays and containers are copied."""
-    memory = {name: getattr(tuner, name) for name in tuner.remembers or ()}
-    return {
-        name: value.copy() if isinstance(value, np.ndarray | dict | list) else value for name, value in memory.items()
-    }
 
 
 _LOWEST = -LARGEST
@@ -266,6 +230,7 @@ class CandidateTuner(Tuner):
 
     searches: ClassVar[tuple[str, ...]] = ("candidates",)
     remembers: ClassVar[tuple[str, ...] | None] = ("_chosen",)
+    heeds: ClassVar[tuple[str, ...]] = ("when", "excluded")
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
         self._candidates = problem.space.product()
@@ -277,11 +242,11 @@ class CandidateTuner(Tuner):
         return self._candidates[self._chosen]
 
     def _check_known(self, configuration: Configuration) -> None:
-        if configuration not in self._candidates:
+        if self._given["space"].settled(configuration) not in self._candidates:
             raise TunerError(f"found {configuration}, expected one of the {len(self._candidates)} candidates")
 
     def _as_asked(self, configuration: Configuration) -> None:
-        self._chosen = self._candidates.index(configuration)
+        self._chosen = self._candidates.index(self._given["space"].settled(configuration))
 
     @abstractmethod
     def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:

@@ -46,6 +46,7 @@ class Random(Tuner):
     """Draw every hyper-parameter uniformly, from its interval if it has one, else from its candidates."""
 
     label: ClassVar[str] = "Random each round"
+    heeds: ClassVar[tuple[str, ...]] = ("excluded",)
     remembers: ClassVar[tuple[str, ...] | None] = ()
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:

@@ -94,6 +94,21 @@ class ChangepointBelief:
         """
         return int(choose(self.arrays, beta, uniform))
 
+    def draws(self, n: int, rng: np.random.Generator) -> Array:
+        """Draw expected values of all points at present, shape (n, points), shape (0, points) without hypotheses."""
+        born, left = self.n_hypotheses, self.left
+        if not born:
+            return np.empty((0, self.arrays.means.shape[2]))
+        _, means, covariances, log_weights, variances = (array[left] for array in self.arrays[:5])
+        weights = np.exp(log_weights[:, :born] - log_weights[:, :born].max()).ravel()
+        parts = []
+        for place, number in enumerate(rng.multinomial(n, weights / weights.sum())):
+            prior, hypothesis = divmod(place, born)
+            values, vectors = np.linalg.eigh(covariances[prior, hypothesis] * variances[prior])
+            root = vectors * np.sqrt(np.maximum(values, 0.0))
+            parts.append(means[prior, hypothesis] + rng.standard_normal((number, len(values))) @ root.T)
+        return np.concatenate(parts)
+
     def learn(self, place: int, value: float, chance: float) -> float:
         """Learn a point's value, clipped to +-1e100; return its error under the likeliest hypothesis, 0 without any.
 

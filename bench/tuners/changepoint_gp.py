@@ -13,6 +13,7 @@ from bench.space import Configuration, Space
 from bench.tuners.base import Problem, Tuner, Wish
 from bench.tuners.changepoint_belief import ChangepointBelief
 from bench.tuners.changepoint_kernels import OUTLIER
+from bench.tuners.recommendation import Draws
 from bench.tuners.space_points import distance, points
 from bench.tuners.tickets import ALONE
 
@@ -98,6 +99,7 @@ class ChangepointGP(Tuner):
     label: ClassVar[str] = "Changepoint GP"
     remembers: ClassVar[tuple[str, ...] | None] = ("_chosen",)
     learns_history: ClassVar[bool] = True
+    heeds: ClassVar[tuple[str, ...]] = ("when", "excluded")
 
     points: Annotated[int, Field(ge=2)] = 20
     length: PositiveFloat = 0.4
@@ -161,6 +163,13 @@ class ChangepointGP(Tuner):
         within = variances[:, None, None] * np.einsum("phkk->phk", covariances[:, :n])
         deviations = np.sqrt((weights * (np.maximum(within, 0.0) + (means - mean) ** 2)).sum(axis=(0, 1)))
         return list(zip(map(dict, self._configurations), mean.tolist(), deviations.tolist(), strict=True))
+
+    def _belief(self, n: int, rng: np.random.Generator) -> Draws:
+        """What it expects at present, from rewards alone: a hypothesis by its weight, then its Gaussian process."""
+        draws = self._by_rewards.draws(n, rng)
+        if not len(draws):
+            raise TunerError(f"{type(self).__name__}: found no belief yet, expected a few rewards that differ")
+        return self._configurations, draws
 
     def _ask(self) -> Configuration:
         if not self._by_rewards.n_hypotheses:

@@ -7,10 +7,7 @@ from pydantic import Field, PositiveFloat
 from bench.component import component
 from bench.tuners.base import Problem
 from bench.tuners.finite_gp import FiniteGP, logarithmic
-from bench.tuners.time_varying_gp import KalmanFilter
-
-_SIGNALS = (3.0, 0.3, 30.0)
-"""Variances of the function among which the likeliest is chosen, as in `bench.tuners.time_varying_gp.TVGPUCB`."""
+from bench.tuners.time_varying_gp import SIGNALS, KalmanFilter, likeliest
 
 
 class BlockFilter(KalmanFilter):
@@ -81,7 +78,7 @@ class RestartingGP(FiniteGP):
     noise: Literal["told", "estimated"] = "told"
 
     def _begin(self, correlations: np.ndarray, problem: Problem) -> None:
-        signals = _SIGNALS if self.signal == "estimated" else (self.signal,)
+        signals = SIGNALS if self.signal == "estimated" else (self.signal,)
         self._filters = [BlockFilter(signal * correlations) for signal in signals]
         self._likeliest = 0
         self.restarts = 0
@@ -101,11 +98,7 @@ class RestartingGP(FiniteGP):
         return mean + logarithmic(self._filter.n_rewards + 1) * self.noise_std * np.sqrt(variance)
 
     def _learn(self, chosen: int, reward: float) -> None:
-        for each in self._filters:
-            each.observe(chosen, reward)
-        if len(self._filters) > 1:
-            variance = self._noise**2 if self.noise == "told" else None
-            self._likeliest = int(np.argmax([each.log_likelihood(variance) for each in self._filters]))
+        self._likeliest = likeliest(self._filters, chosen, reward, self._noise if self.noise == "told" else None)
 
     def _restart(self) -> None:
         self.restarts += 1
@@ -121,10 +114,10 @@ class EventTriggeredGPUCB(RestartingGP):
     |y - m| > c (s + noise), c^2 = 2 ln(2 pi_t / delta), pi_t = pi^2 t^2 / 6. The reward that triggers is the first of
     the new data. See `RestartingGP` for the bounds and the scale.
     Source: Brunzema, von Rohr, Solowjow and Trimpe 2025 (ET-GP-UCB); the bound is that of two authors' later code
-    (antoHolz/ETSO, bbcccde of 2024-05-21, there with s tripled and the error quadrupled for safety, and delta 0.01);
-    the repository of the paper (brunzema/et-bo, 13f1cd9 of 2025-01-20) holds no code. Assumed: delta; what becomes of
-    the reward that triggers; that t counts all rewards of the block; the paper's least and largest distances between
-    resets, for which we have no values, are left out. Ours: the variance s^2 has that of the estimated mean; with
+    (antoHolz/ETSO, bbcccde of 2024-05-21; there s is tripled, the error quadrupled, and delta is 0.01); the repository
+    of the paper (brunzema/et-bo, 13f1cd9 of 2025-01-20) holds no code. Assumed: delta; that the reward that triggers
+    is kept; that t counts all rewards of the block. Left out: the paper's least and largest distances between resets,
+    for which we have no values. Ours: the variance s^2 has that of the estimated mean; with
     ``noise`` estimated from n errors, c^2 is n (exp(c^2 / n) - 1), about the same chance under Student's t.
 
     Parameters

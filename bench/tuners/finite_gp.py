@@ -32,6 +32,7 @@ class FiniteGP(Tuner):
 
     remembers: ClassVar[tuple[str, ...] | None] = ("_chosen",)
     learns_history: ClassVar[bool] = True
+    heeds: ClassVar[tuple[str, ...]] = ("when", "excluded")
 
     points: Annotated[int, Field(ge=2)] = 20
     length: PositiveFloat = 0.4

@@ -8,6 +8,7 @@ from bench.arm_means import ArmMeans
 from bench.component import component
 from bench.seeding import Seeds
 from bench.tuners.base import CandidateTuner, Problem
+from bench.tuners.recommendation import Draws, refuse_untried
 
 
 @component
@@ -49,6 +50,13 @@ class GaussianTS(CandidateTuner):
         freedom = arms.counts + 2.0 * self.prior - 1.0
         deviations = np.sqrt(self._squares / (arms.counts * freedom))
         return int((arms.means + deviations * self._rng.standard_t(freedom)).argmax())
+
+    def _belief(self, n: int, rng: np.random.Generator) -> Draws:
+        arms = self._arms
+        refuse_untried(type(self).__name__, int((arms.counts < self._trials).sum()), len(arms.counts))
+        freedom = arms.counts + 2.0 * self.prior - 1.0
+        deviations = np.sqrt(self._squares / (arms.counts * freedom))
+        return self._candidates, arms.means + deviations * rng.standard_t(freedom, (n, len(freedom)))
 
     def _tell(self, reward: float, outcome: Any) -> None:
         before = reward - self._arms.means[self._chosen]

@@ -30,6 +30,7 @@ class OptunaTuner(Tuner):
     requires: ClassVar[tuple[str, ...]] = ("optuna",)
     remembers: ClassVar[tuple[str, ...] | None] = ("_number",)
     learns_history: ClassVar[bool] = True
+    heeds: ClassVar[tuple[str, ...]] = ("when",)
     unsaved: ClassVar[tuple[str, ...]] = ("_study",)
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:

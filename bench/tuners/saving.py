@@ -29,6 +29,7 @@ class Saving:
     unsaved: ClassVar[tuple[str, ...]] = ()
     """Attributes that no state holds; ``_rebuild`` sets them."""
 
+    remembers: ClassVar[tuple[str, ...] | None]
     _started: bool
     _tickets: Tickets
     _given: dict[str, Any]
@@ -82,8 +83,13 @@ class Saving:
                 raise TunerError(
                     f"{name}: found a checksum that is not that of the other keys, expected the state as it was saved"
                 )
-            _check_goes_on(name, self._restored(name, saved))
-            restored = self._restored(name, saved)
+            try:
+                _check_goes_on(name, self._restored(name, saved))
+                restored = self._restored(name, saved)
+            except RecursionError:
+                raise TunerError(
+                    f"{name}: found values inside of each other too deep, expected the state as it was saved"
+                ) from None
             vars(self).clear()
             vars(self).update(vars(restored))
 
@@ -105,7 +111,9 @@ class Saving:
         for place, pair in enumerate(saved["tickets"]):
             if type(pair) is not list or len(pair) != 2 or type(pair[0]) is not int:
                 raise TunerError(f"{name}: tickets[{place}]: found {short(pair)}, expected a number and what it keeps")
-            opened[pair[0]] = reader.read(pair[1], f"tickets[{place}]")
+            opened[pair[0]] = memory = reader.read(pair[1], f"tickets[{place}]")
+            if type(memory) is not dict or memory.keys() != {*(self.remembers or ())}:
+                raise TunerError(f"{name}: tickets[{place}]: found {short(pair)}, expected what the tuner remembers")
         restored = copy.copy(self)
         for key in vars(self).keys() - self._not_state():
             del vars(restored)[key]
@@ -135,6 +143,7 @@ class Saving:
             "space": {parameter.name: asdict(parameter) for parameter in problem.space.parameters},
             "horizon": problem.horizon,
             "rounds": problem.total_rounds,
+            **({"excluded": problem.space.excluded} if problem.space.excluded else {}),
         }
         try:
             plain: dict[str, Any] = json.loads(json.dumps(identity, default=_plain, allow_nan=False))

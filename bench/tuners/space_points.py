@@ -25,21 +25,26 @@ def points(
     candidates; one with fewer than three gets even steps of its interval as well. Of more than 128 combinations, 128
     are drawn that are spread evenly over each hyper-parameter (a Latin hypercube).
 
+    What is left out is no point, and of points that differ only in what does not count (``when``) there is one.
+
     The correlation is the product over the hyper-parameters of (1 + s) exp(-s) with s = sqrt(3) distance / length,
     distances in units of the interval. Values that have no place on an interval are unrelated to others.
     """
     several = max(_ENOUGH, round(64 ** (1.0 / space.dim)))
     axes = [_axis(parameter, n_even if space.dim == 1 else several, space.dim > 1) for parameter in space.parameters]
     places = _combinations([len(values) for values, _ in axes], rng)
+    configurations = [
+        {name: values[i] for name, (values, _), i in zip(space.names, axes, place, strict=True)} for place in places
+    ]
+    if not space.is_plain:
+        kept = space.distinct(configurations)
+        places, configurations = places[kept], [space.settled(configurations[place]) for place in kept]
     correlations = np.ones((len(places), len(places)))
     for d, (_, units) in enumerate(axes):
         own = np.equal.outer(places[:, d], places[:, d]).astype(float)
         distance = math.sqrt(3.0) * np.abs(np.subtract.outer(units, units))[np.ix_(places[:, d], places[:, d])] / length
         related = (1.0 + distance) * np.exp(-distance)
         correlations *= np.where(np.isnan(distance), own, related)
-    configurations = [
-        {name: values[i] for name, (values, _), i in zip(space.names, axes, place, strict=True)} for place in places
-    ]
     return configurations, correlations
 
 
@@ -61,6 +66,8 @@ def _axis(parameter: HyperParameter, n_even: int, several: bool) -> tuple[list[A
 def distance(space: Space, one: Configuration, other: Configuration) -> float:
     """Return how far two configurations are apart, in units of the intervals; values without a place are 1 apart."""
     total = 0.0
+    if not space.is_plain:
+        one, other = space.settled(one), space.settled(other)
     for parameter in space.parameters:
         a, b = one[parameter.name], other[parameter.name]
         apart = abs(_unit(parameter, a) - _unit(parameter, b))

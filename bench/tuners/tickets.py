@@ -25,6 +25,7 @@ class Tickets:
     def __init__(self) -> None:
         self.process = os.getpid()
         self.open: dict[int, Any] = {}
+        self.left_out: dict[int, Any] = {}
         self._first = self._next = 0
 
     def issue(self, memory: Any) -> int:

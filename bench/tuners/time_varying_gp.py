@@ -1,5 +1,6 @@
 import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 _SHARES = (0.001, 0.0, 0.0001, 0.01, 0.1)
 """Values of eps among which the likeliest is chosen; the first while all are alike."""
 
-_SIGNALS = (3.0, 0.3, 30.0)
+SIGNALS = (3.0, 0.3, 30.0)
 """Likewise the variances of the function: those of `bench.tuners.changepoint_gp.ChangepointGP`."""
 
 
@@ -107,6 +108,15 @@ def _step(
             covariance[i, j] = (1.0 - eps) * (covariance[i, j] - gain * column[j]) + eps * prior[i, j]
 
 
+def likeliest(filters: Sequence[KalmanFilter], chosen: int, reward: float, noise: float | None) -> int:
+    """Let each filter learn a reward; return the index of the likeliest. ``noise``: standard deviation, if known."""
+    for each in filters:
+        each.observe(chosen, reward)
+    if len(filters) == 1:
+        return 0
+    return int(np.argmax([each.log_likelihood(None if noise is None else noise**2) for each in filters]))
+
+
 @component
 class ForgettingGP(FiniteGP):
     """GP-UCB that forgets: the largest mean + sqrt(beta_t) deviation of a filter is played, beta_t = 0.8 ln(4 t).
@@ -177,16 +187,12 @@ class TVGPUCB(ForgettingGP):
     def _begin(self, correlations: np.ndarray, problem: Problem) -> None:
         super()._begin(correlations, problem)
         shares = _SHARES if self.eps == "estimated" else (self.eps,)
-        signals = _SIGNALS if self.signal == "estimated" else (self.signal,)
+        signals = SIGNALS if self.signal == "estimated" else (self.signal,)
         self._filters = [KalmanFilter(signal * correlations, share) for signal in signals for share in shares]
         self._likeliest = 0
 
     def _learn(self, chosen: int, reward: float) -> None:
-        for each in self._filters:
-            each.observe(chosen, reward)
-        if len(self._filters) > 1:
-            variance = self._noise**2 if self.noise == "told" else None
-            self._likeliest = int(np.argmax([each.log_likelihood(variance) for each in self._filters]))
+        self._likeliest = likeliest(self._filters, chosen, reward, self._noise if self.noise == "told" else None)
 
     @property
     def _filter(self) -> KalmanFilter:

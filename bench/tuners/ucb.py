@@ -9,6 +9,7 @@ from bench.arm_means import ArmMeans
 from bench.component import component
 from bench.seeding import Seeds
 from bench.tuners.base import CandidateTuner, Problem
+from bench.tuners.recommendation import Draws, refuse_untried
 
 
 @component
@@ -33,6 +34,13 @@ class UpperBoundTuner(CandidateTuner):
 
     def _tell(self, reward: float, outcome: Any) -> None:
         self._arms.learn(self._chosen, reward)
+
+    def _belief(self, n: int, rng: np.random.Generator) -> Draws:
+        """The mean of each candidate is normal around that of its rewards, with the problem's noise and no prior."""
+        arms = self._arms
+        refuse_untried(type(self).__name__, int((arms.counts == 0).sum()), len(arms.counts))
+        errors = self._given["problem"].noise_std / np.sqrt(arms.counts)
+        return self._candidates, arms.means + errors * rng.standard_normal((n, len(errors)))
 
     @property
     def upper_bounds(self) -> np.ndarray:

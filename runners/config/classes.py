@@ -49,11 +49,6 @@ def is_users(file: str) -> bool:
     return bool(file) and not file.startswith(_NOT_THE_USERS) and not any(place in file for place in _INSTALLED)
 
 
-def target_of(cls: type) -> str:
-    """Return the dotted path that settings name a class by as ``_target_``."""
-    return f"{cls.__module__}.{cls.__qualname__}".replace("<locals>.", "")
-
-
 def import_class(part: str, settings: Any) -> type:
     """Return the class that ``_target_`` of a part's settings names. Raises ConfigError if it is none for this part."""
     target = settings.get("_target_") if isinstance(settings, dict) else None
@@ -176,7 +171,6 @@ OPTIONAL = ("obp", "optuna", "scikit-learn", "scikit-optimize", "torch")
 
 @lru_cache(maxsize=256)
 def version(name: str) -> str | None:
-    """Return the version of an installed package; None if it is not installed."""
     try:
         package = importlib.metadata.distribution(name)
     except importlib.metadata.PackageNotFoundError:
@@ -235,6 +229,5 @@ def describe(error: BaseException) -> str:
 
 
 def _round_of(error: BaseException) -> str:
-    """Return the round and configuration at which the loop was left by an error; the loop notes them on it."""
     notes = (str(note) for note in getattr(error, "__notes__", ()))
     return next((f"{note}: " for note in notes if note.startswith("round ")), "")

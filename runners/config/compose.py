@@ -174,7 +174,6 @@ def _checked(
 
 
 def _defaults() -> dict[str, str]:
-    """Return the choice of each group that nobody chooses otherwise."""
     lines = (line for line in read("config")["defaults"] if isinstance(line, dict))
     return {key: name for line in lines for key, name in line.items() if key in GROUPS}
 
@@ -231,7 +230,6 @@ _REFERENCE = re.compile(r"\$\{([\w.]+)\}")
 
 
 def _resolved(value: Any, settings: Mapping[str, Any], key: str = "") -> Any:
-    """Return settings with each ``${key}`` replaced by the value at that key."""
     if isinstance(value, dict):
         return {name: _resolved(item, settings, f"{key}.{name}".lstrip(".")) for name, item in value.items()}
     if isinstance(value, list):

@@ -163,7 +163,6 @@ class Experiment:
 
     @cached_property
     def tokens(self) -> dict[str, str]:
-        """What tells classes that no path names from all others, by part."""
         return {part: token_of(cls) for part, cls in self.handed.items()}
 
     @cached_property
@@ -173,7 +172,6 @@ class Experiment:
 
     @cached_property
     def code(self) -> Code:
-        """The modules and packages that its parts are made of."""
         return code_of(self.classes)
 
     @property
@@ -282,7 +280,6 @@ def _check_finite(key: str, values: Sequence[Any]) -> None:
 
 
 def run_repetition(experiment: Experiment, repetition: int) -> Trace:
-    """Run one repetition with fresh parts."""
     settings = experiment.settings
     task, tuner = build(experiment)
     return run(task, tuner, rounds=settings["horizon"], seeds=Seeds(settings["seed"], repetition))

@@ -219,7 +219,6 @@ def by_reading(figure: "Figure", runs: Sequence[Any]) -> dict[str, list[int]]:
 
 
 def without_reading(run: LabelledRun) -> LabelledRun:
-    """Return an experiment with the labels that it has under the first reading."""
     return replace(run, labels={axis: label for axis, label in run.labels.items() if axis != READING})
 
 

@@ -38,11 +38,7 @@ def filled(name: str) -> dict[str, Any]:
         figure.setdefault("looks", read(f"looks/{figure['paper']}"))
     figure["claims"] = [claim for template in figure.get("claims", []) for claim in claims_for_each(template)]
     if "published" in figure:
-        labels: dict[str, dict[str, None]] = {}
-        for block in figure.get("runs", []):
-            for axis, entry in block.items():
-                labels.setdefault(axis, {}).update(dict.fromkeys(labels_of(entry)))
-        figure["published"] = published(figure["paper"], figure["published"], labels)
+        figure["published"] = published(figure["paper"], figure["published"])
         of_paper = load_paper(figure["paper"])["settings"]
         if not {"published_repetitions", "repetitions"} & figure.keys() and "repetitions" not in of_paper:
             raise ConfigError(

@@ -112,7 +112,6 @@ def _least(*values: Any) -> Any:
 
 
 def register() -> None:
-    """Let Hydra read configurations from here."""
     for plugin in (Groups, _SearchPath):
         Plugins.instance().register(plugin)
 

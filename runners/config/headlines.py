@@ -47,6 +47,5 @@ def _check(reference: str, where: str, figures: Sequence[str], claims_of: Callab
 
 
 def _claims(paper: str, figure: str) -> list[str]:
-    """Return the ids of a figure's claims."""
     with placed(f"figure/{paper}/{figure}"):
         return [str(given.get("id")) for given in filled(f"{paper}/{figure}")["claims"]]

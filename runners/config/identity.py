@@ -120,7 +120,6 @@ def _imported(name: str) -> Any:
 
 
 def _of_module(name: str) -> str:
-    """Return the digest of a module's file."""
     if name == "bench":
         return _of_bench()
     found = digest(Path(file_of(name)).read_bytes(), 20)

@@ -38,7 +38,6 @@ def _named_files(settings: Mapping[str, Any], cls: type) -> list[Path]:
 
 
 def _files(value: Any) -> Iterator[Path]:
-    """Yield the files that a setting names, in any depth."""
     if isinstance(value, dict | list):
         for item in value.values() if isinstance(value, dict) else value:
             yield from _files(item)

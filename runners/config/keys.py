@@ -1,4 +1,4 @@
-"""The keys of a figure's file, by kind of figure and of claim, and the columns of files of results, as declared."""
+"""The keys of figures, by kind of figure and of claim, and of headlines; the columns of files of results."""
 
 import importlib
 import pkgutil
@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 
 import bench.papers
 import bench.report.kinds
+from bench.audit.headlines import Headline
 from bench.columns import FILES
 from bench.report.asked import Asked
 from bench.report.claims.base import CaseClaim
@@ -22,6 +23,7 @@ Key = tuple[str, Any, Any]
 ABOUT = {
     "kind": "The kinds of figures, key `kind` of a figure's file. `any`: the keys of every kind.",
     "claim": "The kinds of claims, key `kind` of a claim. `any`: the keys of every kind.",
+    "headline": "The entries of a paper's headlines.yaml, and the numbers that a finding may name.",
     "column": "The files of results that have the same columns for every figure.",
 }
 
@@ -43,6 +45,8 @@ def described(group: str) -> dict[str, Any]:
     """Return the entries of a group by name: classes, or for files their columns."""
     if group == "column":
         return dict(FILES)
+    if group == "headline":
+        return {"any": Headline}
     if group == "kind":
         return {"any": Asked, **figure_kinds()}
     own = {name: claim for kind in figure_kinds().values() for name, claim in kind.claim_kinds.items()}

@@ -21,7 +21,6 @@ def one_of(found: str, valid: Iterable[str]) -> str:
 
 
 def no_override(word: str) -> str:
-    """Say what is expected in place of a word that Hydra cannot read."""
     key, _, value = word.partition("=")
     lists = f": {key}=[1,2] for a list, {key}={{a:1}} for values with keys" if value[:1] in {"(", "[", "{"} else ""
     return f"{word}: found no valid override, expected key=value{lists}"

@@ -3,10 +3,9 @@
 import itertools
 import re
 import reprlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from functools import cache
-from types import MappingProxyType
 from typing import Any
 
 from bench.errors import ConfigError
@@ -124,10 +123,8 @@ def _keys(pattern: str) -> list[str]:
     return ["".join(words) for words in itertools.product(*parts)]
 
 
-def published(
-    paper: str, wanted: Mapping[str, Any], figure_labels: Mapping[str, Collection[str]] = MappingProxyType({})
-) -> list[dict[str, Any]]:
-    """Return the numbers of a paper's table that a figure shows, given the figure's labels by axis.
+def published(paper: str, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the numbers of a paper's table that a figure shows.
 
     ``wanted`` has ``table``, its name; for each axis of the table whose labels in the figure are others, the figure's
     labels, each with the table's label or with several, of which the first that has a number counts; and for other axes
@@ -145,8 +142,6 @@ def published(
             raise ConfigError(f"{name}: found the key '{key}', {one_of(key, _TABLE)}", at=[key])
         axes: list[str] = expect(list, table.get("axes"), f"{name}.axes")
         numbers = dict(_numbers(table.get("values"), axes, name))
-        for at, axis in enumerate(axes):
-            _check_order(name, axis, {cell[at] for cell in numbers}, figure_labels)
     labels = [_labels(axis, wanted.get(axis), [cell[at] for cell in numbers]) for at, axis in enumerate(axes)]
     others = {axis: label for axis, label in wanted.items() if axis != "table" and axis not in axes}
     entries = []
@@ -198,14 +193,3 @@ def _numbers(values: Any, axes: list[str], table: str, *labels: str) -> Iterator
         return
     for label, inner in values.items():
         yield from _numbers(inner, axes, table, *labels, str(label))
-
-
-def _check_order(table: str, axis: str, labels: set[str], figure_labels: Mapping[str, Collection[str]]) -> None:
-    """Refuse labels of another axis of the figure: the axes of a table stand in the order of its levels."""
-    for other, known in figure_labels.items():
-        if other != axis and labels <= set(known) and not labels & set(figure_labels.get(axis, ())):
-            raise ConfigError(
-                f"{table}.axes: found {', '.join(sorted(labels))} as labels of '{axis}', but the figure has them on "
-                f"'{other}', expected the axes in the order of the levels below values, outermost first",
-                at=["axes"],
-            )

@@ -187,7 +187,6 @@ def _comment(group: str, choice: str) -> tuple[str, str]:
 
 
 def _line(group: str, choice: str) -> str:
-    """Return in one line what a choice is."""
     if group in ABOUT_KEYS:
         found = described(group)[choice]
         return ", ".join(found) if group == "column" else _text(found).split("\n\n")[0]
@@ -242,11 +241,12 @@ def _type(kind: Any) -> str:
 
 
 def _able(tuner: Any) -> str:
-    """Return what else a tuner can, as its class declares it."""
     able = {
         "tune several hyper-parameters at once": tuner.multiple,
         "take rewards that come late": tuner.remembers is not None,
-        "start from what was played before": tuner.learns_history,
+        "start from what was played before, and go on in another space": tuner.learns_history,
+        "pass over settings that do not count (`when`)": "when" in tuner.heeds,
+        "leave out combinations of values (`Space.without`)": "excluded" in tuner.heeds,
     }
     words = [word for word, is_so in able.items() if is_so]
     return f"It can {'; '.join(words)}." if words else ""
@@ -257,7 +257,6 @@ def _list(items: Iterator[str]) -> str:
 
 
 def _yaml(value: Any) -> str:
-    """Return a value in one line, as in a configuration."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_yaml(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):

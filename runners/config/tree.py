@@ -209,7 +209,6 @@ def merge(settings: dict[str, Any], changes: Mapping[str, Any], *, add: bool = F
 
 
 def nested(key: str, value: Any) -> dict[str, Any]:
-    """Return a mapping that holds a value at a dotted key."""
     for name in reversed(key.split(".")):
         value = {name: value}
     return dict(value)

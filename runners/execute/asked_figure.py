@@ -79,7 +79,6 @@ class AskedFigure:
         return self.most is not None and not (further and (self.readings_up_to or self.most) <= STEP)
 
     def experiments(self) -> list[LabelledRun]:
-        """Return the experiments that it asks for first."""
         return self.runs or expand(self.figure, self.scale, list(self.extra), readings=self.readings)
 
     def committed(self) -> Path | None:

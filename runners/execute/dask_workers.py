@@ -13,8 +13,7 @@ from typing import Any
 from bench.errors import ConfigError, one_line
 from bench.packages import how_to_install
 from runners.config.runner import Runner
-from runners.execute.call import Call, Makes
-from runners.execute.limits import set_up
+from runners.execute.limits import Call, Makes, set_up
 
 CONNECT_SECONDS = 15
 _WORKERS_SECONDS = 120

@@ -8,7 +8,7 @@ from typing import Any
 from bench.errors import TaskError
 from runners.config.experiment import Experiment
 from runners.config.runner import Runner
-from runners.execute.call import Call, WorkerDiedError
+from runners.execute.limits import Call, WorkerDiedError
 from runners.execute.progress import Progress
 from runners.execute.repetition import Answer, RepetitionId, check_correctable, failed, own_names, repeat
 from runners.execute.workers import calls, workers

@@ -111,7 +111,6 @@ class FigureRun:
         self.new += counts and answer.status == "new" and self._may_add
 
     def measure(self) -> None:
-        """Measure the seconds of its runs, where they are its result."""
         for run_id, result in measure(self.runs, self.store, timed_part(self.asked.figure)).items():
             self.new += len(result.new)
             self.failed |= {(run_id, number): error for number, error in result.failed.items()}
@@ -270,5 +269,4 @@ def all_failed(failed: dict[RepetitionId, str], store: Store) -> str:
 
 
 def timed_part(figure: Figure) -> Part:
-    """Return what of a run a figure of timings measures."""
     return figure.part if isinstance(figure, Timing) else "run"

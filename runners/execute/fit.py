@@ -12,8 +12,7 @@ from bench.seeding import Seeds
 from bench.tasks.base import Task
 from runners.config.experiment import Experiment, build
 from runners.config.runner import Runner
-from runners.execute.call import Call
-from runners.execute.limits import TimeOverError, raise_if_stopped, time_limit
+from runners.execute.limits import Call, TimeOverError, raise_if_stopped, time_limit
 from runners.execute.repetition import check_correctable
 from runners.execute.workers import calls, workers
 

@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import timedelta
 from threading import Event, Thread
 from typing import Any
@@ -55,8 +55,9 @@ class Progress:
             yield
             return
         self._start, self._shown, is_last_shown = time.monotonic(), 0.0, True
+        showing: AbstractContextManager[Any] = nullcontext()
         if display := _display():
-            showing, self._say = nullcontext(), self._on_page(display)
+            self._say = self._on_page(display)
         elif sys.stderr.isatty():
             showing = _rich()
         else:

@@ -100,6 +100,5 @@ def check_correctable(experiment: Experiment, limit: float | None = None) -> Non
 
 
 def own_names(experiment: Experiment) -> str:
-    """Return the parts of an experiment that are of a user's own classes, or all."""
     own = {part: cls for part, cls in experiment.classes.items() if not is_suites(cls)} or experiment.classes
     return ", ".join(f"{part} {cls.__name__}" for part, cls in own.items())

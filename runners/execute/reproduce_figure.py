@@ -64,7 +64,6 @@ def reproduce_figures(
 
 
 def _written(fan: FanOut, board: "_Board", count: int) -> Iterator[WrittenFigure]:
-    """Run what the open figures ask for, and yield each figure as it is written."""
     finished = 0
     for answer in fan.answers():
         if isinstance(answer, Answer):
@@ -92,7 +91,6 @@ class _Board:
 
     @property
     def open_cases(self) -> int:
-        """Number of cases for which repetitions are added until they are decided."""
         return sum(run.open_cases for run in self._open)
 
     def open(self, runs: Sequence[FigureRun]) -> list[Experiment]:

@@ -135,7 +135,7 @@ def _compare(store: Store, items: Sequence[Repetition], errors: dict[tuple[str, 
     for run, number in items:
         run_id = run.experiment.run_id
         if error := errors[run_id, number]:
-            one = Compared(0, 1, f"failed: {error}")
+            one = Compared(1, f"failed: {error}")
         else:
             then = committed[run.key][number]
             one = compare(then, figure, store, run_id, number, same_machine=run.same_machine)

@@ -16,8 +16,7 @@ from typing import Any
 
 from bench.errors import ConfigError, one_line
 from runners.config.runner import Runner
-from runners.execute.call import Call, Makes, WorkerDiedError
-from runners.execute.limits import one_thread, set_up
+from runners.execute.limits import Call, Makes, WorkerDiedError, one_thread, set_up
 
 _QUIET = (
     "A worker stopped while some jobs were given",  # one that has grown large is replaced, which loses nothing

@@ -25,6 +25,7 @@ from runners.execute.written_figure import WrittenFigure
 from runners.results import made_of
 from runners.results.aggregate import Repetitions
 from runners.results.capture import environment, kind_of_machine
+from runners.results.committed import write_repetitions
 from runners.results.derive import Derived, derive, derive_committed, long_tables, thinning
 from runners.results.folder import ENVIRONMENT, MANIFEST, REPETITIONS, SECONDS, ResultFolder
 
@@ -118,7 +119,7 @@ def _write(run: FigureRun) -> tuple[Derived, list[str]]:
         by_key: dict[str, dict[int, Any]] = {}
         for labelled, repetitions in zip(run.runs, kept, strict=True):
             by_key.setdefault(labelled.experiment.key, {}).update(repetitions.kept)
-        result.write_repetitions(thinning(asked.figure), by_key)
+        write_repetitions(run.folder, thinning(asked.figure), by_key)
     result.write(files, manifest, made)
     return derived, [MANIFEST, ENVIRONMENT, *files, SECONDS, *([REPETITIONS] if keeps else [])]
 
@@ -147,10 +148,6 @@ def _files(asked: AskedFigure, derived: Derived, *, has_repetitions: bool) -> di
     repeated = [f"{name}.md" for name in derived.tables]
     files = dict.fromkeys(["readings.csv", "numbers.csv", "curves.csv", "finals.csv", SECONDS, *repeated])
     files |= derived.files() | ({} if has_repetitions else long_tables(derived.results))
-    if figure.readings or figure.published:  # of a paper, which comparisons know nothing of
-        from runners.results.judged import judged_tables
-
-        files |= judged_tables(derived)
     if not asked.is_reference:
         below = notes(derived.results)
         texts = {f"{name}.md": to_markdown(table, figure.heading, below) for name, table in derived.tables.items()}

@@ -140,7 +140,6 @@ def curve_table(runs: Sequence[Repetitions], each: Sequence[str] = ()) -> pd.Dat
 
 
 def _at(kept: Kept, column: str, rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Return a curve at some of its rounds."""
     curve = kept.curves[column]
     return curve if len(rounds) == len(kept.rounds) else curve[np.isin(kept.rounds, rounds)]
 

@@ -56,7 +56,6 @@ class CommittedRepetitions:
             self.mean_seconds = made.get("seconds_per_repetition", {}) | self.mean_seconds
 
     def done(self, key: str) -> set[int]:
-        """Return the numbers of the repetitions of a run."""
         return set(self.runs.get(key, ()))
 
 

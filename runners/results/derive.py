@@ -20,6 +20,7 @@ from bench.report.render import Rendering
 from bench.report.results import Results
 from bench.report.tables import from_csv, to_csv
 from runners.config.figures import by_reading, unfold
+from runners.config.papers import load_paper
 from runners.results.aggregate import Repetitions, curve_table, final_table
 from runners.results.folder import REPETITIONS, SECONDS, ResultFolder
 from runners.results.until_decided import STEP
@@ -37,10 +38,23 @@ class Derived(Rendering):
         self.by_reading = by_reading
 
     def files(self) -> dict[str, bytes]:
-        """Return the tables by file name without those of `long_tables` and `runners.results.judged`."""
-        files = {f"{name}.csv": to_csv(table) for name, table in self.tables.items()}
-        files["claims.csv"] = to_csv(self.claims)
-        return {name: text.encode() for name, text in files.items()}
+        """Return the tables by file name, without those of `long_tables`."""
+        tables = {**self.tables, "claims": self.claims, **self._judged()}
+        return {f"{name}.csv": to_csv(table).encode() for name, table in tables.items()}
+
+    def _judged(self) -> dict[str, Any]:
+        """Return ``readings`` of a figure with several readings, and ``numbers`` of one with published numbers."""
+        figure = self.results.figure
+        is_time = figure.source != "runs" or is_measured(figure.column)
+        has_readings = len(self.by_reading) > 1
+        if not has_readings and (not figure.published or is_time):
+            return {}
+        from bench.audit.readings import render_readings  # which comparisons need nothing of
+
+        size = figure.published_repetitions or figure.repetitions or load_paper(figure.paper)["settings"]["repetitions"]
+        found = render_readings(self.by_reading, size, self.claims)
+        numbers = {"numbers": found.numbers} if len(found.numbers) and not is_measured(figure.column) else {}
+        return ({"readings": found.claims} if has_readings else {}) | numbers
 
 
 def long_tables(results: Results[Figure]) -> dict[str, bytes]:

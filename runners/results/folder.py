@@ -32,21 +32,16 @@ class ResultFolder(ResultFiles):
         return figure.source == "formula" or self.with_runs.has(REPETITIONS)
 
     def own_manifest(self) -> dict[str, Any]:
-        """Return what its own manifest says; empty without one."""
         return read_json(self.path / MANIFEST)
 
     def made(self) -> dict[str, Any]:
         """Return with what and when its runs were made; empty where that is not known."""
         return read_json(self.with_runs.path / ENVIRONMENT)
 
-    def machines(self) -> list[dict[str, Any]]:
-        """Return the kinds of machines that made its repetitions, that of the latest first; empty if not known."""
-        return committed.machines(self.with_runs.path)
-
     @property
     def is_of_this_machine(self) -> bool:
         """Whether this kind of machine made all its repetitions."""
-        return self.machines() == [kind_of_machine(environment())]
+        return committed.machines(self.with_runs.path) == [kind_of_machine(environment())]
 
     def keys(self) -> set[str]:
         """Return the keys of its runs."""
@@ -78,10 +73,6 @@ class ResultFolder(ResultFiles):
         about = {MANIFEST: in_lines(manifest).encode()} if manifest else {}
         about |= {ENVIRONMENT: json.dumps(made, indent=1).encode()} if made else {}
         write_together(self.path, about | dict(files))
-
-    def write_repetitions(self, thinning: Mapping[str, Any], runs: Mapping[str, Mapping[int, Kept]]) -> None:
-        """Write what is kept of repetitions, by key of the run and number; see `write_repetitions` of `committed`."""
-        committed.write_repetitions(self.path, thinning, runs)
 
 
 def in_lines(manifest: Mapping[str, Any]) -> str:

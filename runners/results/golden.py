@@ -13,7 +13,6 @@ from bench.report.figure import Figure
 from runners.config.figures import load_figure
 from runners.results.derive import derive_committed
 from runners.results.folder import ResultFolder
-from runners.results.judged import judged_tables
 from runners.results.pages import overviews
 
 NOISE = 1e-14
@@ -72,8 +71,7 @@ def _compare_result(root: Path, figure: Figure, folder: Path) -> Rederived:
     if not ResultFolder(folder).is_backed(figure):
         return Rederived(unbacked=names)
     derived = derive_committed(figure, folder)
-    tables = derived.files() | judged_tables(derived)
-    files = {f"{where}/{file}": content for file, content in tables.items()}
+    files = {f"{where}/{file}": content for file, content in derived.files().items()}
     compared = _compare_files(root, files, exact=ResultFolder(folder).is_of_this_machine)
     return compared._replace(unbacked=[name for name in names if name not in files])
 

@@ -74,6 +74,5 @@ def _place(folder: Path) -> Path:
 
 
 def _digests(folder: Path, names: Collection[str]) -> dict[str, str | None]:
-    """Return digests of files by name; None of one that is not there."""
     paths = {name: folder / name for name in sorted(names)}
     return {name: digest(path.read_bytes(), 20) if path.is_file() else None for name, path in paths.items()}

@@ -11,7 +11,7 @@ from bench.audit.published import PublishedOverview, published_overview, publish
 from bench.digest import digest
 from bench.errors import BenchError, one_line
 from bench.gallery.build import build
-from bench.gallery.folders import read_paper, read_papers, with_results
+from bench.gallery.folders import read_papers, with_results
 from bench.gallery.overview import overview, overview_text
 from bench.gallery.papers import PaperPage
 from bench.gallery.render import build_own
@@ -59,7 +59,6 @@ def write_gallery(folder: Path) -> tuple[Path, int]:
 
 
 def _of_suite(folder: Path) -> tuple[list[PaperPage], dict[str, str]]:
-    """Return all papers and the pages that are to be written; write the overviews."""
     papers = read_papers(folder, *_configured(user_folder()), figure_names())
     numbers = _published(folder, figure_names())
     names = list(_configured(user_folder())[0])
@@ -73,7 +72,6 @@ def _of_suite(folder: Path) -> tuple[list[PaperPage], dict[str, str]]:
 
 
 def _of_user(folder: Path) -> tuple[list[PaperPage], dict[str, str]]:
-    """Return the papers with figures in a user's folder, and the pages that are to be written."""
     names = sorted(with_results(folder) & set(choices("figure")))
     papers = read_papers(folder, *_read(names))
     return papers, build_own(papers)
@@ -103,12 +101,6 @@ def overviews(folder: Path) -> dict[str, str]:
 def read_pages(folder: Path) -> list[PaperPage]:
     """Return the papers with their results, as far as there are any, for what is said of them beside their pages."""
     return read_papers(folder, *_configured(user_folder()), figure_names())
-
-
-def read_page(folder: Path, paper: str) -> PaperPage:
-    """Return one of the papers with its results, as far as there are any, which takes a fraction of the time."""
-    figures = {name: load_figure(name) for name in figure_names(paper)}
-    return read_paper(folder, paper, figures, _about(paper))
 
 
 def _published(folder: Path, names: Sequence[str]) -> PublishedOverview:
@@ -157,5 +149,4 @@ def _read(names: Iterable[str]) -> tuple[dict[str, Figure], dict[str, dict[str, 
 
 
 def _about(paper: str) -> dict[str, Any]:
-    """Return what the configuration says of a paper, its headlines read."""
     return {**load_paper(paper), "headlines": load_headlines(paper)}

@@ -47,7 +47,6 @@ class CommittedRun(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The figure, such as ``cdt/figure2``."""
         return self.result.rpartition("/")[0]
 
     @property
@@ -119,9 +118,8 @@ def committed_runs(name: str, folder: Path) -> list[CommittedRun]:
 
 
 class Compared(NamedTuple):
-    """How many values of a repetition that was played again are as committed, of how many; the first that is not."""
+    """How many values of a repetition that was played again were compared; the first that is not as committed."""
 
-    equal: int
     values: int
     difference: str = ""
 
@@ -135,7 +133,7 @@ def compare(then: Kept, figure: Figure, store: Store, run_id: str, number: int, 
 def equal_values(then: Kept, now: Kept, tolerance: float = 0.0) -> Compared:
     """Compare what is kept of two repetitions, within a relative tolerance."""
     if then.rounds.tolist() != now.rounds.tolist():
-        return Compared(0, 1, f"rounds: committed {then.rounds[-1]}, now {now.rounds[-1]}")
+        return Compared(1, f"rounds: committed {then.rounds[-1]}, now {now.rounds[-1]}")
     pairs: list[tuple[str, float | str, float | str]] = []
     for name in dict.fromkeys([*then.finals, *now.finals]):
         pairs.append((name, then.finals.get(name, math.nan), now.finals.get(name, math.nan)))
@@ -145,7 +143,7 @@ def equal_values(then: Kept, now: Kept, tolerance: float = 0.0) -> Compared:
         pairs += zip(rounds, values.tolist(), others, strict=True)
     unequal = [(name, a, b) for name, a, b in pairs if not _equal(a, b, tolerance)]
     words = f"{unequal[0][0]}: committed {unequal[0][1]!r}, now {unequal[0][2]!r}" if unequal else ""
-    return Compared(len(pairs) - len(unequal), len(pairs), words)
+    return Compared(len(pairs), words)
 
 
 def _equal(a: float | str, b: float | str, tolerance: float) -> bool:

@@ -4,7 +4,6 @@ import errno
 import json
 import os
 import re
-import stat
 import sys
 import time
 import uuid
@@ -45,7 +44,6 @@ def write_together(folder: Path, files: Mapping[str, bytes | None]) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file as `write_together` does."""
     write_together(path.parent, {path.name: text.encode()})
 
 
@@ -94,11 +92,9 @@ class Store:
         self.root = Path(root).absolute()
 
     def folder(self, run_id: str) -> Path:
-        """Return a run's folder."""
         return self.root / "raw" / run_id
 
     def path(self, run_id: str, repetition: int, suffix: str = ".parquet") -> Path:
-        """Return the path of one of a repetition's files."""
         return self.folder(run_id) / f"rep-{repetition:05d}{suffix}"
 
     def prepare(self, run_id: str, identity: Mapping[str, Any]) -> None:
@@ -124,7 +120,6 @@ class Store:
             raise StoreError(f"{folder}: cannot be read ({error.strerror}), expected a folder") from None
 
     def has(self, run_id: str, repetition: int) -> bool:
-        """Return whether a repetition has a result."""
         path = self.path(run_id, repetition)
         with _readable(path):
             return path.is_file()
@@ -255,17 +250,9 @@ def _read(path: Path) -> bytes | None:
     """Return what is in a file, None if there is none; StoreError if it cannot be read."""
     with _readable(path):
         try:
-            with open(path, "rb", opener=_open_at_once) as file:
-                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                    raise OSError(errno.EINVAL, "Not a regular file")
-                return file.read()
+            return path.read_bytes()
         except (FileNotFoundError, NotADirectoryError):
             return None
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    """Open a file; a pipe in its place does not wait for a writer."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 @contextmanager

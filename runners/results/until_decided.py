@@ -30,7 +30,6 @@ def applies_to(figure: Figure) -> bool:
 
 
 def with_repetitions(runs: Sequence[LabelledRun], numbers: Sequence[int]) -> list[LabelledRun]:
-    """Return the experiments with other numbers of repetitions."""
     return [
         replace(labelled, settings=replace(labelled.settings, repetitions=number))
         for labelled, number in zip(runs, numbers, strict=True)

@@ -14,6 +14,7 @@ from typing import Literal
 
 from bench.critical import Rule, fixed
 from bench.report.claims.quantities import Quantity
+from bench.stats import MIN_REPETITIONS as MIN_REPETITIONS
 from bench.stats import Interval
 
 HOLDS, FAILS, TIE, OPEN, NO_EVIDENCE = "holds", "fails", "tie", "open", "no evidence"
@@ -23,7 +24,6 @@ REMAINS, DOES_NOT_REMAIN = "yes", "no"
 """What the column `holm` says of a verdict after Holm's correction; of one that is no test's own, nothing."""
 NO_INTERVAL = Interval(math.nan, math.nan, math.nan, 0)
 ERROR = 0.05
-MIN_REPETITIONS = 5
 FIRST_LOOK = 10
 """The least number of repetitions where verdicts are looked at repeatedly: the theory is about many."""
 MARGIN = 0.05

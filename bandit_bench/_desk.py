@@ -1,0 +1,158 @@
+"""What a service writes down: a tuner's state and its asks, in one SQLite file."""
+
+import csv
+import io
+import json
+import sqlite3
+from collections.abc import Callable
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bench.configuration_check import ConfigurationCheck
+from bench.errors import BenchError
+from bench.rewards import short
+from bench.space import Configuration
+from bench.tuners.base import Tuner
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS state (id INTEGER PRIMARY KEY CHECK (id = 1), tuner TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS asks (id INTEGER PRIMARY KEY, ticket INTEGER UNIQUE NOT NULL, asked TEXT NOT NULL,
+    configuration TEXT NOT NULL, propensity REAL, told TEXT, reward REAL);
+"""
+
+
+class Desk:
+    """A tuner that was started, its state and its asks in a file that no other process opens meanwhile.
+
+    Raises BenchError if another process has the file open, or it is not of such a tuner.
+    """
+
+    def __init__(self, tuner: Tuner, path: str | Path, margin: float = 0.0) -> None:
+        self.margin = margin
+        tuner.save()  # one that was not started, or cannot be saved, says so
+        space = tuner._given["space"]
+        self._tuner, self._names = tuner, space.names
+        self._check = ConfigurationCheck(space, tuner.leaves_space)
+        self._candidates = space.product() if all(parameter.candidates for parameter in space.parameters) else []
+        self._file = _opened(path)
+        found = self._file.execute("SELECT tuner FROM state").fetchone()
+        try:
+            if found:
+                self._go_on(json.loads(found[0]))
+        except (BenchError, ValueError, RecursionError) as error:
+            raise BenchError(f"{path}: {error}; expected a state that this server has written, or no file") from None
+        self.together([])
+
+    def _go_on(self, saved: Any) -> None:
+        """Restore a state; from one of another space go on with the rewards of its log that lie in this one."""
+        tuner = self._tuner
+        now = tuner._identity()
+        differs = [key for key in ("space", "excluded") if type(saved) is dict and saved.get(key) != now.get(key)]
+        if not differs or not tuner.learns_history or saved.get("class") != now["class"]:
+            tuner.restore(saved)
+            return
+        told = self._file.execute("SELECT configuration, reward FROM asks WHERE told IS NOT NULL ORDER BY told, id")
+        history = [(json.loads(configuration), reward) for configuration, reward in told]
+        waiting = self._file.execute(
+            "SELECT ticket, configuration FROM asks WHERE told IS NULL ORDER BY id DESC LIMIT 10000"
+        )
+        learnt = tuner.change(tuner._given["space"], history, {ticket: json.loads(text) for ticket, text in waiting})
+        print(
+            f"another space: {learnt:,} of {len(history):,} rewards in the file lie in it and were learnt", flush=True
+        )
+
+    def together(self, calls: list[Callable[["Desk"], Any]]) -> list[Any]:
+        """Make calls, and write what they changed, all at once; return answers, or the BenchError of a refused one."""
+        answers: list[Any] = []
+        self._file.execute("BEGIN")
+        for call in calls:
+            try:
+                answers.append(call(self))
+            except BenchError as error:
+                answers.append(error)
+        self._file.execute("INSERT OR REPLACE INTO state VALUES (1, ?)", (json.dumps(self._tuner.save()),))
+        self._file.execute("COMMIT")
+        return answers
+
+    def ask(self) -> dict[str, Any]:
+        chances = self._tuner.probabilities().get("configuration")
+        ticket, proposed = self._tuner.ask_ticket()
+        configuration, propensity = self._check.read(proposed), None
+        if chances is not None and len(chances) == len(self._candidates):
+            propensity = float(chances[self._candidates.index(configuration)])
+        row = (ticket, _now(), json.dumps(configuration), propensity)
+        self._file.execute("INSERT INTO asks (ticket, asked, configuration, propensity) VALUES (?, ?, ?, ?)", row)
+        return {"ticket": ticket, "configuration": configuration}
+
+    def tell(self, ticket: Any, reward: Any) -> dict[str, Any]:
+        """Learn a reward; the same again is no error, since the answer to the first may have been lost."""
+        if type(ticket) is int and abs(ticket) < 2**63:
+            known = self._file.execute("SELECT reward FROM asks WHERE ticket = ?", (ticket,)).fetchone()
+            if known and known[0] is not None and known[0] == reward:
+                return {"learnt": "before"}
+        self._tuner.tell(reward, ticket=ticket or 0)  # without a ticket it would be the latest ask's
+        self._file.execute("UPDATE asks SET reward = ?, told = ? WHERE ticket = ?", (float(reward), _now(), ticket))
+        return {"learnt": "now"}
+
+    def played(self) -> dict[str, Any]:
+        latest = "SELECT configuration FROM asks ORDER BY id DESC LIMIT 1000"
+        rows = self._file.execute(
+            f"SELECT configuration, COUNT(*) FROM ({latest}) GROUP BY 1 ORDER BY 2 DESC"
+        ).fetchall()
+        return {"of": sum(number for _, number in rows), "asks": rows[:3]}
+
+    def recommend(self) -> dict[str, Any]:
+        return asdict(self._tuner.recommend(self.margin))
+
+    def log(self) -> str:
+        """Return the rewards that were learnt as CSV, in the order in which they were told."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["asked", "told", *self._names, "propensity", "reward"])
+        rows = (
+            "SELECT asked, told, configuration, propensity, reward FROM asks WHERE told IS NOT NULL ORDER BY told, id"
+        )
+        for asked, told, configuration, propensity, reward in self._file.execute(rows):
+            try:
+                values: Configuration = json.loads(configuration)
+                configured = [values.get(name) for name in self._names]
+            except (ValueError, AttributeError, RecursionError):
+                raise BenchError(f"found the configuration {short(configuration)}, expected as it was asked") from None
+            writer.writerow([asked, told, *configured, propensity, reward])
+        return text.getvalue()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _opened(path: str | Path) -> sqlite3.Connection:
+    expected = "a file that this server has written, or none, in a folder that can be written"
+    try:
+        if Path(path).is_file() and _first_bytes(Path(path)) not in (b"", b"SQLite format 3\0"):
+            raise BenchError(f"{path}: found another kind of file, expected {expected}")  # SQLite takes a short one
+        file = sqlite3.connect(path, timeout=0.0, isolation_level=None, check_same_thread=False)
+        file.execute("PRAGMA locking_mode = EXCLUSIVE")
+        tables = {name for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if tables and not {"state", "asks"} <= tables:
+            raise BenchError(f"{path}: found the tables {', '.join(sorted(tables))}, expected {expected}")
+        file.execute("PRAGMA journal_mode = WAL")
+        file.execute("PRAGMA synchronous = FULL")
+        file.executescript(f"BEGIN EXCLUSIVE;{_SCHEMA}COMMIT;")
+    except (sqlite3.Error, OSError) as error:
+        if "locked" in str(error):
+            raise BenchError(
+                f"{path}: found another server that uses it, expected a file of its own for each"
+            ) from None
+        raise BenchError(f"{path}: {error}; expected {expected}") from None
+    return file
+
+
+def _first_bytes(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(16)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")

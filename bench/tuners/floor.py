@@ -1,0 +1,147 @@
+import math
+from dataclasses import field
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field, PositiveFloat
+
+from bench.component import component
+from bench.errors import ConfigError
+from bench.seeding import Seeds
+from bench.space import Configuration, plain_value
+from bench.tuners.base import Problem, Tuner
+
+
+@component
+class Floor(Tuner):
+    """A guard rail around a tuner: with probability 1 - ``failure``, never earn less than (1 - ``share``) of a default.
+
+    The promise holds at all times t at once, for the sum of the expected rewards of the t configurations played so far
+    against t times that of the default. The default is played while it may be broken: the tuner's proposal waits, and
+    is played once what was earned beyond the floor pays even for an expected reward of ``lowest``. Sums of rewards are
+    bounded at all times by a mixture of normal martingales, for any tuner: it may choose by all that it was told. Where
+    rewards come late, how late must not depend on the reward.
+
+    In place of the confidence bounds of UCB in conservative bandits, which ask for one mean of each arm, the bound is
+    on the sum of what the tuner's proposals earned, so that any tuner, with any space, can be guarded.
+    Source: Wu et al. 2016 (conservative bandits, unknown mean of the default); Kazerouni et al. 2017 (linear ones);
+    Robbins 1970 and Howard et al. 2021 (the bound); the wrapper is ours.
+
+    Parameters
+    ----------
+    tuner
+        The dotted path of the class that is guarded.
+    arguments
+        Its settings.
+    configuration
+        The default, by name; others at their own default.
+    share
+        By how much less may be earned than by the default, as a share.
+    failure
+        The probability with which the promise may be broken.
+    lowest
+        The least expected reward of any configuration; rewards are counted from it.
+    noise
+        Sub-Gaussian constant of the rewards; .5 holds for all from 0 to 1.
+    """
+
+    label: ClassVar[str] = "Floor"
+    searches: ClassVar[tuple[str, ...]] = ("candidates",)
+    remembers: ClassVar[tuple[str, ...] | None] = ("_ticket", "_by_default")
+    unsaved: ClassVar[tuple[str, ...]] = ("_inner",)
+    heeds: ClassVar[tuple[str, ...]] = ("when", "excluded")
+
+    tuner: str = "bench.tuners.ucb.UCB1"
+    arguments: dict[str, Any] = field(default_factory=dict)
+    configuration: dict[str, Any] = field(default_factory=dict)
+    share: Annotated[float, Field(gt=0, lt=1)] = 0.1
+    failure: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    lowest: float = 0.0
+    noise: PositiveFloat = 0.5
+
+    def _start(self, problem: Problem, seeds: Seeds) -> None:
+        for name in self.configuration:
+            if name not in problem.space.names:
+                raise ConfigError(
+                    f"tuner.configuration: found the hyper-parameter '{name}', expected one of: "
+                    f"{', '.join(problem.space.names)}"
+                )
+        given = {name: plain_value(value) for name, value in self.configuration.items()}
+        self._default = problem.space.settled(problem.space.defaults | given)
+        self._inner = self._wrapped()
+        self._inner.start(problem, seeds.child("guarded"))
+        self._inner_state: dict[str, Any] = {}
+        self._waiting: tuple[int, Configuration] | None = None
+        self._ticket, self._by_default = 0, True
+        self._asked_default = self._asked_other = 0
+        self._n_default = self._n_other = 0
+        self._sum_default = self._sum_other = 0.0
+
+    def _wrapped(self) -> Tuner:
+        from importlib import import_module
+
+        module, _, name = self.tuner.rpartition(".")
+        try:
+            cls = getattr(import_module(module), name)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise ConfigError(f"tuner.tuner: found '{self.tuner}' ({error}), expected the path of a tuner") from None
+        if not (isinstance(cls, type) and issubclass(cls, Tuner)) or cls is Floor:
+            raise ConfigError(f"tuner.tuner: found '{self.tuner}', expected the path of another tuner's class")
+        tuner: Tuner = cls(**self.arguments)
+        return tuner
+
+    def _ask(self) -> Configuration:
+        if self._waiting is None:
+            self._waiting = self._inner.ask_ticket()
+        ticket, proposal = self._waiting
+        self._by_default = proposal == self._default or not self._is_safe()
+        if not self._by_default or proposal == self._default:
+            self._waiting, self._ticket = None, ticket
+        else:
+            self._ticket = 0
+        if self._by_default:
+            self._asked_default += 1
+            return self._default
+        self._asked_other += 1
+        return proposal
+
+    def _is_safe(self) -> bool:
+        """Tell whether the floor holds even if the next configuration earns the lowest expected reward."""
+        low, high = self._default_mean()
+        least = max(self._sum_other - self._width(self._n_other), 0.0)  # those to be told count nothing
+        rounds = self._asked_default + self._asked_other + 1
+        needed = (1.0 - self.share) * rounds - self._asked_default
+        return least >= needed * (high if needed > 0.0 else low)
+
+    def _default_mean(self) -> tuple[float, float]:
+        """Return an interval of the default's expected reward, from the lowest, that holds at all times."""
+        if not self._n_default:
+            return 0.0, math.inf
+        mean, width = self._sum_default / self._n_default, self._width(self._n_default) / self._n_default
+        return max(mean - width, 0.0), max(mean + width, 0.0)
+
+    def _width(self, n: int) -> float:
+        """Return how far a sum of n rewards may be from its expectation, at any time; each of two sums has a half."""
+        variance = self.noise**2
+        total = n * variance + variance
+        return math.sqrt(total * (math.log(total / variance) + 2.0 * math.log(2.0 / self.failure))) if n else 0.0
+
+    def _tell(self, reward: float, outcome: Any) -> None:
+        if self._by_default:
+            self._n_default += 1
+            self._sum_default += reward - self.lowest
+        else:
+            self._n_other += 1
+            self._sum_other += reward - self.lowest
+        if self._ticket:
+            self._inner.tell(reward, outcome, self._ticket)
+
+    def save(self) -> dict[str, Any]:
+        self._check_process("save()")
+        self._inner_state = self._inner.save()
+        return super().save()
+
+    def _rebuild(self) -> None:
+        self._inner = self._wrapped()
+        self._inner.start(self._given["problem"], Seeds())
+        if self._inner_state:
+            self._inner.restore(self._inner_state)

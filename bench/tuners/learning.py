@@ -1,0 +1,123 @@
+import copy
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from bench.configuration_check import ConfigurationCheck
+from bench.errors import TunerError
+from bench.seeding import Seeds
+from bench.space import Configuration, Space
+from bench.tuners.tickets import ALONE
+
+
+class Learning:
+    """The part of a tuner that starts from a log, and goes on in another space with what it knows."""
+
+    learns_history: ClassVar[bool] = False
+    """Whether it can start from a log, see `learn`; it then implements ``_as_asked``."""
+
+    _asked: int | None
+
+    def learn(
+        self: Any, history: Iterable[tuple[Configuration, float]], outside: Literal["refuse", "drop"] = "refuse"
+    ) -> int:
+        """Learn from a log, oldest first, what configurations have earned; called once, before the first ask.
+
+        Each pair counts as one ask and its reward. With ``outside="drop"`` pairs are left out whose configuration has
+        the right names, and a value that is not in the space or not among the candidates. Returns how many were learnt.
+
+        Raises TunerError, and learns nothing, if the tuner cannot, was asked already, has learnt a log (also before the
+        state was saved that it restored), or a pair is wrong.
+        """
+        name = type(self).__name__
+        if outside not in ("refuse", "drop"):
+            raise TunerError(f"{name}: learn: found outside={outside!r}, expected 'refuse' or 'drop'")
+        if not self._started:
+            self._refuse_call("learn()")
+        if not self.learns_history:
+            raise TunerError(
+                f"{name}: found a history, expected none: what it learns from a reward depends on how it drew that "
+                "configuration"
+            )
+        if self._asked is not None:
+            raise TunerError(
+                f"{name}: found a history after the first ask, or a second one, expected a single history before "
+                "the first ask"
+            )
+        space: Space = self._given["space"]
+        check = ConfigurationCheck(space, self.leaves_space)
+        pairs = []
+        for place, (configuration, reward) in enumerate(history):
+            try:
+                checked = self._checked(reward, None)
+                try:
+                    read = check.read(configuration).copy()
+                    self._check_known(read)
+                except (ValueError, TunerError):
+                    if outside == "drop" and type(configuration) is dict and {*configuration} == {*space.names}:
+                        continue
+                    raise
+                pairs.append((read, checked))
+            except (ValueError, TunerError) as error:
+                text = str(error).removeprefix(f"{name}: ")
+                raise TunerError(f"{name}: history, pair {place + 1}: {text}") from None
+        for configuration, reward in pairs:
+            self._as_asked(configuration)
+            self._asked = False
+            self._tell(reward, None)
+        return len(pairs)
+
+    def change(
+        self: Any,
+        space: Space,
+        history: Iterable[tuple[Configuration, float]] = (),
+        tickets: Mapping[int, Configuration] | None = None,
+        seeds: Seeds | None = None,
+    ) -> int:
+        """Go on in another space, with other bounds or candidates, or configurations left out (`Space.without`).
+
+        It starts anew and learns what lies in the space of ``history``, the pairs of configuration and reward so far.
+        ``tickets``: configurations that wait for their rewards, by ticket; a reward of one outside the space is refused
+        by its ticket, as are tickets that are not given. Returns how many pairs were learnt.
+
+        Raises TunerError, and changes nothing, if it cannot learn from a log, or a pair is wrong.
+        """
+        with ALONE:
+            self._check_process("change()")
+            if not self.learns_history:
+                raise TunerError(
+                    f"{type(self).__name__}: found another space, expected the one it was started with: it cannot "
+                    "learn from a log, so start another tuner, which begins anew"
+                )
+            other = copy.copy(self)
+            other.start(replace(self._given["problem"], space=space), seeds)
+            learnt: int = other.learn(history, outside="drop")
+            check = ConfigurationCheck(other._given["space"], other.leaves_space)
+            for ticket, configuration in (tickets or {}).items():
+                try:
+                    read = check.read(configuration)
+                    other._check_known(read)
+                    other._as_asked(read)
+                    other._tickets.open[ticket] = remembered(other)
+                except (ValueError, TunerError):
+                    other._tickets.left_out[ticket] = configuration
+            vars(self).clear()
+            vars(self).update(vars(other))
+            return learnt
+
+    def _check_known(self, configuration: Configuration) -> None:
+        """Raise TunerError if it cannot learn from a reward of this configuration of the space."""
+
+    def _as_asked(self, configuration: Configuration) -> None:
+        """Set what an ask that returns this configuration would set."""
+        raise NotImplementedError
+
+
+def remembered(tuner: Any) -> dict[str, Any]:
+    """Return what a tuner remembers of its latest ask; arrays and containers are copied."""
+    memory = {name: getattr(tuner, name) for name in tuner.remembers or ()}
+    return {
+        name: value.copy() if isinstance(value, np.ndarray | dict | list) else value for name, value in memory.items()
+    }

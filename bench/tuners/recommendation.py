@@ -1,0 +1,73 @@
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bench.errors import TunerError
+from bench.rewards import number, short
+from bench.space import Configuration
+from bench.tuners.tickets import ALONE
+
+_DRAWS = 10_000
+"""From a belief; a probability of 1 % is then known to .2 %."""
+
+Draws = tuple[list[Configuration], np.ndarray]
+"""Configurations, and draws of their expected rewards, shape (draws, configurations)."""
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """Which configuration to keep.
+
+    ``reward`` is the mean of its expected reward under the tuner's belief, ``low`` to ``high`` a 95 % interval;
+    ``another_is_better`` the probability that the best other one earns more by over ``margin``.
+    """
+
+    configuration: Configuration
+    reward: float
+    low: float
+    high: float
+    margin: float
+    another_is_better: float
+
+
+class Recommending:
+    """The part of a tuner that says which configuration it would keep."""
+
+    def recommend(self: Any, margin: float = 0.0) -> Recommendation:
+        """Return which configuration to keep, with what it earns and how likely another is better by over ``margin``.
+
+        It is the one of the largest expected reward. All is under the tuner's own belief, from 10,000 draws with a
+        generator of its own, so what it asks next stays the same.
+
+        Raises TunerError if the tuner was not started, holds no belief, or has none yet.
+        """
+        name = type(self).__name__
+        converted = number(margin)
+        if converted is None or converted < 0:
+            raise TunerError(f"{name}: found the margin {short(margin)}, expected a finite number, at least 0")
+        with ALONE:
+            self._check_process("recommend()")
+            configurations, draws = self._belief(_DRAWS, np.random.default_rng(0))
+        means = draws.mean(axis=0)
+        kept = int(means.argmax())
+        low, high = np.quantile(draws[:, kept], [0.025, 0.975]).tolist()
+        others = np.delete(draws, kept, axis=1).max(axis=1, initial=-np.inf)
+        better = float((others > draws[:, kept] + converted).mean())
+        return Recommendation(dict(configurations[kept]), float(means[kept]), low, high, converted, better)
+
+    def _belief(self, n: int, rng: np.random.Generator) -> Draws:
+        """Return ``n`` draws from its belief; a tuner that holds one overrides this."""
+        raise TunerError(
+            f"{type(self).__name__}: found no belief about what configurations earn, expected a tuner that holds one, "
+            "such as changepoint_gp, gaussian_ts or ucb1, to recommend a configuration"
+        )
+
+
+def refuse_untried(name: str, untried: int, of: int) -> None:
+    """Raise TunerError where there are candidates of which a tuner knows nothing yet."""
+    if untried:
+        raise TunerError(
+            f"{name}: found {untried} of {of} candidates that were not tried often enough, expected rewards of all "
+            "before one is recommended"
+        )

@@ -1,0 +1,156 @@
+"""A live tuner in another space: configurations left out, other bounds, settings that count only sometimes."""
+
+import json
+
+import numpy as np
+import pytest
+from registry import build, names
+
+from bench.errors import BenchError, SpaceError, TunerError
+from bench.seeding import Seeds
+from bench.space import HyperParameter, Space
+from bench.tuners.base import Problem
+from bench.tuners.cdt import CDT
+from bench.tuners.changepoint_gp import ChangepointGP
+from bench.tuners.ucb import UCB1
+
+RATES = Space.of(rate=[0.1, 1.0, 10.0])
+RANKING = Space(
+    (
+        HyperParameter("ranking", ("plain", "boosted")),
+        HyperParameter("boost", (1.0, 2.0, 4.0, 8.0), when=("ranking", "boosted")),
+        HyperParameter("rate", (0.1, 1.0)),
+    )
+)
+
+
+def played(tuner, value, n=200):
+    """Let a tuner learn ``value(configuration)`` with some noise; return what it tried."""
+    rng, tried = np.random.default_rng(0), []
+    for _ in range(n):
+        tried.append(tuner.ask())
+        tuner.tell(value(tried[-1]) + 0.1 * rng.standard_normal())
+    return tried
+
+
+def test_of_settings_that_do_not_count_there_is_one():
+    """By hand: 2 x 4 x 2 combinations, of which 4 + 4 with the plain ranking are 2."""
+    assert len(RANKING.product()) == 2 + 8
+    assert all(each["boost"] == 1.0 for each in RANKING.product() if each["ranking"] == "plain")
+    tuner = ChangepointGP()
+    tuner.start(Problem(RANKING, 400), Seeds(1))
+    tried = {tuple(each.values()) for each in played(tuner, lambda each: float(each["ranking"] == "plain"))}
+    assert len([each for each in tried if each[0] == "plain"]) <= 2
+    assert RANKING.restrict(["boost", "rate"]).is_plain
+
+
+ALONE = [name for name in names("tuner") if not (tuner := build("tuner", name)).needs and tuner.multiple]
+"""Tuners that need nothing but rewards, and tune several hyper-parameters."""
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_what_a_tuner_heeds_is_what_it_does(name):
+    tuner = build("tuner", name)
+    left = RANKING.without(ranking="boosted", boost=8.0).without(rate=1.0, ranking="plain")
+    try:
+        tuner.start(Problem(RANKING, 300), Seeds(2))
+    except BenchError:
+        pytest.skip("it does not tune words")
+    if "excluded" not in tuner.heeds:
+        with pytest.raises(SpaceError, match="leaves out 2 combinations"):
+            tuner.start(Problem(left, 300), Seeds(2))
+        return
+    tuner.start(Problem(left, 300), Seeds(2))
+    tried = played(tuner, lambda each: each["boost"])
+    assert not any(left.leaves_out(each) for each in tried)
+    if "when" in tuner.heeds:
+        assert all(each == left.settled(each) for each in tried)
+
+
+def test_a_tuner_goes_on_without_a_configuration_and_with_what_it_knows():
+    for tuner in (UCB1(), ChangepointGP()):
+        tuner.start(Problem(RATES, 2_000), Seeds(3))
+        log = [(each, 1.0 / (1.0 + abs(each["rate"] - 1.0))) for each in played(tuner, lambda each: 0.0)]
+        (kept, in_space), (gone, outside) = [tuner.ask_ticket() for _ in range(2)]
+        in_space, outside = {"rate": 0.1}, {"rate": 10.0}
+        space = RATES.without(rate=10.0)
+        learnt = tuner.change(space, log, {kept: in_space, gone: outside})
+        assert learnt == sum(each["rate"] != 10.0 for each, _ in log)
+        tuner.tell(0.3, ticket=kept)
+        with pytest.raises(TunerError, match=rf"ticket {gone} of \{{'rate': 10\.0\}}, which the space leaves out"):
+            tuner.tell(0.3, ticket=gone)
+        tried = [each["rate"] for each in played(tuner, lambda each: 1.0 / (1.0 + abs(each["rate"] - 1.0)))]
+        assert 10.0 not in tried
+        assert tried.count(1.0) > 100
+        other = type(tuner)()
+        other.start(Problem(space, 2_000), Seeds(4))
+        other.restore(json.loads(json.dumps(tuner.save())))
+        assert other.ask() == tuner.ask()
+        fresh = type(tuner)()
+        fresh.start(Problem(RATES, 2_000), Seeds(4))
+        with pytest.raises(TunerError, match="excluded"):
+            fresh.restore(tuner.save())
+
+
+def test_new_bounds_drop_what_lies_outside_and_only_that():
+    tuner, wide = ChangepointGP(), Space.of(rate={"low": 0.0, "high": 10.0})
+    tuner.start(Problem(wide, 2_000), Seeds(5))
+    log = [(each, -abs(each["rate"] - 2.0)) for each in played(tuner, lambda each: 0.0, 60)]
+    narrow = Space.of(rate={"low": 0.0, "high": 4.0})
+    assert tuner.change(narrow, log) == sum(each["rate"] <= 4.0 for each, _ in log) > 0
+    best = max(tuner.posterior(), key=lambda point: point[1])[0]["rate"]
+    assert abs(best - 2.0) < 1.0
+    fresh = ChangepointGP()
+    fresh.start(Problem(narrow, 100), Seeds(5))
+    for wrong, words in (
+        ([({"other": 1.0}, 0.0)], "expected values for just rate"),
+        ([({"rate": 1.0}, "x")], "reward"),
+    ):
+        with pytest.raises(TunerError, match=words):
+            fresh.learn(wrong, outside="drop")
+
+
+def test_a_tuner_whose_learning_depends_on_its_draws_says_that_it_cannot():
+    tuner = CDT()
+    tuner.start(Problem(Space.of(rate={"low": 0.0, "high": 1.0}), 100), Seeds(1))
+    with pytest.raises(TunerError, match="start another tuner"):
+        tuner.change(Space.of(rate={"low": 0.0, "high": 0.5}))
+
+
+def test_nothing_is_left_is_refused_and_names_are_known():
+    with pytest.raises(SpaceError, match="leave other configurations"):
+        Space.of(rate=[1.0, 2.0]).without(rate=1.0).without(rate=2.0)
+    with pytest.raises(SpaceError, match="'speed'"):
+        RATES.without(speed=1.0)
+
+
+def test_a_service_goes_on_in_another_space(tmp_path, capsys):
+    pytest.importorskip("starlette")
+    pytest.importorskip("httpx")
+    from starlette.testclient import TestClient
+
+    from bandit_bench.serve import app
+
+    def served(space):
+        tuner = UCB1()
+        tuner.start(Problem(space, 1_000), Seeds(1))
+        return TestClient(app(tuner, tmp_path / "tuner.db", margin=0.05), base_url="http://localhost")
+
+    with served(RATES) as client:
+        for _ in range(60):
+            asked = client.post("/ask").json()
+            reward = {0.1: 0.2, 1.0: 0.8, 10.0: 0.9}[asked["configuration"]["rate"]]
+            client.post("/tell", json={"ticket": asked["ticket"], "reward": reward})
+        waiting = [client.post("/ask").json() for _ in range(3)]
+    with served(RATES.without(rate=10.0)) as client:
+        assert "of 60 rewards in the file lie in it" in capsys.readouterr().out
+        assert client.post("/ask").json()["configuration"]["rate"] == 1.0
+        for ask in waiting:
+            answer = client.post("/tell", json={"ticket": ask["ticket"], "reward": 0.5})
+            assert answer.status_code == (409 if ask["configuration"]["rate"] == 10.0 else 200)
+        found = client.get("/recommend").json()
+        assert found["configuration"] == {"rate": 1.0}
+        assert found["low"] < found["reward"] < found["high"]
+        assert found["margin"] == 0.05
+    with served(RATES.without(rate=10.0)) as client:
+        assert client.post("/ask").status_code == 200

@@ -1,0 +1,91 @@
+"""The guard rail against the promise of conservative bandits, and what it costs."""
+
+import json
+
+import numpy as np
+import pytest
+
+from bench.errors import ConfigError
+from bench.seeding import Seeds
+from bench.space import Space
+from bench.tuners.base import Problem
+from bench.tuners.floor import Floor
+from bench.tuners.ucb import UCB1
+
+MEANS = {"usual": 0.5, "better": 0.6, "bad": 0.1, "worse": 0.05, "worst": 0.0}
+SPACE = Space.of(offer=list(MEANS))
+RANDOM = "bench.tuners.baselines.Random"
+
+
+def expected(tuner, seed, n):
+    """Return the expected rewards of what a tuner plays, shape (n,), with rewards of 0 or 1."""
+    rng = np.random.default_rng(seed)
+    tuner.start(Problem(SPACE, n), Seeds(seed))
+    means = np.empty(n)
+    for t in range(n):
+        means[t] = MEANS[tuner.ask()["offer"]]
+        tuner.tell(float(rng.random() < means[t]))
+    return means
+
+
+def broken(tuner, seed, n, share):
+    """Tell whether at any time less than the floor was earned, in expected rewards."""
+    means = expected(tuner, seed, n)
+    return bool((means.cumsum() < (1 - share) * MEANS["usual"] * np.arange(1, n + 1)).any())
+
+
+@pytest.mark.parametrize("inner", ["bench.tuners.ucb.UCB1", RANDOM])
+def test_the_promise_holds_at_all_times(inner):
+    """100 runs of 1,500 rounds with a failure of 10 %, around a tuner that would break it each time."""
+    guarded = Floor(tuner=inner, configuration={"offer": "usual"}, share=0.2, failure=0.1)
+    assert sum(broken(guarded, seed, 1_500, 0.2) for seed in range(100)) <= 10 + 3 * 3
+    free = UCB1()
+    assert sum(broken(free, seed, 1_500, 0.2) for seed in range(5)) == 5
+
+
+def test_what_it_costs():
+    """It explores later, and less for a narrower floor; in the end it also finds what is better."""
+    n, others = 20_000, {}
+    for share in (0.05, 0.4):
+        means = expected(Floor(configuration={"offer": "usual"}, share=share), 1, n)
+        others[share] = (means != MEANS["usual"])[:2_000].sum()
+        assert means[-2_000:].mean() > 0.54
+    assert 0 <= others[0.05] < others[0.4]
+
+
+def test_the_condition_by_hand():
+    """After 400 default rounds that all pay .5 with no noise to speak of, share .1 pays for 400 * .1 / .9 others."""
+    tuner = Floor(tuner=RANDOM, configuration={"offer": "usual"}, share=0.1, noise=1e-6)
+    tuner.start(Problem(SPACE, 1_000), Seeds(0))
+    default, others = 0, 0
+    for _ in range(1_000):
+        is_default = tuner.ask()["offer"] == "usual"
+        default, others = default + is_default, others + (not is_default)
+        tuner.tell(0.5 if is_default else 0.0)
+        assert others <= (default + others) * 0.1 + 1e-6
+    assert others == pytest.approx(100, abs=2)
+
+
+def test_late_rewards_and_a_state():
+    tuner = Floor(configuration={"offer": "usual"}, share=0.4)
+    tuner.start(Problem(SPACE, 5_000), Seeds(3))
+    rng = np.random.default_rng(3)
+    waiting = []
+    for _ in range(600):
+        waiting.append(tuner.ask_ticket())
+        if len(waiting) > 20:
+            ticket, configuration = waiting.pop(int(rng.integers(20)))
+            tuner.tell(float(rng.random() < MEANS[configuration["offer"]]), ticket=ticket)
+    other = Floor(configuration={"offer": "usual"}, share=0.4)
+    other.start(Problem(SPACE, 5_000), Seeds(9))
+    other.restore(json.loads(json.dumps(tuner.save())))
+    for ticket, configuration in waiting:
+        for each in (tuner, other):
+            each.tell(MEANS[configuration["offer"]], ticket=ticket)
+    assert [tuner.ask() for _ in range(3)] == [other.ask() for _ in range(3)]
+
+
+def test_what_cannot_be_guarded_is_said():
+    for settings, words in (({"tuner": "nowhere.Tuner"}, "nowhere"), ({"configuration": {"x": 1}}, "'x'")):
+        with pytest.raises(ConfigError, match=words):
+            Floor(**settings).start(Problem(SPACE, 10), Seeds(0))
