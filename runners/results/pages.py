@@ -11,7 +11,7 @@ from bench.audit.published import PublishedOverview, published_overview, publish
 from bench.digest import digest
 from bench.errors import BenchError, one_line
 from bench.gallery.build import build
-from bench.gallery.folders import read_papers, with_results
+from bench.gallery.folders import read_paper, read_papers, with_results
 from bench.gallery.overview import overview, overview_text
 from bench.gallery.papers import PaperPage
 from bench.gallery.render import build_own
@@ -21,7 +21,7 @@ from runners.config.figures import figure_names, load_figure
 from runners.config.folders import CHECKOUT, CONFIGS, remembered, user_folder
 from runners.config.headlines import load_headlines
 from runners.config.papers import compared, load_paper
-from runners.config.reference import page as choices_page
+from runners.config.reference import pages as choices_pages
 from runners.config.tree import choices
 from runners.results import made_of
 from runners.results.checksums import note
@@ -90,7 +90,7 @@ def _texts(folder: Path) -> dict[str, str]:
     assert CHECKOUT is not None
     texts = {path.stem: path for path in sorted((CHECKOUT / "docs").glob("*.md"))}
     texts |= {f"benchmark_{path.stem}": path for path in sorted(folder.glob("benchmark/*.md"))}
-    return {name: path.read_text(encoding="utf-8") for name, path in texts.items()} | {"choices": choices_page(folder)}
+    return {name: path.read_text(encoding="utf-8") for name, path in texts.items()} | choices_pages(folder)
 
 
 def overviews(folder: Path) -> dict[str, str]:
@@ -101,6 +101,11 @@ def overviews(folder: Path) -> dict[str, str]:
 def read_pages(folder: Path) -> list[PaperPage]:
     """Return the papers with their results, as far as there are any, for what is said of them beside their pages."""
     return read_papers(folder, *_configured(user_folder()), figure_names())
+
+
+def read_page(folder: Path, paper: str) -> PaperPage:
+    """Return one of the papers with its results, as far as there are any, which takes a fraction of the time."""
+    return read_paper(folder, paper, {name: load_figure(name) for name in figure_names(paper)}, _about(paper))
 
 
 def _published(folder: Path, names: Sequence[str]) -> PublishedOverview:
