@@ -176,10 +176,11 @@ def load(name: str, *, scale: str | None = None) -> ComparisonResult:
     Raises ConfigError where there are none.
     """
     from bench.report.figure import read_figure  # slow to import
-    from bench.report.folder import COMPARISON, SCALES, ResultFiles
+    from bench.report.folder import COMPARISON, SCALES
     from runners.config.figures import load_figure
     from runners.config.folders import CHECKOUT, look_again
     from runners.config.nearest import one_of
+    from runners.results.folder import ResultFolder
     from runners.results.store import results_folder
 
     look_again()
@@ -188,13 +189,13 @@ def load(name: str, *, scale: str | None = None) -> ComparisonResult:
     if name.startswith("compare/"):
         for root in roots:
             if (root / name / COMPARISON).is_file():
-                figure = ResultFiles(root / name).read(COMPARISON, lambda text: read_figure(json.loads(text)))
+                figure = ResultFolder(root / name).read(COMPARISON, lambda text: read_figure(json.loads(text)))
                 return ComparisonResult(root / name, figure)
         raise ConfigError(f"found no comparison '{name}', {one_of(name.partition('/')[2], known)}")
     if name in known:
         raise ConfigError(f"found '{name}', the name of a comparison, expected 'compare/{name}'")
     figure = load_figure(name)
-    folders = [path.parent for root in roots for path in sorted((root / name).glob("*/manifest.json"))]
+    folders = [result.path for root in roots for result in ResultFolder.of(root, name, "*")]
     if chosen := [ComparisonResult(folder, figure) for folder in folders if scale in (None, folder.name)]:
         return min(chosen, key=lambda result: result._files.order)
     if scale and (folders or scale not in SCALES):

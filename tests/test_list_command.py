@@ -93,6 +93,7 @@ def test_a_tuner_says_how_it_fared_where_there_are_such_results(tmp_path: Path) 
     row = "UCB1,2,9,1.5,1.25,1.75,0.5,0.4,0.6\n"
     head = "method,families,tasks,mean_rank,ci_low,ci_high,relative,relative_low,relative_high\n"
     (folder / "ranks.csv").write_text(head + row + row.replace("UCB1", "TL"))
+    (folder / "manifest.json").write_text("{}")
     (folder / "table.csv").write_text("family," + head + "arms," + row + "peaks," + row.replace("0.5", "0.25"))
     said = entry("tuner", "ucb1", tmp_path).splitlines()[-1]
     assert said == (

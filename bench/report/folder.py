@@ -85,6 +85,12 @@ class ResultFiles:
 
     path: Path
 
+    @classmethod
+    def of(cls, root: Path, name: str, scale: str = "paper*") -> list[Self]:
+        """Return the results of a figure, such as ``cdt/figure2``, that have a manifest, on real data first."""
+        paths = [path.parent for path in sorted((root / name).glob(f"{scale}/{MANIFEST}"))]
+        return [cls(path) for path in sorted(paths, key=lambda path: DataKind.SURROGATE in path.name)]
+
     @property
     def name(self) -> str:
         """The figure that it is of."""

@@ -14,7 +14,7 @@ from hydra.utils import get_class
 
 from bench.errors import ConfigError
 from bench.gallery.docs import anchor_of
-from bench.report.tables import from_csv
+from bench.report.folder import ResultFiles
 from bench.report.tasks import METHOD
 from runners.config.compose import RunSettings, run_settings
 from runners.config.figures import load_figure
@@ -149,11 +149,11 @@ def fared(tuner: str, results: Path) -> Iterator[str]:
     family of tasks.
     """
     for name, words in _ranked():
-        files = sorted((results / name).glob("paper*/ranks.csv"))
-        for method, typed in words.items() if files else ():
+        found = [result for result in ResultFiles.of(results, name) if result.has("ranks.csv")]
+        for method, typed in words.items() if found else ():
             if f"tuner={tuner}" not in typed:
                 continue
-            ranks, families = _tables(files[0].parent)
+            ranks, families = _tables(found[0])
             rows = ranks[ranks[METHOD] == method].to_dict("records")
             by_family = families[families[METHOD] == method].to_dict("records")
             each = ", ".join(f"{row['family']} {row['relative']:.2f}" for row in by_family)
@@ -168,8 +168,8 @@ def fared(tuner: str, results: Path) -> Iterator[str]:
 
 
 @cache
-def _tables(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
-    return from_csv(folder / "ranks.csv"), from_csv(folder / "table.csv")
+def _tables(result: ResultFiles) -> tuple[pd.DataFrame, pd.DataFrame]:
+    return result.csv("ranks.csv"), result.csv("table.csv")
 
 
 @cache

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -13,17 +12,12 @@ from bench.report.folder import ENVIRONMENT, MANIFEST, REPETITIONS, SECONDS, Res
 from runners.results import committed
 from runners.results.aggregate import Kept
 from runners.results.capture import environment, kind_of_machine
-from runners.results.store import read_json, results_folder, write_together
+from runners.results.store import read_json, write_together
 
 
 @dataclass(frozen=True)
 class ResultFolder(ResultFiles):
     """The files of a figure at one scale, with its repetitions, to be written as well."""
-
-    @classmethod
-    def of(cls, name: str, scale: str = "paper*", *, root: Path | None = None) -> "list[ResultFolder]":
-        """Return the results of a figure, such as ``cdt/figure2``, that have a manifest."""
-        return [cls(path.parent) for path in sorted(((root or results_folder()) / name).glob(f"{scale}/{MANIFEST}"))]
 
     def is_backed(self, figure: Figure) -> bool:
         """Whether what the tables follow from is there: repetitions, measured seconds, or a formula."""
