@@ -104,14 +104,8 @@ def read_pages(folder: Path) -> list[PaperPage]:
 
 
 def read_page(folder: Path, paper: str) -> PaperPage:
-    """Return one of the papers with its results, as far as there are any, which takes a fraction of the time."""
-    return read_paper(folder, paper, {name: load_figure(name) for name in figure_names(paper)}, _about(paper))
-
-
-def read_page(folder: Path, paper: str) -> PaperPage:
     """Return one of the papers with its results, which takes a fraction of the time of all."""
-    figures = {name: load_figure(name) for name in figure_names(paper)}
-    return read_paper(folder, paper, figures, _about(paper))
+    return read_paper(folder, paper, {name: load_figure(name) for name in figure_names(paper)}, _about(paper))
 
 
 def _published(folder: Path, names: Sequence[str]) -> PublishedOverview:
