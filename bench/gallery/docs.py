@@ -4,11 +4,11 @@ import itertools
 import re
 from collections.abc import Collection
 from functools import lru_cache
-from html import unescape
 from typing import Any
 
 from markupsafe import Markup, escape
 
+from bench.report.labels import anchor_of
 from bench.report.typeset import in_letters
 
 _REGION = 'tabindex="0" role="region" aria-label="{} {}"'
@@ -93,9 +93,3 @@ def emphasised(text: str) -> Markup:
 def linked(text: str, up: str) -> Markup:
     """Return a sentence as HTML in which names of the documentation's files lead to their pages."""
     return Markup(re.sub(r"\bdocs/(\w+)\.md\b", rf'<a href="{up}\1.html">\1</a>', str(words(text))))
-
-
-def anchor_of(heading: str) -> str:
-    """Return a heading's id as GitHub makes it."""
-    words = unescape(re.sub(r"<[^>]*>", "", heading)).lower()
-    return re.sub(r"[^\w\- ]", "", words).replace(" ", "-")

@@ -7,11 +7,12 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from bench.gallery.claims import needed_in_words, slug
-from bench.gallery.docs import anchor_of, emphasised, linked, words
+from bench.gallery.docs import emphasised, linked, words
 from bench.gallery.papers import PaperPage
 from bench.report.claims.judgement import VERDICTS
 from bench.report.claims.tallies import DECIDED, ORIGIN_WORDS, tally_of
 from bench.report.folder import PAGE
+from bench.report.labels import anchor_of
 from bench.report.typeset import duration, in_unicode, interval, listed, number
 
 MARKS = {"holds": "✓", "fails": "✗", "tie": "=", "open": "○", "no evidence": "·"}
