@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from html import unescape
 from typing import Any
 
 ANY = "*"
@@ -107,3 +108,9 @@ def said(axis: str, label: str, link: str = " ") -> str:
 
 def panel_title(labels: Selection) -> str:
     return ", ".join(said(axis, only[0], " = ") for axis, only in labels.items())
+
+
+def anchor_of(heading: str) -> str:
+    """Return a heading's id as GitHub makes it."""
+    words = unescape(re.sub(r"<[^>]*>", "", heading)).lower()
+    return re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
