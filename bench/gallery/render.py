@@ -1,4 +1,4 @@
-"""From a template to a page; all pages of a user's own results."""
+"""Rendering of templates; all pages of a user's own results."""
 
 from collections.abc import Collection, Mapping
 from functools import cache
@@ -45,12 +45,12 @@ OWN = {PAGE: "Your results"}
 
 
 def render(template: str, up: str = "", **words: Any) -> str:
-    """Return a page made of a template and what it shows; ``up`` leads from it to the folder of results."""
+    """Return a page from a template and its data; ``up`` leads from it to the folder of results."""
     return _environment().get_template(f"{template}.html.j2").render(up=up, **words)
 
 
 def build_own(papers: list[PaperPage]) -> dict[str, str]:
-    """Return the pages of a user's own folder of results: her figures and comparisons, and the page that lists them."""
+    """Return the pages of a user's own folder of results: figures, comparisons, and the list of them."""
     return {PAGE: render("own", papers=papers, SITE=OWN)} | pages_of(papers, OWN)
 
 

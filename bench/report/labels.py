@@ -111,6 +111,6 @@ def panel_title(labels: Selection) -> str:
 
 
 def anchor_of(heading: str) -> str:
-    """Return a heading's id as GitHub makes it."""
+    """Return a heading's id in GitHub's form."""
     words = unescape(re.sub(r"<[^>]*>", "", heading)).lower()
     return re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
