@@ -212,10 +212,10 @@ def needed_in_words(row: Mapping[str, Any]) -> str:
 
 
 def compared(claims: Sequence[Sequence[Mapping[str, Any]]]) -> str:
-    """Return what the claims of a comparison begin with, then each other side with its verdicts; "" without any.
+    """Return the common beginning of a comparison's claims, then each other side with its verdicts; "" without any.
 
-    Of one case each, by verdict: ``A beats B, C: holds; D: fails.``; of several as a command prints them: ``A beats B:
-    1 holds, 0 fail, 2 open.``
+    With one case each, by verdict: ``A beats B, C: holds; D: fails.``; with several as a command prints them: ``A beats
+    B: 1 holds, 0 fail, 2 open.``
     """
     if not claims:
         return ""

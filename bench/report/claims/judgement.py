@@ -72,7 +72,7 @@ class Finding:
     holm: str = ""
 
     def as_no_evidence(self, reason: str) -> "Finding":
-        """Return the finding as no evidence, whatever its numbers."""
+        """Return the finding as no evidence, independent of its numbers."""
         note = "; ".join(filter(None, [reason, self.note]))
         word, nan = NO_EVIDENCE, math.nan
         return replace(self, verdict=word, counts_as=word, agrees=False, p=nan, repetitions_needed=nan, note=note)
