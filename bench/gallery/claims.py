@@ -83,8 +83,7 @@ def with_evidence(cases: Iterable[Case]) -> list[Case]:
 
 
 def parted(texts: Sequence[str]) -> tuple[str, list[str], str]:
-    """Return the common first words of all texts, the different middle part of each (at least a word), and the last
-    words."""
+    """Return the common first words of all texts, each text's middle part (at least a word), and the last words."""
     words = [text.split() for text in texts]
     first = _shared(words)
     last = _shared([each[first:][::-1] for each in words])

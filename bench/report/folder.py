@@ -60,8 +60,7 @@ class Manifest(BaseModel):
 
 
 class Made(BaseModel):
-    """The environment of a figure's creation, and the duration of its runs, which differ from one creation to the
-    next."""
+    """The environment of a figure's creation, and the duration of its runs; both differ between creations."""
 
     made: str = ""
     python: str = ""
