@@ -23,7 +23,7 @@ def command(action: Callable[[], bool | None]) -> int:
     """Run a command and return its exit code: 1 if ``action`` returns False or raises an error that a user can
     correct."""
     os.environ["MPLBACKEND"] = "agg"  # no command opens a window
-    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises errors and leaves it to whoever called what to print
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises its errors; this prints them
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a batch system's SIGTERM acts as Ctrl-C
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -41,9 +41,7 @@ def command(action: Callable[[], bool | None]) -> int:
         print("stopped; finished work is kept, rerun to resume", file=sys.stderr)
         return 130
     except _correctable() as error:
-        if (
-            isinstance(error, OSError) and error.filename is None
-        ):  # the output is closed, and Python flushes it at its end
+        if isinstance(error, OSError) and error.filename is None:  # closed output, flushed at the end
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if isinstance(error, BrokenPipeError):
             print("stopped: output pipe closed; finished work is kept, rerun to resume", file=sys.stderr)

@@ -28,9 +28,7 @@ def reproduce(cfg: "DictConfig") -> None:
     if plan.instead:
         return
     claims = spell_by_origin(added_up(figure.tallies for figure in made)) or "none"
-    total = (
-        f"their claims, each counted once: {claims}; " if len(made) > 1 else ""
-    )  # its own line reports a single figure
+    total = f"their claims, each counted once: {claims}; " if len(made) > 1 else ""  # a single figure has its line
     count = f"{len(made)} figure{'s' if len(made) > 1 else ''}"
     print(f"{count} in {of_figures:.0f} s, {pages} pages in {of_pages:.0f} s; {total}gallery: {gallery}")
     if plan.scale != "paper" or plan.horizon or plan.repetitions or plan.seed:

@@ -117,10 +117,7 @@ def _text(report: dict[str, Any]) -> str:
             counts = [f"{word} ({count})" for word, count in Counter(words).items()]
             lines.append(f"  {name:<28} {', '.join(counts):>12}")
             continue
-        low, high = (
-            values.get("ci_low"),
-            values.get("ci_high"),
-        )  # with few repetitions, intervals can be wider than the range of values
+        low, high = values.get("ci_low"), values.get("ci_high")  # missing for few repetitions
         interval = "" if low is None else f"   95 % interval {low:.4g} .. {high:.4g}"
         lines.append(f"  {name:<28} {values['mean']:>12.5g}{interval}")
     if 1 < count < MIN_REPETITIONS:

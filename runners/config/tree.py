@@ -121,9 +121,7 @@ def _load(path: Path, name: str) -> dict[str, Any]:
         content: Any = load(text)
     except yaml.MarkedYAMLError as error:
         marks = (mark.line for mark in (error.problem_mark, error.context_mark) if mark)
-        line = 1 + next(
-            (line for line in marks if line < text.count("\n")), 0
-        )  # not the end of the file, if a bracket is not closed
+        line = 1 + next((line for line in marks if line < text.count("\n")), 0)  # an open bracket
         reason = " ".join(filter(None, [error.context, error.problem]))
         raise _marked(name, line, f"found no valid YAML ({reason})") from None
     except (OSError, ValueError, yaml.YAMLError) as error:

@@ -61,9 +61,7 @@ def line_of(text: str, word: str, claim: str) -> int:
     ids = [re.search(r'\bid: *("[^"]*"|[^",]*)(?:,|$)', line) for line in lines]
     named = next((i for i, match in enumerate(ids) if claim and match and _is_of(match[1].strip('" '), claim)), 0)
     first = named
-    if lines and (
-        own := re.match("( *)id:", lines[named])
-    ):  # the keys before the id are the claim's too, from its dash
+    if lines and (own := re.match("( *)id:", lines[named])):  # keys before the id are the claim's
         dash = re.compile(rf" {{0,{len(own[1])}}}- ")
         first = next((i for i in range(named, -1, -1) if dash.match(lines[i])), named)
     order = (*range(first, len(lines)), *range(first))
