@@ -115,20 +115,17 @@ def _play(task: Task, tuner: Tuner, trace: Trace, check: ConfigurationCheck, pat
     play = task.play if hold == 1 else held(task, trace, hold)
     read, record, rounds = check.read, trace.record, trace.rounds
     names = (*task.reveals, *(ESTIMATES if task.wish.estimates else ()))
-    while trace.round < rounds:
-        try:
+    part: Task | Tuner = tuner
+    configuration: Configuration | None = None
+    call, ahead = "ask", 1
+    try:
+        while trace.round < rounds:
             proposed = ask()
-        except BaseException as error:
-            _leave(error, tuner, "ask", trace.round + 1)
-            raise
-        try:
-            configuration = read(proposed)
-        except ValueError as fault:
-            raise TunerError(f"round {trace.round + 1}: {type(tuner).__name__}: {fault}") from None
-        except BaseException as error:
-            _leave(error, tuner, "ask", trace.round + 1)
-            raise
-        try:
+            try:
+                configuration = read(proposed)
+            except ValueError as fault:
+                raise TunerError(f"round {trace.round + 1}: {type(tuner).__name__}: {fault}") from None
+            part, call = task, "play"
             outcome = play(configuration.copy())
             if outcome is None:
                 break
@@ -137,10 +134,7 @@ def _play(task: Task, tuner: Tuner, trace: Trace, check: ConfigurationCheck, pat
             reward = outcome.reward
             if type(reward) is not float or not isfinite(reward):
                 reward = convert_reward(outcome, trace.round + (len(outcome.steps) or 1), configuration)
-        except BaseException as error:
-            _leave(error, task, "play", trace.round + 1, configuration)
-            raise
-        try:
+            ahead = 0
             if steps := outcome.steps:
                 if len(steps) > rounds - trace.round:
                     raise TaskError(
@@ -153,14 +147,12 @@ def _play(task: Task, tuner: Tuner, trace: Trace, check: ConfigurationCheck, pat
                 record(outcome.values, configuration)
             if costs := outcome.costs:
                 trace.spend(costs)
-        except BaseException as error:
-            _leave(error, task, "play", trace.round, configuration)
-            raise
-        try:
+            part, call = tuner, "tell"
             tell(reward, told(outcome, reward, names))
-        except BaseException as error:
-            _leave(error, tuner, "tell", trace.round, configuration)
-            raise
+            call, ahead, configuration = "ask", 1, None
+    except BaseException as error:
+        _leave(error, part, call, trace.round + ahead, configuration)
+        raise
 
 
 def _leave(
