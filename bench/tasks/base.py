@@ -100,6 +100,8 @@ class Task(ABC):
     sums: tuple[str, ...] = ("reward",)
     traced_rounds: int | None = None
     """Rounds over which a trace spreads the rows that it keeps, if fewer than the horizon; set by ``start``."""
+    compared: ClassVar[str] = ""
+    """The column by which runs are compared unless another is named; "": that of the environment, or regret."""
     timed: ClassVar[bool] = False
     """Whether a round takes long enough (milliseconds) to measure the seconds of task and tuner."""
     common: ClassVar[type] = Feedback

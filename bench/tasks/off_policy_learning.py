@@ -70,6 +70,7 @@ class OffPolicyLearning(Task):
     """
 
     sums = ()
+    compared: ClassVar[str] = "relative_true_value"
     timed: ClassVar[bool] = True
 
     environment: InstanceOf[LoggedEnvironment]
