@@ -8,10 +8,12 @@ import pandas as pd
 from IPython.display import Image, Markdown, display
 
 import bandit_bench as bb
+from bench.gallery.folders import read_paper
 from bench.gallery.stored import Stored
 from runners.config.figures import figure_names, load_figure
+from runners.config.headlines import load_headlines
+from runners.config.papers import load_paper
 from runners.results.derive import committed_long_tables
-from runners.results.pages import read_page
 from runners.results.store import results_folder
 
 pd.set_option("display.max_colwidth", None)  # claims and titles are sentences
@@ -48,7 +50,9 @@ class Story:
     def answer(self) -> pd.DataFrame:
         """Return what the paper says in abstract, introduction and conclusion, and what our runs say."""
         is_judged = any(result.is_reference for result in self.results.values())
-        judged = read_page(results_folder(), self.paper).judged if is_judged else ()
+        figures = {f"{self.paper}/{name}": figure for name, figure in self.figures.items()}
+        about = {**load_paper(self.paper), "headlines": load_headlines(self.paper)}
+        judged = read_paper(results_folder(), self.paper, figures, about).judged if is_judged else ()
         rows = [(row.headline.claim, row.verdict, row.sentence) for row in judged]
         if not rows:
             display(Markdown("*The answer needs results at scale paper; the committed ones are in README.*"))
