@@ -497,8 +497,6 @@ LIST, MAPPING = r"expected a list: \[a, b\], or a dash before each entry", "expe
         ("published", "12.5", "{A: 12.5}",
          r"published\.yaml:1: table1\.values\.CDT: found {'A': 12\.5}, expected a number"),
         ("published", "[method]", "method", rf"published\.yaml:1: table1\.axes: found 'method', {LIST}"),
-        ("published", "[method], values: {CDT: 12.5}", "[what, method], values: {Mine: {mean: 12.5}}",
-         r"published\.yaml:1: table1\.axes: found Mine as labels of 'what', but the figure has them on 'method'"),
         ("figures/first", "{table: table1, method: {Mine: CDT}}", "table1",
          rf"first\.yaml:3: published: found 'table1', {MAPPING}"),
         ("figures/first", "[{method: {Mine: [tuner=mine], TL: [tuner=tl]}}]", "{method: {Mine: [tuner=mine]}}",

@@ -338,7 +338,7 @@ DAMAGED = [
         "_rng: found .*, expected a 'generator', as it was saved",
     ),
     (changed("state._step", math.nan), "state._step: found nan, expected a finite number"),
-    (changed("state._step", 7), "found a checksum that is not that of the other keys"),
+    (changed("state._step", 7), "found a checksum"),
     (changed("state._step", {"planet": 1}), "state._step: found .*, expected plain data of a saved state"),
     (changed("state._step", {"again": 10**6}), "state._step: found .*, expected a 'again', as it was saved"),
     (changed("state._step", {"again": -1}), "state._step: found -1, expected a whole number"),
