@@ -80,11 +80,13 @@ def written(
     provenance = Provenance.of_manifest(manifest).model_copy(update={"scale": ""})
     derived = derive(figure, results, {"": provenance})
     files: dict[str, bytes | None] = {**derived.files(), **long_tables(derived.results)}
-    files["standings.csv"] = to_csv(_standings(derived.tables, derived.claims, own)).encode()
+    standings = _standings(derived.tables, derived.claims, own)
+    files["standings.csv"] = to_csv(standings).encode()
     if derived.plot:
         page = draw(derived.plot)
         files |= {f"{name}.{kind}": content(page, kind) for kind in ("png", "svg")}
-    files[COMPARISON] = (json.dumps(figure.given(), indent=1) + "\n").encode()
+    shown = figure.given() | {"note": f"{_in_words(standings)} {figure.note}"}
+    files[COMPARISON] = (json.dumps(shown, indent=1) + "\n").encode()
     folder = ResultFolder(results_folder() / "compare" / name)
     folder.write(files, manifest | {"provenance": provenance.model_dump(mode="json")}, environment())
     write_comparisons(results_folder(), name)
@@ -123,6 +125,16 @@ def _figure(name: str, committed: str, own: Sequence[str], labels: Sequence[Mapp
         "claims": claims,
     }
     return load_figure(committed).restrict(given, {label for of_run in labels for label in of_run.values()})
+
+
+def _in_words(standings: "pd.DataFrame") -> str:
+    """Return how tuners stand over all and by family, in a sentence."""
+    parts = [
+        f"{row[METHOD]}, {row['part']}: {row['relative']:.2f} [{row['ci_low']:.2f}, {row['ci_high']:.2f}] of random's "
+        f"regret, {row['wins']} wins, {row['losses']} losses, {row['open']} open"
+        for row in standings[standings["by"] != _PARTS[TASK]].to_dict("records")
+    ]
+    return f"{'; '.join(parts)}."
 
 
 def _id(mine: str, other: str, part: str) -> str:

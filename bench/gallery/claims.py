@@ -210,6 +210,10 @@ def needed_in_words(row: Mapping[str, Any]) -> str:
     return f"more than {PRACTICALLY_LEVEL:,} repetitions would be needed"
 
 
+_MOST_NAMES = 40
+"""Sides of a comparison that a sentence names."""
+
+
 def compared(claims: Sequence[Sequence[Mapping[str, Any]]]) -> str:
     """Return what the claims of a comparison begin with, then each other side with its verdicts; "" without any.
 
@@ -220,6 +224,8 @@ def compared(claims: Sequence[Sequence[Mapping[str, Any]]]) -> str:
         return ""
     first, names, last = parted([cases[0]["text"] for cases in claims])
     verdicts = dict(zip(names, ([case["verdict"] for case in cases] for cases in claims), strict=True))
+    if len(names) > _MOST_NAMES:
+        return f"{len(names)} comparisons: {_counted([verdict for of in verdicts.values() for verdict in of])}."
     if all(len(of_name) == 1 for of_name in verdicts.values()):
         by_verdict = {verdict: [name for name in names if verdict in verdicts[name]] for verdict in VERDICTS}
         parts = [f"{', '.join(which)}: {verdict}" for verdict, which in by_verdict.items() if which]
