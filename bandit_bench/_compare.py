@@ -149,8 +149,8 @@ def _carried_out(
 ) -> ComparisonResult:
     """Run what is missing, and write and judge the figure. Raises BenchError where nothing can be run or written."""
     from bandit_bench._fitting import missing_data, that_fit
-    from bench.gallery.stored import COMPARISON
     from bench.report.figure import read_figure
+    from bench.report.folder import COMPARISON
     from runners.execute.figure_run import AskedFigure
     from runners.execute.reproduce_figure import reproduce_figure
     from runners.execute.stand_ins import announcement

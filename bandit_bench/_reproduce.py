@@ -106,12 +106,12 @@ def reproduce(
 
 
 def reproduce_as_planned(plan: ReproductionPlan) -> MadeFigures:
-    from bench.report.provenance import beside  # slow to import
     from runners.config.headlines import load_headlines
     from runners.execute.reproduce_figure import reproduce_figures
     from runners.execute.stand_ins import announcement, drawn_from_committed, lacks_data, missing_data, refuse
     from runners.execute.workers import spread, workers
     from runners.execute.write_figure import redraw
+    from runners.results.folder import ResultFolder  # slow to import
     from runners.results.pages import write_gallery
     from runners.results.store import results_folder
 
@@ -143,10 +143,10 @@ def reproduce_as_planned(plan: ReproductionPlan) -> MadeFigures:
         made += reproduce_figures([asked[name] for name in missing], jobs=plan.jobs, runner=plan.runner)
         folders = {one.name: one.folder for one in made}
         drawn = [(one, folders[one.repetitions_of]) for one in asked.values() if one.repetitions_of]
-        drawn = [(one, beside(folder, one.figure.name)) for one, folder in drawn]
+        drawn = [(one, ResultFolder(folder).beside(one.figure.name).path) for one, folder in drawn]
         made += [one.tell() for one in spread(plan.runner, plan.jobs)(redraw, drawn)]
         of_figures = time.perf_counter() - start
-        gallery, pages = write_gallery(results_folder(), spread(plan.runner, plan.jobs))
+        gallery, pages = write_gallery(results_folder())
     return MadeFigures(made, of_figures, time.perf_counter() - start - of_figures, gallery, pages)
 
 

@@ -8,12 +8,9 @@ import pandas as pd
 from IPython.display import Image, Markdown, display
 
 import bandit_bench as bb
-from bench.gallery.folders import read_paper
-from bench.gallery.stored import Stored
+from bench.gallery.result import ResultView
 from runners.config.figures import figure_names, load_figure
-from runners.config.headlines import load_headlines
-from runners.config.papers import load_paper
-from runners.results.derive import committed_long_tables
+from runners.results.pages import read_page
 from runners.results.store import results_folder
 
 pd.set_option("display.max_colwidth", None)  # claims and titles are sentences
@@ -39,20 +36,18 @@ class Story:
             self._read()
 
     def _read(self) -> None:
-        self.results: dict[str, Stored] = {}
+        self.results: dict[str, ResultView] = {}
         self._loaded: dict[str, bb.ComparisonResult] = {}
         for name, figure in self.figures.items():
             folders = [path.parent for path in (results_folder() / self.paper / name).glob("*/manifest.json")]
             if folders:
-                stored = [Stored(folder, figure, committed_long_tables) for folder in folders]
+                stored = [ResultView(folder, figure) for folder in folders]
                 self.results[name] = min(stored, key=lambda result: result.order)
 
     def answer(self) -> pd.DataFrame:
         """Return what the paper says in abstract, introduction and conclusion, and what our runs say."""
         is_judged = any(result.is_reference for result in self.results.values())
-        figures = {f"{self.paper}/{name}": figure for name, figure in self.figures.items()}
-        about = {**load_paper(self.paper), "headlines": load_headlines(self.paper)}
-        judged = read_paper(results_folder(), self.paper, figures, about).judged if is_judged else ()
+        judged = read_page(results_folder(), self.paper).judged if is_judged else ()
         rows = [(row.headline.claim, row.verdict, row.sentence) for row in judged]
         if not rows:
             display(Markdown("*The answer needs results at scale paper; the committed ones are in README.*"))
@@ -82,7 +77,7 @@ class Story:
             command = f"make reproduce-paper PAPER={self.paper} FIGURE={figure}"
             display(Markdown(f"*There are no results of {figure} yet:* `{command}`"))
             return
-        if not result.manifest.runs and result.plot is None:  # a computed table
+        if result.is_computed:
             display(result.table(figure))
         else:
             picture = io.BytesIO()

@@ -19,7 +19,6 @@ from hydra.utils import get_class
 from omegaconf import OmegaConf
 
 from bench.errors import BenchError, ConfigError
-from bench.gallery.result import ResultView
 from bench.papers.cdt.selection import Selection
 from bench.report.claims.check import verdicts_on
 from bench.report.results import Results
@@ -551,8 +550,7 @@ def test_a_configuration_that_is_played_directly_takes_no_algorithm():
 
 
 @pytest.mark.parametrize("private", ["conf"], indirect=True)
-def test_published_numbers_of_ones_own_stand_on_the_figures_page_and_in_no_overview(private, monkeypatch):
-    monkeypatch.setattr(ResultView, "picture", lambda _: None)
+def test_published_numbers_of_ones_own_stand_on_the_figures_page_and_in_no_overview(private):
     run = AskedFigure(load_figure("mine/first"), "mine/first/paper", "paper", [], "", is_reference=True)
     reproduce_figure(run, jobs=1, runner=Runner(progress=False))
     page, _ = write_gallery(results_folder())

@@ -14,11 +14,12 @@ from pathlib import Path
 
 from bench.audit.headlines import RULE, TOTALS, counted, spelled
 from bench.gallery.papers import PaperPage
-from bench.gallery.stored import Stored
+from bench.gallery.result import ResultView
+from bench.report.folder import ResultFiles
 from runners.config.figures import figure_names, load_figure
 from runners.results.pages import read_pages
 from runners.results.store import results_folder, write_text
-from tools.which_tuner import answers_part, reference
+from tools.which_tuner import answers_part
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS, PAPERS = ROOT / "docs", ROOT / "conf" / "papers"
@@ -52,8 +53,8 @@ def _moved(folder: Path, link: re.Match[str]) -> str:
 
 
 def _picture(figure: str, folder: Path) -> str:
-    scale = found.name if (found := reference(folder, figure)) else "paper"
-    return f"../results/{figure}/{scale}/{figure.partition('/')[2]}.svg"
+    found = ResultFiles.of(folder, figure)
+    return f"../results/{figure}/{found[0].path.name if found else 'paper'}/{figure.partition('/')[2]}.svg"
 
 
 def papers_part(folder: Path) -> str:
@@ -94,8 +95,8 @@ def hours_part(folder: Path) -> str:
     for name in figure_names():
         paper = name.partition("/")[0]
         counts[paper] = counts.get(paper, 0) + 1
-        for path in sorted((folder / name).glob("paper*/manifest.json")):
-            for key, seconds in Stored(path.parent, load_figure(name)).seconds_by_run.items():
+        for result in ResultFiles.of(folder, name):
+            for key, seconds in ResultView(result.path, load_figure(name)).seconds_by_run.items():
                 of_paper = spent.setdefault(paper, {})
                 of_paper[key] = max(seconds, of_paper.get(key, 0.0))
     rows = ["| paper | figures | core-hours |", "| --- | ---: | ---: |"]

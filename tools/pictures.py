@@ -22,7 +22,7 @@ def main(names: Sequence[str]) -> int:
     """Draw the figures named, or all that have committed results; return the exit code."""
     for name in names or figure_names():
         figure = load_figure(name)
-        for folder in ResultFolder.of(name):
+        for folder in ResultFolder.of(results_folder(), name):
             if plot := plot_of(figure, folder):
                 folder.write({f"{figure.name}.svg": content(draw(plot), "svg")})
                 note(results_folder(), [folder.path])

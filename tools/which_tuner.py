@@ -5,12 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bench.report.tables import from_csv
+from bench.report.folder import ResultFiles
 from bench.report.tasks import FAMILY, METHOD
 from runners.config.tree import read
 
-SCALES = ("paper", "paper-surrogate", "paper-custom")
-"""Folders of reference results, the one that counts first."""
 PROBLEMS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
     ("One number, whose best value **jumps**", "ranks", "table", {FAMILY: "moving peak"}),
     ("One number, whose best value **wanders**", "forgetting", "table", {FAMILY: "wandering peak"}),
@@ -36,12 +34,6 @@ _FIGURES = ("late", "forgetting", "ranks")
 """Those whose settings say what is typed for each tuner."""
 
 
-def reference(results: Path, figure: str) -> Path | None:
-    """Return the folder of a figure's reference results, None if there are none."""
-    folders = [results / figure / scale for scale in SCALES]
-    return next((folder for folder in folders if (folder / "manifest.json").is_file()), None)
-
-
 def answers_part(results: Path) -> str:
     """Return a row for each kind of problem: the tuner with the least regret in it, and the two that follow."""
     rows = [f"| {problem} | {first} | {'; '.join(others)} |" for problem, (first, *others) in _answers(results)]
@@ -57,10 +49,10 @@ def _answers(results: Path) -> Iterator[tuple[str, list[str]]]:
         methods: dict[str, list[str]] = read(f"figure/tournament/{name}")["runs"][0][METHOD]
         typed |= {str(label): " ".join(words) for label, words in methods.items()}
     for problem, name, file, chosen in PROBLEMS:
-        folder = reference(results, f"tournament/{name}")
-        table = from_csv(folder / f"{file}.csv") if folder else None
-        if table is None:
+        found = ResultFiles.of(results, f"tournament/{name}")
+        if not found:
             continue
+        table = found[0].csv(f"{file}.csv")
         for column, value in chosen.items():
             table = table[table[column] == value]
         table = table[table[METHOD].isin(typed)].sort_values("relative", kind="stable")

@@ -1,8 +1,7 @@
 """Pages of the suite's results: static, nothing loaded from elsewhere, made from the files that there are."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from itertools import starmap
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -13,8 +12,9 @@ from bench.gallery.docs import page_of, title_of
 from bench.gallery.numbers import counted, ratio_of, view
 from bench.gallery.papers import FigurePage, PaperPage
 from bench.gallery.render import SITE, pages_of, render
-from bench.gallery.stored import PAGE, PARTS
+from bench.gallery.result import PARTS
 from bench.report.claims.tallies import added_up
+from bench.report.folder import PAGE
 
 _RANKS = {"method", "tasks", "n", "mean_rank", "ci_low", "ci_high"}
 
@@ -23,18 +23,16 @@ def build(
     papers: list[PaperPage],
     numbers: PublishedOverview | None = None,
     docs: Mapping[str, str] | None = None,
-    each: Callable[..., Iterable[tuple[str, str]]] = starmap,
 ) -> dict[str, str]:
     """Return the pages of the gallery by their path in the folder of results.
 
-    Those of a figure that were made of what there is now are left out. ``docs`` are texts in Markdown by name; ``each``
-    calls a function for each figure, in any order, by default one after another here.
+    ``docs`` are texts in Markdown by name.
     """
     docs = docs or {}
     pages = dict[str, str]()
     for page in papers:
         printed = counted(numbers, page.name) if numbers else {}
-        pages |= pages_of([page], SITE, each, printed=printed, docs=docs)
+        pages |= pages_of([page], SITE, printed=printed, docs=docs)
     of_papers = [page for page in papers if not page.is_own]
     figures = [figure for page in of_papers for figure in page.figures]
     firsts = [figure.first for figure in figures if figure.first]

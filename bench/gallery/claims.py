@@ -217,24 +217,19 @@ _MOST_NAMES = 40
 def compared(claims: Sequence[Sequence[Mapping[str, Any]]]) -> str:
     """Return what the claims of a comparison begin with, then each other side with its verdicts; "" without any.
 
-    Of one case each, by verdict: ``A beats B, C: holds; D: fails.``; of several: ``A beats B: holds in 1 of
-    3, open in 2.``
+    Of one case each, by verdict: ``A beats B, C: holds; D: fails.``; of several as a command prints them: ``A beats B:
+    1 holds, 0 fail, 2 open.``
     """
     if not claims:
         return ""
     first, names, last = parted([cases[0]["text"] for cases in claims])
-    verdicts = dict(zip(names, ([case["verdict"] for case in cases] for cases in claims), strict=True))
     if len(names) > _MOST_NAMES:
-        return f"{len(names)} comparisons: {_counted([verdict for of in verdicts.values() for verdict in of])}."
-    if all(len(of_name) == 1 for of_name in verdicts.values()):
-        by_verdict = {verdict: [name for name in names if verdict in verdicts[name]] for verdict in VERDICTS}
-        parts = [f"{', '.join(which)}: {verdict}" for verdict, which in by_verdict.items() if which]
-    else:
-        parts = [f"{name}: {_counted(of_name)}" for name, of_name in verdicts.items()]
+        return f"{len(names)} comparisons: {tally_of([case for cases in claims for case in cases])}."
+    parts = [f"{name}: {tally_of(cases)}" for name, cases in zip(names, claims, strict=True)]
+    if all(len(cases) == 1 for cases in claims):
+        by_verdict: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
+        for name, (case,) in zip(names, claims, strict=True):
+            words = f"{case['verdict']}, not after Holm's correction" if case["holm"] == "no" else case["verdict"]
+            by_verdict.setdefault(words, []).append(name)
+        parts = [f"{', '.join(which)}: {words}" for words, which in by_verdict.items() if which]
     return " ".join(filter(None, [first, "; ".join(parts), last])) + "."
-
-
-def _counted(verdicts: Sequence[str]) -> str:
-    counts = [(verdict, verdicts.count(verdict)) for verdict in VERDICTS if verdict in verdicts]
-    (word, count), *others = counts
-    return ", ".join([f"{word} in {count} of {len(verdicts)}", *(f"{word} in {count}" for word, count in others)])

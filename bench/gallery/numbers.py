@@ -10,9 +10,11 @@ import pandas as pd
 from bench.audit.published import LEVELS, NUMBER_VERDICTS, PLACEBO, PublishedOverview, reached, within_any
 from bench.audit.readings import POSSIBLE
 from bench.gallery.claims import spot_of
-from bench.gallery.picture import Picture, picture
+from bench.gallery.picture import Picture
+from bench.report.page import draw
 from bench.report.plot import REFERENCE, Axis, Look, Mark, Panel, Plot, mark
 from bench.report.reading import READING
+from bench.report.saving import content
 from bench.report.style import Looks, Palette
 from bench.report.typeset import readable
 
@@ -58,7 +60,7 @@ def view(published: PublishedOverview, paper: str, looks: Looks = NO_LOOKS) -> N
         counted(published, paper),
         reached(published, paper),
         differs(groups),
-        picture(plot, paper) if plot.panels else None,
+        Picture.inline(content(draw(plot), "svg")) if plot.panels else None,
         levels,
         (readable(placebo), PLACEBO),
     )

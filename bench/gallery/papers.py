@@ -4,12 +4,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pandas as pd
 
 from bench.gallery.claims import slug
+from bench.gallery.picture import Picture
 from bench.gallery.result import ResultView
 from bench.report.claims.tallies import Tally, added_up
 from bench.report.reading import READING
@@ -32,17 +33,12 @@ def label(name: str) -> str:
 
 @dataclass
 class FigurePage:
-    """A figure with its results, the largest scale first.
-
-    ``inputs`` is the checksum of what its page is made of; a user's own figures are not counted in the suite's totals.
-    """
+    """A figure with its results, the largest scale first; a user's own are not counted in the suite's totals."""
 
     paper: str
     name: str
     config: Mapping[str, Any]
     results: list[ResultView]
-    inputs: str = ""
-    is_fresh: bool = False
     is_counted: bool = True
 
     @property
@@ -87,28 +83,10 @@ class FigurePage:
         return f"{quote(self.paper)}/index.html#{quote(self.name)}"
 
     @property
-    def picture(self) -> str:
-        """The path of its picture in the folder of results; "" if there is none."""
-        drawn = self.drawn(self.first) if self.first else ""
-        return drawn and f"{quote(self.folder)}/{drawn}"
-
-    def drawn(self, result: ResultView) -> str:
-        """Return what leads from its page to the picture that was written with a result; "" if there is none."""
-        file = f"{self.config.get('name', self.name)}.svg"
-        return f"{result.at}{quote(file)}" if file in result.files else ""
-
-
-class Surroundings(NamedTuple):
-    """What a figure's page says of its paper: whether it is a user's comparisons, headlines, and figures with results.
-
-    The paper itself holds all its results, which every worker that makes one of its pages would have to be sent.
-    """
-
-    title: str
-    is_own: bool
-    decided: "list[Judged]"
-    figures: list[tuple[str, str]]
-    """By name, with what they are called."""
+    def picture(self) -> Picture | None:
+        """Its picture, for the folder of results."""
+        drawn = self.first.picture if self.first else None
+        return drawn and drawn._replace(address=f"{quote(self.folder)}/{drawn.address}")
 
 
 @dataclass
@@ -202,11 +180,6 @@ class PaperPage:
     def decided_by(self, figure: str) -> "list[Judged]":
         """Return the headlines that rest on a figure and have a sentence."""
         return [row for row in self.judged if row.sentence and figure in row.figures]
-
-    def around(self, figure: FigurePage) -> Surroundings:
-        """Return what the page of one of its figures says of it."""
-        figures = [(other.name, other.label) for other in self.made]
-        return Surroundings(self.title, self.is_own, self.decided_by(figure.name), figures)
 
     def evidence(self, row: "Judged") -> dict[str, str]:
         """Return where a headline's evidence is, by what its figures are called: the first claim of each."""

@@ -1,17 +1,14 @@
 """What results rest on, from the runs to the picture and the page: provenance, manifest and commands."""
 
 import itertools
-import json
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
 from bench.data_kind import DataKind
-from bench.report.labels import matches
 
 _SIZE = ("horizon", "repetitions")
 """What a manifest says of each run beside its overrides."""
@@ -56,6 +53,40 @@ def overrides_of(manifest: Mapping[str, Any]) -> list[list[str]]:
             words += shared.get("labels", {}).get(axis, {}).get(label, ())
         words += run.get("overrides") or ()
         lines.append([*dict.fromkeys(words), *(f"{key}={run[key]}" for key in _SIZE if run.get(key))])
+    return lines
+
+
+_LABEL = re.compile(r"[^\W\d][^=,()'\"\[\]{}]*")
+"""Labels that a command can give."""
+
+
+def compare_commands(
+    runs: Sequence[Mapping[str, str]], words: Sequence[Sequence[str]], axis: str, column: str, tie: float
+) -> list[str]:
+    """Return a command for each panel that compares its methods, where these differ only in their tuner.
+
+    ``runs`` are labels, those of ``axis`` methods. Of different numbers of repetitions the largest is asked for.
+    """
+    panels: dict[str, dict[str, Sequence[str]]] = {}
+    for labels, own in zip(runs, words, strict=True):
+        if axis in labels:
+            panel = {name: label for name, label in labels.items() if name != axis}
+            panels.setdefault(str(panel), {})[labels[axis]] = own
+    lines = []
+    for methods in panels.values():
+        tuners, others, most = [], [], 0
+        for label, own in methods.items():
+            given = {key_of(word): word.partition("=")[2] for word in own}
+            most = max(most, int(given.pop("repetitions", 0)))
+            name = given.pop("tuner", "")
+            of_tuner = [f"{key[6:]}={given.pop(key)}" for key in list(given) if key.startswith("tuner.")]
+            shown = f"{label}=" if _LABEL.fullmatch(label) else ""
+            tuners.append(f"{shown}{name}({','.join(of_tuner)})" if of_tuner else f"{shown}{name}")
+            others.append(given if name else {})
+        if len(tuners) > 1 and others[0] and all(other == others[0] for other in others):
+            shared = [f"{key}={value}" for key, value in others[0].items()]
+            asked = [f"tuner={','.join(tuners)}", *shared, f"repetitions={most}", f"column={column}", f"tie={tie:g}"]
+            lines.append(shlex.join(["python", "-m", "runners.compare", *asked]))
     return lines
 
 
@@ -168,77 +199,3 @@ def number_of_rounds(horizons: Iterable[int]) -> str:
 
 def _once(values: Iterable[Any]) -> tuple[int, ...]:
     return tuple(sorted({int(value) for value in values if value}))
-
-
-class Setting(BaseModel):
-    """A setting with its values, its source (stated, code, assumed, scale) and the place."""
-
-    key: str
-    values: list[Any] = []
-    source: str = "assumed"
-    where: str = ""
-
-
-class ManifestRun(BaseModel):
-    key: str = ""
-    labels: dict[str, str] = {}
-    overrides: list[str] = []
-    repetitions: int = 0
-    horizon: int | None = None
-    data: str | None = None
-
-
-class Manifest(BaseModel):
-    """What was asked for, and what the numbers rest on."""
-
-    command: str = ""
-    scale: str = ""
-    part: dict[str, list[str]] = {}
-    provenance: Provenance | None = None
-    settings: list[Setting] = []
-    published: list[Any] = []
-    overrides: dict[str, Any] = {}
-    runs: list[ManifestRun] = []
-
-
-def beside(folder: Path, figure: str) -> Path:
-    """Return the folder of another figure of the paper, at the same scale."""
-    return folder.parents[1] / figure / folder.name
-
-
-def text_of(path: Path) -> str:
-    """Return the text of a file of a result. Raises OSError, also for a link, which may lead out of the results."""
-    if path.is_symlink() or (path.exists() and not path.is_file()):
-        raise OSError("found a link or device, expected a file")
-    return path.read_text(encoding="utf-8")
-
-
-def folder_of_runs(folder: Path) -> Path:
-    """Return the folder that has a result's repetitions: its own, unless its manifest names a figure beside it."""
-    try:
-        name = json.loads(text_of(folder / "manifest.json"))["repetitions_of"]
-        return beside(folder, name) if _NAME.fullmatch(name) else folder
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):  # a damaged manifest is for others to name
-        return folder
-
-
-def read_manifest(folder: Path) -> Any:
-    """Return a result's manifest; of one without runs of its own with all that it leaves to the figure that has them.
-
-    Raises OSError or ValueError where a file is missing or damaged.
-    """
-    manifest = json.loads(text_of(folder / "manifest.json"))
-    if (source := folder_of_runs(folder)) == folder:
-        return manifest
-    whole = json.loads(text_of(source / "manifest.json"))
-    return whole | manifest | {"runs": [run for run in whole["runs"] if matches(run["labels"], manifest["only"])]}
-
-
-class Made(BaseModel):
-    """With what a figure was made, and how long its runs took: what differs whenever it is made."""
-
-    made: str = ""
-    python: str = ""
-    cpu: str = ""
-    git: dict[str, Any] | None = None
-    seconds_per_repetition: dict[str, float] = {}

@@ -19,10 +19,12 @@ def keep(plot: Plot, order: Iterable[str]) -> None:
 
 
 def rename(plot: Plot, labels: Mapping[str, str]) -> None:
-    """Give labels other names. Raises ConfigError where one is not there."""
-    check_names(plot, labels, "labels")
+    """Give labels and panels other names. Raises ConfigError where one is not there."""
+    titles = [panel.title for panel in plot.panels]
+    check_names(plot, [name for name in labels if name not in titles], "labels")
     plot.legend = {labels.get(name, name): sample for name, sample in plot.legend.items()}
     for panel in plot.panels:
+        panel.title = labels.get(panel.title, panel.title)
         panel.marks = [replace(mark, name=labels.get(mark.name, mark.name)) for mark in panel.marks]
 
 

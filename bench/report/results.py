@@ -69,7 +69,8 @@ class Results(Generic[F]):
             for block in blocks
             for labels in itertools.product(*block.values())
         ]
-        self.finals, self._curves = self._labelled(finals), curves
+        self.given_finals, self.given_curves = finals, curves
+        self.finals = self._labelled(finals)
         self._ends: dict[tuple[Labels, str], tuple[npt.NDArray[np.int64], Array]] = {}
         self._mean_curves: dict[tuple[Labels, str], pd.DataFrame] = {}
         self._selected: dict[tuple[tuple[str, tuple[str, ...]], ...], list[Labels]] = {}  # claims ask the same again
@@ -89,7 +90,7 @@ class Results(Generic[F]):
 
     def with_finals(self, finals: pd.DataFrame, *, without: Labels) -> "Results[F]":
         """Return the results with other final values, of all experiments but one."""
-        made = Results(self.figure, self._curves, finals, self.provenance)
+        made = Results(self.figure, self.given_curves, finals, self.provenance)
         made.experiments = [key for key in made.experiments if key != without]
         return made
 
@@ -267,7 +268,7 @@ class Results(Generic[F]):
 
     @cached_property
     def curves(self) -> pd.DataFrame:
-        return self._labelled(self._curves)
+        return self._labelled(self.given_curves)
 
     def curve(self, key: Labels, column: str) -> pd.DataFrame:
         """Return an experiment's mean curve of a column, or of all like ``probe_*``; empty if there is none."""

@@ -140,7 +140,7 @@ def from_csv(source: Path | str, *words: str) -> pd.DataFrame:
         "na_values": [""],
     }
     table = pd.read_csv(io.StringIO(text), low_memory=False, **options)
-    for name in _of_words(table):
+    for name in _of_words(table) if "'" in text else ():
         table[name] = unquoted(table[name])
     for name in set(first) - set(words):
         table[name] = _numbers(table[name])

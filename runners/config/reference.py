@@ -13,7 +13,8 @@ import pandas as pd
 from hydra.utils import get_class
 
 from bench.errors import ConfigError
-from bench.report.tables import from_csv
+from bench.gallery.docs import anchor_of
+from bench.report.folder import ResultFiles
 from bench.report.tasks import METHOD
 from runners.config.compose import RunSettings, run_settings
 from runners.config.figures import load_figure
@@ -21,7 +22,7 @@ from runners.config.keys import ABOUT as ABOUT_KEYS
 from runners.config.keys import described, keys_of
 from runners.config.papers import leaves, load_paper
 from runners.config.runner import Runner
-from runners.config.tree import GROUPS, PARTS, choices, one_of, path_of, read, read_choice, unknown_choice
+from runners.config.tree import PARTS, choices, one_of, path_of, read, read_choice, unknown_choice
 
 ABOUT = {
     "env": "Where rewards come from. An environment that no contextual bandit plays in chooses its algorithm.",
@@ -72,20 +73,31 @@ def entry(group: str, choice: str, results: Path) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def page(results: Path) -> str:
-    """Return all of it in Markdown: the keys of a run and of a figure, then each group with its choices."""
-    keys = {"Keys of a run": ("config", vars(run_settings({}))), "Keys of a figure": ("reproduce", read("reproduce"))}
-    parts = [_HEAD + "\n" + ", ".join(f"[{group}](#{group})" for group in ABOUT) + ".\n"]
-    for title, (name, values) in keys.items():
-        parts += [f"## {title}", _list(_settings(values, RunSettings, name))]
-    for group in GROUPS:
-        links = ", ".join(f"[{choice}](#{group}{choice})" for choice in choices(group))
-        parts += [f"## `{group}`", ABOUT[group], links, *(entry(group, choice, results) for choice in choices(group))]
-    figures = (f"`{name}`: {_line('figure', name)}" for name in choices("figure"))
-    parts += ["## `figure`", ABOUT["figure"], _list(figures)]
-    for group, about in ABOUT_KEYS.items():
-        parts += [f"## `{group}`", about, *(_declared(group, name) for name in described(group))]
-    return "\n\n".join(parts) + "\n"
+def pages(results: Path) -> dict[str, str]:
+    """Return all of it in Markdown, by name: the keys of a run, then each group with its choices."""
+    about = ABOUT | ABOUT_KEYS
+    groups = [f"- [{group}](choices_{group}.md): {words}" for group, words in about.items()]
+    keys = ["## Keys of a run", _list(_settings(vars(run_settings({})), RunSettings, "config"))]
+    keys += ["## Keys of `reproduce`", _list(_settings(read("reproduce"), RunSettings, "reproduce"))]
+    return {"choices": _text_of(_HEAD, "\n".join(groups), *keys)} | {
+        f"choices_{group}": _text_of(f"# Choices and keys: {group}", words, *_entries(group, results))
+        for group, words in about.items()
+    }
+
+
+def _entries(group: str, results: Path) -> Iterator[str]:
+    names = list(described(group)) if group in ABOUT_KEYS else choices(group)
+    if group == "figure":
+        yield _list(f"`{name}`: {_line(group, name)}" for name in names)
+        return
+    texts = {name: entry(group, name, results) for name in names}
+    heads = {name: text.partition("\n")[0].removeprefix("### ") for name, text in texts.items()}
+    yield ", ".join(f"[{name}](#{anchor_of(head)})" for name, head in heads.items())
+    yield from texts.values()
+
+
+def _text_of(*parts: str) -> str:
+    return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
 def _known(group: str) -> str:
@@ -137,11 +149,11 @@ def fared(tuner: str, results: Path) -> Iterator[str]:
     family of tasks.
     """
     for name, words in _ranked():
-        files = sorted((results / name).glob("paper*/ranks.csv"))
-        for method, typed in words.items() if files else ():
+        found = [result for result in ResultFiles.of(results, name) if result.has("ranks.csv")]
+        for method, typed in words.items() if found else ():
             if f"tuner={tuner}" not in typed:
                 continue
-            ranks, families = _tables(files[0].parent)
+            ranks, families = _tables(found[0])
             rows = ranks[ranks[METHOD] == method].to_dict("records")
             by_family = families[families[METHOD] == method].to_dict("records")
             each = ", ".join(f"{row['family']} {row['relative']:.2f}" for row in by_family)
@@ -156,8 +168,8 @@ def fared(tuner: str, results: Path) -> Iterator[str]:
 
 
 @cache
-def _tables(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
-    return from_csv(folder / "ranks.csv"), from_csv(folder / "table.csv")
+def _tables(result: ResultFiles) -> tuple[pd.DataFrame, pd.DataFrame]:
+    return result.csv("ranks.csv"), result.csv("table.csv")
 
 
 @cache

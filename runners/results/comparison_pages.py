@@ -7,7 +7,7 @@ from pathlib import Path
 from bench.gallery.folders import comparisons
 from bench.gallery.papers import COMPARE
 from bench.gallery.render import OWN, SITE, pages_of
-from bench.gallery.stored import PAGE
+from bench.report.folder import PAGE
 from runners.config.folders import CHECKOUT
 from runners.results.store import write_text
 
@@ -22,11 +22,9 @@ def is_suites(folder: Path) -> bool:
 def write_comparisons(folder: Path, name: str) -> Path:
     """Write the page of one of a user's comparisons, and the one that lists them all, which is returned."""
     in_gallery = (folder / PAGE).exists()
-    page = comparisons(folder, in_gallery=in_gallery)
-    for other in page.made:
-        other.is_fresh = other.is_fresh or (other.name != name and (folder / other.folder / PAGE).is_file())
+    page = comparisons(folder)
     site = (SITE if is_suites(folder) else OWN) if in_gallery else {f"{COMPARE}/{PAGE}": page.title}
-    write_pages(folder, pages_of([page], site))
+    write_pages(folder, pages_of([page], site, {name}))
     return folder / COMPARE / PAGE
 
 

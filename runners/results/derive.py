@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bench.columns import is_measured
 from bench.errors import StoreError
@@ -17,13 +18,14 @@ from bench.report.provenance import Provenance
 from bench.report.reading import READING
 from bench.report.render import Rendering
 from bench.report.results import Results
-from bench.report.tables import to_csv
+from bench.report.tables import from_csv, to_csv
 from runners.config.figures import by_reading, unfold
 from runners.config.papers import load_paper
 from runners.results.aggregate import Repetitions, curve_table, final_table
 from runners.results.folder import REPETITIONS, SECONDS, ResultFolder
 from runners.results.until_decided import STEP
 
+_LONG = ("curves.csv", "finals.csv")
 CURVE_DIGITS = 8
 """Significant digits of ``curves.csv``."""
 
@@ -100,12 +102,23 @@ def derive_committed(figure: Figure, folder: Path) -> Derived:
     return derive(figure, runs, _provenances(figure, manifest))
 
 
-def committed_long_tables(figure: Figure, folder: Path) -> dict[str, bytes]:
-    """Return `long_tables` of a figure's committed repetitions under the first reading; StoreError as above."""
+def results_in(figure: Figure, folder: Path) -> Results[Figure]:
+    """Return the results in a folder, under the first reading: its tables, or what its committed repetitions say.
+
+    DataError or StoreError where a file is damaged.
+    """
     result = ResultFolder(folder)
-    entries = result.manifest()["runs"]
-    runs = list(_runs(figure, result, [entry for entry in entries if READING not in entry["labels"]]))
-    return long_tables(results_of(figure, runs, Provenance()))
+    if result.with_runs.has(REPETITIONS) and not result.has("finals.csv"):
+        entries = result.manifest()["runs"]
+        runs = list(_runs(figure, result, [entry for entry in entries if READING not in entry["labels"]]))
+        tables = long_tables(results_of(figure, runs, Provenance()))
+        curves, finals = (from_csv(tables[n].decode()) if n in tables else pd.DataFrame() for n in _LONG)
+    else:
+        curves, finals = (result.csv(name) if result.has(name) else pd.DataFrame() for name in _LONG)
+    if len(finals) and result.has(SECONDS):  # whose first rows are those of the finals
+        seconds = result.csv(SECONDS)
+        finals = finals.join(seconds[[name for name in seconds if name not in finals and name != READING]])
+    return Results(figure, curves, finals, result.provenance)
 
 
 def _runs(figure: Figure, result: ResultFolder, entries: Sequence[Mapping[str, Any]]) -> Iterator[Repetitions]:
