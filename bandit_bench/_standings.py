@@ -27,7 +27,7 @@ class TournamentResult(ComparisonResult):
         ``relative``: mean final regret over that of random configurations, with its 95 % interval; ``wins`` and
         ``losses``: against how many others the paired difference says less or more regret; ``open``: the rest.
         """
-        return self._stored.csv("standings.csv", METHOD, "by", "part")
+        return self._csv("standings.csv", METHOD, "by", "part")
 
 
 def task_of(labels: Mapping[str, str]) -> tuple[str, str]:
@@ -50,8 +50,8 @@ def written(
     ``about``: the manifest without its runs; ``others`` are entries of the committed one; ``done``: the repetitions of
     each run, by id.
     """
-    from bench.gallery.stored import COMPARISON  # slow to import
-    from bench.report.figure import read_figure
+    from bench.report.figure import read_figure  # slow to import
+    from bench.report.folder import COMPARISON
     from bench.report.page import draw
     from bench.report.saving import content
     from bench.report.tables import to_csv

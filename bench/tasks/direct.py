@@ -54,7 +54,7 @@ class Direct(Task):
 
     def explore(self) -> dict[str, Any] | None:
         outcome = self.play(self._space.sample(self._rng))
-        return outcome and outcome.values
+        return outcome.values if outcome else None
 
     def play(self, configuration: Configuration) -> Outcome | None:
         environment = self.environment
