@@ -1,4 +1,4 @@
-"""What a page shows of one figure at one scale."""
+"""The content of a page about one figure at one scale."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -48,7 +48,7 @@ class ReadingsView(NamedTuple):
     counts: dict[str, int]
 
     def rows(self) -> list[tuple[str, Verdicts, int]]:
-        """Return the claims in words, each with its cases that differ under some reading, and how many do not."""
+        """Return the claims as text, each with the cases that differ between readings, and the number of the others."""
         rows = []
         for (claim, text), cases in self.matrix.items():
             differ = {case: row for case, row in cases.items() if len({verdict for verdict, _ in row.values()}) > 1}
@@ -205,7 +205,7 @@ class ResultView:
 
     @cached_property
     def tables(self) -> dict[str, dict[str, Any]]:
-        """Its tables as `readable` has them, by title."""
+        """Its tables by title, in the form of `readable`."""
         return {title: readable(self.table(name)) for name, title in self.titles.items() if len(self.table(name))}
 
     def heat_map(self) -> tuple[str, str] | None:
@@ -221,12 +221,12 @@ class ResultView:
 
     @property
     def finding(self) -> str:
-        """The verdicts of a comparison in a sentence; "" of another result."""
+        """The verdicts of a comparison in a sentence; "" for another result."""
         return compared(self.grouped_claims()) if self.is_own else ""
 
     @cached_property
     def shown_claims(self) -> list[ClaimView]:
-        """Its claims as the page shows them; those of a comparison, which are of one kind, share an axis."""
+        """Its claims for the page; those of a comparison, which are of one kind, share an axis."""
         among = self.claims if self.is_own else ()
         return [claim_of(cases, among) for cases in self.grouped_claims()]
 
@@ -237,7 +237,7 @@ class ResultView:
         return list(groups.values())
 
     def readings(self) -> ReadingsView | None:
-        """Return what the page shows of the figure's readings and published numbers; None where there are neither."""
+        """Return the figure's readings and published numbers for the page; None if there are neither."""
         if self.figure is None or self.is_own:
             return None
         from bench.audit.published import ASSUMING, is_assuming

@@ -47,7 +47,7 @@ class ManifestRun(BaseModel):
 
 
 class Manifest(BaseModel):
-    """What was asked for, and what the numbers rest on."""
+    """The request of a figure, and the basis of its numbers."""
 
     command: str = ""
     scale: str = ""
@@ -60,7 +60,8 @@ class Manifest(BaseModel):
 
 
 class Made(BaseModel):
-    """With what a figure was made, and how long its runs took: what differs whenever it is made."""
+    """The environment of a figure's creation, and the duration of its runs, which differ from one creation to the
+    next."""
 
     made: str = ""
     python: str = ""
