@@ -280,7 +280,7 @@ def test_the_log_is_a_start_for_another_tuner_and_a_log_for_replay(tmp_path, mon
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / "results"))
     replay = ("service_log", {"path": str(tmp_path / "log.csv"), "n_parts": 2})
     compared = bandit_bench.compare(["ucb1", "exp3"], env=replay, repetitions=2)
-    assert compared.finals["accepted"].min() >= 2
+    assert compared.finals["accepted"].min() >= 1
     assert set(compared.finals["exploration"]) <= {0.1, 0.3, 1.0}
 
 
