@@ -64,8 +64,7 @@ class Desk:
         )
 
     def together(self, calls: list[Callable[["Desk"], Any]]) -> list[Any]:
-        """Make calls and write their changes in one transaction; return answers, or the BenchError of a refused
-        call."""
+        """Make calls and write their changes in one transaction; return answers, or a refused call's BenchError."""
         answers: list[Any] = []
         self._file.execute("BEGIN")
         for call in calls:

@@ -131,8 +131,7 @@ def label_of(group: str, name: str, settings: Mapping[str, Any]) -> str:
 
 
 def settings_of(settings: Mapping[str, Any] | None) -> Piece:
-    """Return the choices and settings of keys. Raises ConfigError, naming the key, for a value that is not plain
-    data."""
+    """Return the choices and settings of keys. ConfigError names the key of a value that is not plain data."""
     if not isinstance(settings, Mapping | None):
         raise ConfigError(f"settings: found {settings!r}, expected values by key, such as {{'env.dim': 5}}")
     piece = Piece()

@@ -83,8 +83,7 @@ def with_evidence(cases: Iterable[Case]) -> list[Case]:
 
 
 def parted(texts: Sequence[str]) -> tuple[str, list[str], str]:
-    """Return the common first words of all texts, the different middle part of each (at least a word), and the last
-    words."""
+    """Return the common first words of all texts, each text's middle part (at least a word), and the last words."""
     words = [text.split() for text in texts]
     first = _shared(words)
     last = _shared([each[first:][::-1] for each in words])
@@ -216,10 +215,10 @@ _MOST_NAMES = 40
 
 
 def compared(claims: Sequence[Sequence[Mapping[str, Any]]]) -> str:
-    """Return what the claims of a comparison begin with, then each other side with its verdicts; "" without any.
+    """Return the common beginning of a comparison's claims, then each other side with its verdicts; "" without any.
 
-    Of one case each, by verdict: ``A beats B, C: holds; D: fails.``; of several as a command prints them: ``A beats B:
-    1 holds, 0 fail, 2 open.``
+    With one case each, by verdict: ``A beats B, C: holds; D: fails.``; with several as a command prints them: ``A beats
+    B: 1 holds, 0 fail, 2 open.``
     """
     if not claims:
         return ""

@@ -19,11 +19,11 @@ def read_papers(
     about: Mapping[str, Mapping[str, Any]] | None = None,
     counted: Collection[str] | None = None,
 ) -> list[PaperPage]:
-    """Return all papers with their figures, those of ``figures`` by ``paper/figure`` and others that have results.
+    """Return all papers with their figures: those of ``figures`` by ``paper/figure``, and others that have results.
 
-    ``about`` has by paper, in the order in which they are shown, ``title``, ``authors``, ``summary``, ``headlines`` as
-    `bench.audit.headlines` reads them, and ``headline``, of which the figure's ranks stand on the first page.
-    ``counted`` are the names of the figures that count in totals, by default all.
+    ``about`` has by paper, in display order, ``title``, ``authors``, ``summary``, ``headlines`` (see
+    `bench.audit.headlines`), and ``headline``, the figure whose ranks are on the first page. ``counted`` are the names
+    of the figures that count in totals, by default all.
     """
     about = about or {}
     names = sorted({*figures, *with_results(results)}, key=_order)

@@ -67,8 +67,7 @@ def view(published: PublishedOverview, paper: str, looks: Looks = NO_LOOKS) -> N
 
 
 def differs(groups: Mapping[str, pd.DataFrame]) -> list[Level]:
-    """Return, for each method and group of panels, the ratio of our numbers, and the reading with the least
-    difference."""
+    """Return our numbers' ratio, and the reading with the least difference, for each method and group of panels."""
     levels = []
     for group, table in groups.items():
         for method in (str(name) for name in table if name not in _NO_METHODS):

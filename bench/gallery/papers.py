@@ -84,7 +84,7 @@ class FigurePage:
 
     @property
     def picture(self) -> Picture | None:
-        """Its picture, for the folder of results."""
+        """The address of its picture, relative to the folder of results."""
         drawn = self.first.picture if self.first else None
         return drawn and drawn._replace(address=f"{quote(self.folder)}/{drawn.address}")
 

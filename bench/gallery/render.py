@@ -57,9 +57,9 @@ def build_own(papers: list[PaperPage]) -> dict[str, str]:
 def pages_of(
     papers: list[PaperPage], site: Mapping[str, str], only: Collection[str] | None = None, **about: Any
 ) -> dict[str, str]:
-    """Return the page of each paper and of its figures with results, or of those named in ``only``.
+    """Return the page of each paper and of its figures with results, or only of the figures named in ``only``.
 
-    All lead to the pages ``site``; ``about`` is what the page of a paper says beside its figures.
+    All link to the pages ``site``; ``about`` is the text of a paper's page besides its figures.
     """
     pages = {}
     for paper in papers:

@@ -160,8 +160,7 @@ def _kind(name: str, where: str, *, is_own: bool) -> type[Figure]:
 
 
 def read_figure(given: Mapping[str, Any] | Figure, *, is_own: bool = False) -> Figure:
-    """Return a figure of its kind from a file's content, as plain containers, checked as far as possible without
-    results.
+    """Return a checked figure of its kind from a file's content, as plain containers; results are not needed.
 
     ``is_own``: whether it is configuration, whose kind may be a class of any module; that of a result is one of the
     suite's. ConfigError names the unknown, missing or invalid key.

@@ -186,8 +186,7 @@ class Sample:
 
 @dataclass
 class Plot:
-    """A plot; ``methods`` are the names of its lines, with which names of references and limits do not collide, see
-    `beside`."""
+    """A plot; ``methods`` are the names of its lines, and references and limits have other names, see `beside`."""
 
     title: str
     note: str = ""  # above the panels: scale, repetitions and data

@@ -63,9 +63,9 @@ _LABEL = re.compile(r"[^\W\d][^=,()'\"\[\]{}]*")
 def compare_commands(
     runs: Sequence[Mapping[str, str]], words: Sequence[Sequence[str]], axis: str, column: str, tie: float
 ) -> list[str]:
-    """Return a command for each panel that compares its methods, where these differ only in their tuner.
+    """Return, for each panel whose methods differ only in their tuner, a command that compares them.
 
-    ``runs`` are labels, those of ``axis`` methods. Of different numbers of repetitions the largest is asked for.
+    ``runs`` are labels, those of ``axis`` being methods. Of different numbers of repetitions the largest is used.
     """
     panels: dict[str, dict[str, Sequence[str]]] = {}
     for labels, own in zip(runs, words, strict=True):

@@ -19,7 +19,7 @@ def keep(plot: Plot, order: Iterable[str]) -> None:
 
 
 def rename(plot: Plot, labels: Mapping[str, str]) -> None:
-    """Give labels and panels other names. Raises ConfigError where one is not there."""
+    """Rename labels and panels. Raises ConfigError for an unknown one."""
     titles = [panel.title for panel in plot.panels]
     check_names(plot, [name for name in labels if name not in titles], "labels")
     plot.legend = {labels.get(name, name): sample for name, sample in plot.legend.items()}

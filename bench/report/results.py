@@ -218,7 +218,7 @@ class Results(Generic[F]):
             key: mean for mean in means for key in self.experiments if mean.labels.items() <= self.as_dict(key).items()
         }
 
-    # What there is of their results
+    # The available results
 
     @property
     def is_surrogate(self) -> bool:

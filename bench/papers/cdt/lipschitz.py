@@ -50,8 +50,7 @@ class Lipschitz(Figure):
         return np.unique(np.abs(rounds[None, :] - ends[:, None]).argmin(axis=1))
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
-        """Return axes, `probed` (a value), `blocks` (their number), and `mean` and `std` over blocks of its centred
-        reward.
+        """Return axes, `probed` (a value), `blocks` (number), and `mean` and `std` over blocks of its centred reward.
 
         A block's reward of a value is the mean over its rounds; it is centred by the mean over all values, so that
         changes common to all values from block to block do not count.

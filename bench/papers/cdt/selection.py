@@ -150,8 +150,7 @@ def kept(ranked_by: Array, size: int) -> np.ndarray:
 
 
 def printed(sets: Array, size: int, ranked_by: int | None, true: Array) -> Printed:
-    """Return the printed numbers of sets of repetitions, shape (sets, repetitions run, methods), of true means
-    (methods,).
+    """Return the printed numbers of sets, shape (sets, repetitions run, methods), with ``true`` means (methods,).
 
     ``ranked_by`` is the position of the method by which repetitions are selected; None: the first ``size`` are
     reported.

@@ -162,8 +162,7 @@ def _as_open(case: Finding) -> Finding:
 
 
 def still_open(results: Results) -> dict[tuple[str, str], Unfinished]:
-    """Return, by claim and case, the demand of open cases: their experiments, and the approximate number of
-    repetitions.
+    """Return the experiments of open cases, and the approximate number of repetitions, by claim and case.
 
     Cases without evidence are left out. Raises as `verdicts_on` does.
     """

@@ -72,7 +72,7 @@ class Finding:
     holm: str = ""
 
     def as_no_evidence(self, reason: str) -> "Finding":
-        """Return the finding as no evidence, whatever its numbers."""
+        """Return the finding as no evidence, independent of its numbers."""
         note = "; ".join(filter(None, [reason, self.note]))
         word, nan = NO_EVIDENCE, math.nan
         return replace(self, verdict=word, counts_as=word, agrees=False, p=nan, repetitions_needed=nan, note=note)
@@ -190,14 +190,12 @@ class Question:
 
 
 def _smallest_error(test: Test, rule: Rule, n: int) -> float:
-    """Return the smallest error at which a test that passes at `ERROR` still passes, to three digits; at least
-    1e-12."""
+    """Return the smallest error at which a test that passes at `ERROR` still passes: three digits, at least 1e-12."""
     return _first(lambda error: test(error, rule, n), 1e-12, ERROR, 1e-4)
 
 
 def _first(passes: Callable[[float], bool], low: float, high: float, share: float) -> float:
-    """Return the smallest value up to ``high`` at which a test passes, to a ``share`` of it; ``low`` if it passes
-    there."""
+    """Return the smallest value up to ``high`` that passes, to a ``share`` of it; ``low`` if that passes."""
     low, high = math.log(low), math.log(high)
     if passes(math.exp(low)):
         return math.exp(low)
