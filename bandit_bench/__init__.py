@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from bandit_bench._comparison import ComparisonResult, load
     from bandit_bench._reproduce import reproduce
     from bandit_bench._run import RunResult, run, tuner
+    from bandit_bench._tournament import TournamentResult, tournament
     from bench.algorithms.base import Algorithm
     from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
     from bench.component import component
@@ -35,6 +36,7 @@ _HOMES = {
     "bandit_bench._comparison": ("ComparisonResult", "load"),
     "bandit_bench._reproduce": ("reproduce",),
     "bandit_bench._run": ("RunResult", "run", "tuner"),
+    "bandit_bench._tournament": ("TournamentResult", "tournament"),
     "bench.algorithms.base": ("Algorithm",),
     "bench.algorithms.contextual": ("BanditInfo", "ContextualAlgorithm"),
     "bench.component": ("component",),
@@ -71,6 +73,7 @@ __all__ = [
     "Seeds",
     "Space",
     "Task",
+    "TournamentResult",
     "Tuner",
     "__version__",
     "compare",
@@ -78,6 +81,7 @@ __all__ = [
     "load",
     "reproduce",
     "run",
+    "tournament",
     "tuner",
     "verify",
 ]

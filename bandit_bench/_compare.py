@@ -84,8 +84,9 @@ def compare(
     lines
         What makes the lines: ``"tuner"``, ``"algorithm"``, another key of several values, or several of these.
     column
-        The column of the trace that is compared, by default regret, or the mean reward per accepted round of a log,
-        which has no regret and where sums are refused. Of regret and seconds less is better, of others more.
+        The column of the trace that is compared, by default regret, or where there is none: the mean reward per
+        accepted round of a log, where sums are refused, the best score of training, the true value of a learnt policy.
+        Of regret and seconds less is better, of others more.
     name
         The last part of the folder; by default made of what is compared.
     jobs, runner
@@ -205,8 +206,9 @@ def _carried_out(
 
 
 def _compared(column: str, experiment: Any) -> str:
-    """Return the column that is compared: the one asked for, else that of the environment, else regret."""
-    by_default: str = getattr(experiment.classes["env"], "compared", "regret")
+    """Return the column that is compared: the one asked for, else that of the task or environment, else regret."""
+    classes = experiment.classes
+    by_default: str = getattr(classes["task"], "compared", "") or getattr(classes["env"], "compared", "regret")
     return column or by_default
 
 

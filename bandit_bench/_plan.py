@@ -23,7 +23,7 @@ LOOK = ("x_scale", "y_scale", "colors", "rounds")
 """Keys of a figure of curves that affect its drawing."""
 METHOD = "method"
 """The axis whose labels are lines."""
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 _LONGEST_LABEL = 200
 """Largest number of characters of a label, which appears in legends and tables."""
 
@@ -57,7 +57,7 @@ class ComparisonPlan:
     command: str = ""
 
     def __post_init__(self) -> None:
-        if self.name and not _NAME.fullmatch(self.name):
+        if self.name and not NAME.fullmatch(self.name):
             raise ConfigError(
                 f"name: found '{self.name}', expected up to 80 letters, digits, - and _, a letter or digit first"
             )

@@ -212,6 +212,18 @@ def test_a_column_that_is_not_there_is_named_before_anything_is_run(here):
     assert_one_sentence(answer, "column: found 'foo', expected one of: ", "exploration_rate", "regret")
 
 
+@pytest.mark.parametrize(
+    ("words", "column"),
+    [
+        (["env=titanic", "tuner=habo,random"], "best_score"),
+        (["env=synthetic_logged", "tuner=random,tpe"], "relative_true_value"),
+        (["env=adversarial_arms", "algorithm=none", "tuner=exp3,random"], "regret"),
+    ],
+)
+def test_what_has_no_regret_is_compared_by_another_column(words, column):
+    assert planned([*words, "horizon=3", "repetitions=2"]).figure.column == column
+
+
 def test_one_comparison_does_not_replace_another(here):
     """Without a name it is named by what is compared; the same again has the same name."""
     sizes = ["env.dim=2", "horizon=20", "repetitions=1", "column=regret"]

@@ -21,8 +21,8 @@ from bench.tuners.tl import TL
 PROMISED = [
     *("Algorithm", "BanditInfo", "BenchError", "CandidateTuner", "ComparisonResult", "Configuration"),
     *("ContextualAlgorithm", "ContextualEnvironment", "DirectEnvironment", "Environment", "HyperParameter", "Outcome"),
-    *("Problem", "RewardNoise", "RunResult", "Seeds", "Space", "Task", "Tuner", "__version__", "compare", "component"),
-    *("load", "reproduce", "run", "tuner", "verify"),
+    *("Problem", "RewardNoise", "RunResult", "Seeds", "Space", "Task", "TournamentResult", "Tuner", "__version__"),
+    *("compare", "component", "load", "reproduce", "run", "tournament", "tuner", "verify"),
 ]
 """A name that goes is a new major version, and an entry in CHANGELOG.md."""
 SMALL = {"settings": {"env.dim": 2, "env.n_arms": 3}, "horizon": 40, "repetitions": 5}

@@ -47,11 +47,12 @@ SMALL = {
     "drifting_movielens": ("env.dim=3", "env.n_arms=20"),
     "log": (f"env.path={own_log.small_log()}", *(f"env.{key}={value}" for key, value in own_log.COLUMNS.items())),
     "movielens": ("env.dim=3", "env.n_arms=20"),
+    "service_log": (f"env.path={own_log.service_log()}",),
     "synthetic_logged": ("env.n_train=60", "env.n_validation=60", "env.n_test=200"),
     "wandering_triangle": ("env.probability=1.0",),
 }
 ARMS = {"adversarial_arms", "bernoulli_arms", "gaussian_arms"}
-WORDS = ARMS | {"copies", "house_prices", "synthetic_logged", "titanic"}
+WORDS = ARMS | {"copies", "house_prices", "service_log", "synthetic_logged", "titanic"}
 """Environments with a hyper-parameter that has no interval, and copies, each of a candidate."""
 CHANGING = {"new_peak", "piecewise_lipschitz", "switching_sine", "switching_triangle", "wandering_triangle"}
 """Environments whose rounds of change are known."""

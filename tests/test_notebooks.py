@@ -68,10 +68,14 @@ def test_first_looks_are_figures():
 
 
 @pytest.mark.parametrize(
-    "path", [path for path in NOTEBOOKS if path.stem in ("cdt", "add_your_own_tuner")], ids=lambda path: path.stem
+    "path",
+    [path for path in NOTEBOOKS if path.stem in ("cdt", "add_your_own_tuner", "first_steps")],
+    ids=lambda path: path.stem,
 )
 def test_it_runs_where_there_are_no_results(path, tmp_path, monkeypatch):
     compare, few = bandit_bench.compare, {"horizon": 300, "repetitions": 3}
+    if path.stem == "first_steps":  # which is short by itself
+        few = {"runner": {"progress": False}}
     monkeypatch.setattr(bandit_bench, "compare", lambda *tuners, **words: compare(*tuners, **words | few))
     printed, shown = execute(path, tmp_path, monkeypatch)
     assert ("a first look" in printed) == (path in PAPERS)

@@ -107,7 +107,7 @@ def _load(stamps: tuple[Stamp, ...], columns: Columns, of_arms: tuple[Stamp, ...
         propensities = table.numbers(columns.propensity, "a probability above 0, at most 1")
         wrong = (propensities <= 0) | (propensities > 1)
         table.refuse(columns.propensity, wrong, "a probability above 0, at most 1")
-    _check_support(labels, actions, propensities, uniform)
+    check_support(labels, actions, propensities, uniform)
     encoded = encode(table, context)
     if encoded.values.shape[1] * max(features.shape[1], 1) > MAX_FEATURES:
         product = f"{encoded.values.shape[1]:,} of the context times {max(features.shape[1], 1):,} of an arm"
@@ -154,7 +154,7 @@ def _with_features(
     return spelled, np.array(places, dtype=np.int32)[logged.codes], features.values, notes
 
 
-def _check_support(labels: list[str], actions: np.ndarray, propensities: np.ndarray, uniform: bool) -> None:
+def check_support(labels: list[str], actions: np.ndarray, propensities: np.ndarray, uniform: bool) -> None:
     """Refuse a log with wrong propensities, or with an action that was impossible in some contexts.
 
     The sum of 1 / propensity over the rows of an action estimates the number of rows in which it was possible, which

@@ -210,6 +210,10 @@ def needed_in_words(row: Mapping[str, Any]) -> str:
     return f"more than {PRACTICALLY_LEVEL:,} repetitions would be needed"
 
 
+_MOST_NAMES = 40
+"""Sides of a comparison that a sentence names."""
+
+
 def compared(claims: Sequence[Sequence[Mapping[str, Any]]]) -> str:
     """Return the common beginning of a comparison's claims, then each other side with its verdicts; "" without any.
 
@@ -219,6 +223,8 @@ def compared(claims: Sequence[Sequence[Mapping[str, Any]]]) -> str:
     if not claims:
         return ""
     first, names, last = parted([cases[0]["text"] for cases in claims])
+    if len(names) > _MOST_NAMES:
+        return f"{len(names)} comparisons: {tally_of([case for cases in claims for case in cases])}."
     parts = [f"{name}: {tally_of(cases)}" for name, cases in zip(names, claims, strict=True)]
     if all(len(cases) == 1 for cases in claims):
         by_verdict: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}

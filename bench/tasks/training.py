@@ -41,6 +41,7 @@ class Training(Task):
         The best score that any configuration reaches, on the ``real`` data and on the ``surrogate``; needed for regret.
     """
 
+    compared: ClassVar[str] = "best_score"
     timed: ClassVar[bool] = True
 
     environment: InstanceOf[TabularEnvironment]

@@ -106,7 +106,8 @@ class Experiment:
     def most_repetitions(self) -> int | None:
         """The largest number of repetitions of a log that is replayed in parts; else None."""
         env, algorithm = (self.classes.get(part, object) for part in ("env", "algorithm"))
-        is_replay = hasattr(env, "most_repetitions") and issubclass(algorithm, ContextualAlgorithm)
+        is_played = issubclass(env, DirectEnvironment) or issubclass(algorithm, ContextualAlgorithm)
+        is_replay = hasattr(env, "most_repetitions") and is_played
         return self._asked(lambda env: env.most_repetitions) if is_replay else None  # type: ignore[attr-defined]
 
     def check_repetitions(self, number: int) -> None:
