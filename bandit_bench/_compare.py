@@ -1,4 +1,4 @@
-"""Comparisons: run what is missing of every combination, draw a figure, and judge what differs."""
+"""Comparisons: run the missing repetitions of every combination, draw a figure, and judge the differences."""
 
 import inspect
 import json
@@ -147,7 +147,7 @@ def compare(
 def _carried_out(
     plan: ComparisonPlan, runs: list[LabelledRun], *, renew: bool, instead: "Instead | None"
 ) -> ComparisonResult:
-    """Run what is missing, and write and judge the figure. Raises BenchError where nothing can be run or written."""
+    """Run the missing repetitions, then write and judge the figure. Raises BenchError if this is impossible."""
     from bandit_bench._fitting import missing_data, that_fit
     from bench.report.figure import read_figure
     from bench.report.folder import COMPARISON
@@ -213,7 +213,7 @@ def _compared(column: str, experiment: Any) -> str:
 
 
 def _tuned(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> str:
-    """Return which hyper-parameters of which algorithm are tuned, and in which environments, if not in all."""
+    """Return the tuned hyper-parameters of each algorithm, with the environments if they differ."""
     if len(plan.axes.get("algorithm", ())) > 1:
         return ""
     where: dict[str, dict[str, None]] = {}
@@ -227,7 +227,7 @@ def _tuned(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> str:
 
 
 def _check_look(look: Mapping[str, Any]) -> None:
-    """Refuse an argument that `compare` does not have (ConfigError)."""
+    """Raise ConfigError for an argument that `compare` does not have."""
     for key in look.keys() - {*LOOK}:
         names = [name for name, kind in inspect.signature(compare).parameters.items() if kind.kind != kind.VAR_KEYWORD]
         cure = "expected formats=('pdf', 'tex')" if key == "format" else one_of(key, [*names, *LOOK])
@@ -235,7 +235,7 @@ def _check_look(look: Mapping[str, Any]) -> None:
 
 
 def _axis(key: str, values: Any) -> Axis:
-    """Return the labels of a key's values, by default the values themselves, each with its override."""
+    """Return the labels of a key's values, by default the values, each with its override."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ConfigError(f"sweep: found {key} = {values!r}, expected several values, such as [5, 25]")
     pairs = values.items() if isinstance(values, Mapping) else [(value, value) for value in values]

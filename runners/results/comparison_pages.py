@@ -1,4 +1,4 @@
-"""The pages of a user's comparisons, which need nothing of what judges papers."""
+"""The pages of a user's comparisons, independent of the judging of papers."""
 
 import sys
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ def is_suites(folder: Path) -> bool:
 
 
 def write_comparisons(folder: Path, name: str) -> Path:
-    """Write the page of one of a user's comparisons, and the one that lists them all, which is returned."""
+    """Write the page of one of a user's comparisons, and the list of them all, whose path is returned."""
     in_gallery = (folder / PAGE).exists()
     page = comparisons(folder)
     site = (SITE if is_suites(folder) else OWN) if in_gallery else {f"{COMPARE}/{PAGE}": page.title}
@@ -29,7 +29,7 @@ def write_comparisons(folder: Path, name: str) -> Path:
 
 
 def write_pages(folder: Path, pages: Mapping[str, str]) -> None:
-    """Write pages by their path in a folder; what another program wrote there is left, and named on stderr."""
+    """Write pages by path in a folder; files of other programs are kept, and named on stderr."""
     for name, page in pages.items():
         if _is_replaceable(folder / name):
             write_text(folder / name, page)
@@ -38,7 +38,7 @@ def write_pages(folder: Path, pages: Mapping[str, str]) -> None:
 
 
 def _is_replaceable(path: Path) -> bool:
-    """Return whether there is no such page yet, or it is the gallery's own, which bears a mark."""
+    """Return whether there is no such page yet, or it is the gallery's own, which has a mark."""
     if path.is_symlink() or path.parent.is_symlink():
         return False
     if not path.exists():
