@@ -65,8 +65,7 @@ class ComparisonResult:
 
     @cached_property
     def verdicts(self) -> "pd.DataFrame":
-        """One row per case of each claim: estimate, 95 % interval, verdict, and ``holm``: whether it survives
-        correction."""
+        """One row per case of each claim: estimate, 95 % interval, verdict, and ``holm``: survival of correction."""
         words = names_of("claims", "word")
         table = self._csv("claims.csv", *words)
         table = table.assign(**{name: "" for name in words if name not in table})

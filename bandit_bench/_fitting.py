@@ -80,8 +80,7 @@ def missing_data(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> dict[str,
 
 
 def _refuse_in_logs(column: str, experiments: Iterable[Any]) -> None:
-    """Raise ConfigError for regret in a log, and for sums over rounds, because the number of rounds differs between
-    runs."""
+    """Raise ConfigError for regret in a log, and for sums over rounds, whose number differs between runs."""
     for cls in {experiment.classes["env"] for experiment in experiments}:
         if getattr(cls, "rejects", False) and column in cls.sums:
             raise ConfigError(

@@ -1,4 +1,4 @@
-"""How a user's own tuners stand in the tournament: the figure with what is committed, its page, wins and losses."""
+"""A user's own tuners in the tournament: the figure with the committed results, its page, wins and losses."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -22,10 +22,10 @@ _PARTS = {"": "over all", FAMILY: "by family", TASK: "by task"}
 class TournamentResult(ComparisonResult):
     @property
     def standings(self) -> "pd.DataFrame":
-        """Of each of your tuners over all families, in each family, and on each task.
+        """The standing of each of your tuners over all families, in each family, and on each task.
 
         ``relative``: mean final regret over that of random configurations, with its 95 % interval; ``wins`` and
-        ``losses``: against how many others the paired difference says less or more regret; ``open``: the rest.
+        ``losses``: numbers of other tuners with more or less regret by the paired difference; ``open``: the others.
         """
         return self._csv("standings.csv", METHOD, "by", "part")
 
@@ -128,7 +128,7 @@ def _figure(name: str, committed: str, own: Sequence[str], labels: Sequence[Mapp
 
 
 def _in_words(standings: "pd.DataFrame") -> str:
-    """Return how tuners stand over all and by family, in a sentence."""
+    """Return the standings over all and by family, in a sentence."""
     parts = [
         f"{row[METHOD]}, {row['part']}: {row['relative']:.2f} [{row['ci_low']:.2f}, {row['ci_high']:.2f}] of random's "
         f"regret, {row['wins']} wins, {row['losses']} losses, {row['open']} open"
@@ -142,7 +142,7 @@ def _id(mine: str, other: str, part: str) -> str:
 
 
 def _standings(tables: Mapping[str, "pd.DataFrame"], claims: "pd.DataFrame", own: Sequence[str]) -> "pd.DataFrame":
-    """Return the table `TournamentResult.standings`, of what the figure's tables and claims say."""
+    """Return the table `TournamentResult.standings` from the figure's tables and claims."""
     import pandas as pd
 
     ends = {"relative_low": "ci_low", "relative_high": "ci_high"}

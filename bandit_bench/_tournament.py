@@ -1,4 +1,4 @@
-"""A user's own tuners on the tournament's tasks, beside the committed repetitions of all others."""
+"""A user's own tuners on the tournament's tasks, compared with the committed repetitions of all others."""
 
 import json
 import re
@@ -27,7 +27,7 @@ _ROUNDS = 200
 
 @dataclass(frozen=True)
 class TournamentPlan:
-    """``figure``: the one whose repetitions count; ``tasks``: family and words that choose it, by name."""
+    """``figure``: the figure with the committed repetitions; ``tasks``: family and words of each task, by name."""
 
     scale: str
     repetitions: int
@@ -51,7 +51,7 @@ class TournamentPlan:
 
     @cached_property
     def tasks(self) -> dict[tuple[str, str], list[str]]:
-        """The words that choose each task, by family and name. Raises ConfigError where ``only`` names another."""
+        """The words that choose each task, by family and name. Raises ConfigError if ``only`` names an unknown one."""
         figure, found = load_figure(self.name), {}
         left_out = figure.scales["quick"].leave_out.get(TASK, ()) if self.scale == "quick" and not self.only else ()
         for block in figure.runs:
@@ -72,7 +72,7 @@ class TournamentPlan:
         }
 
     def runs(self, tuners: Axis) -> Iterator[LabelledRun]:
-        """Yield the runs of tuners on all tasks, with the settings of those that are committed."""
+        """Yield the runs of tuners on all tasks, with the settings of the committed runs."""
         figure = load_figure(self.name)
         caps = figure.model_dump(include={"horizon"}, exclude_none=True) | {"repetitions": self.repetitions}
         for (family, task), words in self.tasks.items():
@@ -84,7 +84,7 @@ class TournamentPlan:
                 yield LabelledRun(**vars(run), labels=labels, overrides=whole.words, keys=whole.keys)
 
     def others(self, tasks: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
-        """Return what the manifest says of committed runs on tasks, with as many repetitions as count."""
+        """Return the manifest's entries of committed runs on tasks, with the number of repetitions that is used."""
         entries = [entry for entry in self.manifest["runs"] if task_of(entry["labels"]) in tasks]
         return [entry | {"repetitions": min(self.repetitions, entry["repetitions"])} for entry in entries]
 
@@ -103,10 +103,10 @@ def tournament(
     dry_run: bool = False,
     command: str = "",
 ) -> TournamentResult | None:
-    """Run your own tuners on the tournament's tasks, and hold each against the committed results of all others.
+    """Run your own tuners on the tournament's tasks, and compare each with the committed results of all others.
 
-    Its repetitions see the same seeds as those that are committed, so differences are paired. The results, with a
-    page, are in ``results/compare/<name>``.
+    The repetitions have the same seeds as the committed ones, so differences are paired. The results, with a page, are
+    in ``results/compare/<name>``.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def tournament(
         ``"quick"``: a task of each family, 2,000 rounds, 5 repetitions; ``"reduced"``: all tasks, 30 repetitions;
         ``"paper"``: 10,000 rounds.
     repetitions
-        Fewer than the scale says: the first of the committed ones count.
+        Fewer repetitions than the scale has: the first of the committed ones are used.
     only
         Some tasks, as ``{"family": "arms"}`` or ``{"task": ["triangle", "sine"]}``.
     settings
@@ -126,12 +126,12 @@ def tournament(
     name
         The last part of the folder, by default ``tournament-`` and the names of the tuners.
     dry_run
-        Whether to say only how long it takes; then None is returned.
+        Whether only the expected time is printed; then None is returned.
     command
-        Of the command line: itself.
+        Of the command line: its words.
 
-    A task that a tuner cannot play, or whose data is not here, is left out, and said. Raises BenchError where there
-    is none left, or a setting is wrong.
+    A task that a tuner cannot play, or whose data is missing, is left out with a note. Raises BenchError if no task is
+    left, or a setting is wrong.
     """
     look_again()
     if scale not in SCALES:
@@ -211,7 +211,7 @@ def _played(
 
 
 def _without_data(runs: Sequence[LabelledRun]) -> dict[tuple[str, str], str]:
-    """Return the tasks whose data is not here, and how to get it."""
+    """Return the tasks whose data is missing, and the way to get it."""
     found = {}
     for run in runs:
         for data in replaced(run.choices["env"], run.experiment.settings["env"]):
@@ -220,10 +220,10 @@ def _without_data(runs: Sequence[LabelledRun]) -> dict[tuple[str, str], str]:
 
 
 def _how_long(plan: TournamentPlan, runs: Sequence[LabelledRun], done: Mapping[str, set[int]], jobs: int) -> str:
-    """Return how many repetitions are missing and how long they take.
+    """Return the number of missing repetitions and the time they take.
 
-    Of a task it is the committed seconds of random configurations; what a tuner takes beyond is measured on the task
-    where these are least.
+    The time of a task is the committed seconds of random configurations; the tuner's additional time is measured on the
+    task where these are least.
     """
     from bench.report.typeset import duration
     from runners.execute.missing import played

@@ -20,8 +20,7 @@ _LONGEST = 4_000
 
 
 def command(action: Callable[[], bool | None]) -> int:
-    """Run a command and return its exit code: 1 if ``action`` returns False or raises an error that a user can
-    correct."""
+    """Run a command and return its exit code: 1 if ``action`` returns False or raises a user's error."""
     os.environ["MPLBACKEND"] = "agg"  # no command opens a window
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises its errors; this prints them
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a batch system's SIGTERM acts as Ctrl-C

@@ -1,11 +1,11 @@
 """Your own tuner in the tournament: bandit-bench tournament tuner=my_module.MyTuner [scale=quick] [jobs=2].
 
-It is run on the tournament's tasks, with the settings and seeds of the committed results of some 45 tuners, and held
-against each of them: wins and losses over all families, by family and by task, with intervals and a page. ``scale``:
-``quick`` (a task of each family, 2,000 rounds, 5 repetitions), ``reduced`` (all tasks, 30 repetitions) or ``paper``
-(10,000 rounds). How long it takes is said first; ``dry_run=true`` says only that. ``repetitions=10``: fewer;
-``only={family: arms}`` or ``only={task: [triangle, sine]}``: some tasks; several tuners, labels and settings as in
-``bandit-bench compare``; ``name``: the folder below ``results/compare/``.
+It is run on the tournament's tasks, with the settings and seeds of the committed results of some 45 tuners, and
+compared with each of them: wins and losses over all families, by family and by task, with intervals and a page.
+``scale``: ``quick`` (a task of each family, 2,000 rounds, 5 repetitions), ``reduced`` (all tasks, 30 repetitions) or
+``paper`` (10,000 rounds). The expected time is printed first; ``dry_run=true`` prints only that. ``repetitions=10``:
+fewer; ``only={family: arms}`` or ``only={task: [triangle, sine]}``: some tasks; several tuners, labels and settings as
+in ``bandit-bench compare``; ``name``: the folder below ``results/compare/``.
 """
 
 import shlex
@@ -18,7 +18,7 @@ _KEYS = ("tuners", "scale", "repetitions", "settings", "jobs", "runner", "name",
 
 
 def tournament(words: list[str]) -> bool:
-    """Run what is missing, and print how the tuners stand; return whether nothing was left out and nothing failed."""
+    """Run the missing repetitions, and print the standings; return whether no task was left out and none failed."""
     from bandit_bench._tournament import tournament as played  # slow to import
     from bench.errors import ConfigError
     from runners.comparison import arguments

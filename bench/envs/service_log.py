@@ -26,7 +26,7 @@ _FAR = 4.0
 
 @dataclass(frozen=True, eq=False)
 class _Asks:
-    """The asks of a log, shape (n,): ``codes``, the place of each configuration in ``space.product()``."""
+    """The asks of a log, shape (n,): ``codes``, the index of each configuration in ``space.product()``."""
 
     space: Space
     codes: np.ndarray
@@ -37,13 +37,12 @@ class _Asks:
 
 @component
 class ServiceLog(DirectEnvironment):
-    """The log of a service that asked a tuner which draws with probabilities, replayed for other tuners.
+    """The log of a service whose tuner draws with probabilities, replayed for other tuners.
 
-    An ask is a round if its configuration is the one that is proposed, with probability c / propensity: c is the
-    smallest propensity of the log, so that every ask is accepted with probability c whatever is proposed. That the
-    tuner learnt meanwhile does no harm; that rewards depended on earlier configurations would. Configurations are those
-    of the log. Trace columns: ``mean_reward`` of the rounds so far, ``accepted``, their number, and ``share_accepted``
-    of all asks.
+    An ask is a round if its configuration is the proposed one, with probability c / propensity. c is the smallest
+    propensity of the log, so every ask is accepted with probability c for any proposal. The tuner may have learnt
+    during the log, but rewards must not depend on earlier configurations. Configurations are those of the log. Trace
+    columns: ``mean_reward`` of the rounds so far, ``accepted``, their number, and ``share_accepted`` of all asks.
     Source: Dudik et al. 2012 (rejection by propensity).
 
     Parameters
@@ -51,13 +50,13 @@ class ServiceLog(DirectEnvironment):
     path
         Files, or a pattern: Parquet (.parquet) or CSV (.csv, .csv.gz).
     hyper_parameters
-        The columns of the configuration; none: all other than those named here, ``asked`` and ``told``.
+        The columns of the configuration; none: all except the columns named here, ``asked`` and ``told``.
     reward, propensity, time
         The column of each; time is needed only for ``order: time``.
     order
-        The order in which asks are replayed: ``shuffled`` again in each repetition, or by ``time``.
+        The order of the asks: ``shuffled`` anew in each repetition, or by ``time``.
     n_parts
-        Number of disjoint random parts of the log, and so the largest number of repetitions: each replays its own.
+        Number of disjoint random parts of the log, one for each repetition.
     """
 
     sums: ClassVar[tuple[str, ...]] = ("reward",)
@@ -183,7 +182,7 @@ def _load(stamps: tuple[Stamp, ...], names: tuple[str, ...], columns: tuple[str,
 
 
 def _value(text: str) -> int | float | str:
-    """Return a value as the service has written it."""
+    """Return a value in the service's notation."""
     for kind in (int, float):
         try:
             return kind(text)

@@ -89,8 +89,7 @@ def import_class(part: str, settings: Any) -> type:
 
 @cache
 def _check_names(folder: str) -> None:
-    """Refuse a folder in which a file has the name of a module that workers import: they would import the file
-    instead."""
+    """Refuse a folder with a file named like a module that workers import: they would import the file instead."""
     known = {*SUITES, *(sys.stdlib_module_names & sys.modules.keys())}
     for name in sorted(known) if folder != str(CHECKOUT) else ():
         for path in (os.path.join(folder, f"{name}.py"), os.path.join(folder, name, "__init__.py")):

@@ -124,8 +124,7 @@ def from_overrides(overrides: Sequence[str], caps: Mapping[str, int] = MappingPr
 
 
 def choices_and_values(overrides: Sequence[str]) -> tuple[dict[str, str], list[Value]]:
-    """Return the choices of words by group, and their values. Raises ConfigError for a word that is not
-    ``key=value``."""
+    """Return the choices of words by group, and their values; ConfigError for a word that is not ``key=value``."""
     choices, values = {}, []
     for word in overrides:
         key, _, text = word.partition("=")

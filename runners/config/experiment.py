@@ -167,8 +167,7 @@ class Experiment:
 
     @cached_property
     def stamp(self) -> str:
-        """Hash of the code that answers, twelve hexadecimal digits: the science, a user's files, and the packages
-        that compute."""
+        """Hash of the code that answers, twelve hexadecimal digits: the science, a user's files, computing packages."""
         return digest(list(self.code), 12)
 
     @cached_property
@@ -196,8 +195,7 @@ def part_classes(settings: Mapping[str, Any], handed: Mapping[str, type]) -> dic
 
 
 def build(experiment: Experiment) -> tuple[Task, Tuner]:
-    """Build a fresh task (with environment and algorithm) and tuner; ConfigError, naming the key, if a class
-    refuses."""
+    """Build a fresh task (with environment and algorithm) and tuner; ConfigError names the key that a class refuses."""
     settings, classes = experiment.settings, experiment.classes
     require(classes)
     names = {"env": "environment", "algorithm": "algorithm"}

@@ -28,8 +28,7 @@ if TYPE_CHECKING:  # slow to import
 
 @dataclass(frozen=True)
 class LabelledRun(Run):
-    """One experiment of a figure: its label on each axis, and the words for ``python -m runners.run`` that run it
-    alone.
+    """One experiment of a figure: its label on each axis, and the words of ``runners.run`` that run it alone.
 
     ``keys``: the choices and settings of these overrides, down to single values.
     """

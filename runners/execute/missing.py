@@ -55,8 +55,7 @@ class Shard:
         return cls(int(match[1]), int(match[2]))
 
     def run(self, figures: Sequence[AskedFigure], jobs: int, runner: Runner) -> None:
-        """Run the missing repetitions of this share, without writing figures. Raises BenchError if a repetition
-        fails."""
+        """Run the missing repetitions of this share, without writing figures; BenchError if a repetition fails."""
         store, place, wanted, asked = Store(results_folder()), 0, [], 0
         for experiment, number, lacking in lacking_of(figures, store):
             own = [i for i in range(number) if (place + i) % self.count == self.index - 1]
