@@ -77,7 +77,7 @@ class FigureRun:
         return self._beside() if keeps else CommittedRepetitions()
 
     def _beside(self) -> CommittedRepetitions:
-        """Return its runs' repetitions that are committed with it, or with other figures of its paper, at this scale."""
+        """Return its runs' repetitions that are committed with it, or with its paper's other figures, at this scale."""
         folder, figure = self.folder, self.asked.figure
         keys = {labelled.experiment.key for labelled in self.runs}
         others = sorted(folder.parents[1].glob(f"*/{self.asked.scale}*"), key=lambda path: path.parent != folder.parent)
@@ -136,7 +136,7 @@ class FigureRun:
         return found
 
     def _lacking(self, answers: Mapping[RepetitionId, Answer]) -> list[tuple[Experiment, list[int]]]:
-        """Return the repetitions that are neither committed nor stored nor failed; of a committed run first only one."""
+        """Return the repetitions that are neither committed nor stored nor failed; first only one of a committed run."""
         lacking: dict[str, tuple[Experiment, set[int]]] = {}
         for labelled in sorted(self.runs, key=lambda labelled: -labelled.settings.horizon):
             experiment = labelled.experiment
