@@ -136,7 +136,7 @@ class FigureRun:
         return found
 
     def _lacking(self, answers: Mapping[RepetitionId, Answer]) -> list[tuple[Experiment, list[int]]]:
-        """Return the repetitions that are neither committed nor stored nor failed; first only one of a committed run."""
+        """Return the repetitions neither committed nor stored nor failed; of a committed run first only one."""
         lacking: dict[str, tuple[Experiment, set[int]]] = {}
         for labelled in sorted(self.runs, key=lambda labelled: -labelled.settings.horizon):
             experiment = labelled.experiment
