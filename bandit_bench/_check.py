@@ -44,7 +44,7 @@ def check(part: Part, *, rounds: int = 20_000) -> CheckedClass:
     else:
         same = "" if here == there else f"another process gave a different result, {REMEDY}"
     results.append(Checked("Another process gives the same result with the same seed.", same))
-    notes = can if isinstance(can, list) else [f"what it can do could not be determined: {can}"]
+    notes = can if isinstance(can, list) else [f"its capabilities could not be determined: {can}"]
     if names := not_settings(cls):
         notes.append(f"{', '.join(names)}: no settings, as {cls.__name__} has no @component (of bandit_bench) above it")
     return CheckedClass(results, notes)

@@ -33,7 +33,7 @@ def reproduce(cfg: "DictConfig") -> None:
     print(f"{count} in {of_figures:.0f} s, {pages} pages in {of_pages:.0f} s; {total}gallery: {gallery}")
     if plan.scale != "paper" or plan.horizon or plan.repetitions or plan.seed:
         verdicts = f"; those of the committed results: {_COMMITTED}" if _COMMITTED else ""
-        print(f"A few repetitions of short runs are a look, not a verdict{verdicts}")
+        print(f"These runs are too few and too short for verdicts{verdicts}")
     for figure in made:
         if figure.error:
             print(f"error: {'/'.join(figure.folder.parts[-3:])} could not be written: {figure.error}", file=sys.stderr)

@@ -369,7 +369,7 @@ def test_the_command_prints_what_each_check_tests_and_what_the_tuner_can(name, f
     if not failed:
         assert all(line.startswith("ok ") for line in verdicts)
     found_out = (
-        "what it can do could not be determined: its process died" if name == "Exits" else "can     search an interval"
+        "its capabilities could not be determined: its process died" if name == "Exits" else "can     search an interval"
     )
     assert any(line.startswith(found_out) for line in lines)
     assert not failed or "Traceback" not in answer.err

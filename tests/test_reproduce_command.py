@@ -77,7 +77,7 @@ def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to
     *stand_ins, _, summary, look = first.out.splitlines()
     assert summary.startswith("1 figure in ")
     assert summary.endswith(f"gallery: {commands.results / 'index.html'}")
-    assert look.startswith("A few repetitions of short runs are a look, not a verdict; ")
+    assert look.startswith("These runs are too few and too short for verdicts; ")
     assert stand_ins == [
         "Data that is not here is replaced by stand-ins, on which no verdict rests:",
         "  movielens: generated surrogate ratings are used, in syndicated/figure2 "
