@@ -51,7 +51,7 @@ def small(monkeypatch):
         {key: value for key, value in claim.items() if key not in ("only", "only_note")} for claim in figure["claims"]
     ]
     monkeypatch.setattr(_reproduce, "load_figure", lambda _: read_figure(copy.deepcopy(figure)))
-    monkeypatch.setattr(ResultView, "picture", lambda _: None)
+    monkeypatch.setattr(ResultView, "picture", None)
     return figure
 
 
@@ -118,7 +118,7 @@ def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to
     assert set(measured["verdict"][on_movielens]) == {"no evidence"}  # generated data is no evidence
     assert "no evidence" not in set(measured["verdict"][~on_movielens])
 
-    monkeypatch.setattr(ResultView, "picture", lambda _: None)  # of its page, which is compared with nothing
+    monkeypatch.setattr(ResultView, "picture", None)  # of its page, which is compared with nothing
     second = here(*words, "jobs=1")
     assert (second.code, second.err) == (0, "")
     assert "40 repetitions, 0 new" in second.out
