@@ -114,8 +114,7 @@ def of_paper(figure: Figure) -> str:
 
 
 def verdict(rows: pd.DataFrame, is_of_paper: "pd.Series[bool]") -> str:
-    """Return the verdict on a published number from its rows in `numbers_table`, including rows of the paper's
-    reading."""
+    """Return the verdict on a published number from its rows in `numbers_table`, some of the paper's reading."""
     if is_exact(rows).any():
         return EXACT
     if ((rows["inside"] == "yes") & is_of_paper).any():
@@ -128,8 +127,7 @@ def is_exact(rows: pd.DataFrame) -> "pd.Series[bool]":
 
 
 def _with_all_repetitions(results: Results[Figure], of_first: Results[Figure]) -> Results[Figure]:
-    """Return a reading's results; experiments that the reading does not change get all repetitions of the first
-    reading.
+    """Return a reading's results; experiments that it does not change get all repetitions of the first reading.
 
     A reading may stop at fewer repetitions, and the same runs must give the same number under both.
     """

@@ -159,8 +159,7 @@ def says_which_space_does_not_fit(build: Build, rounds: int) -> None:
 
 
 def keeps_names_of_its_own(build: Build, rounds: int) -> None:
-    """It leaves the attributes of `Tuner`, such as `_asked`, unchanged, and sets no attribute with the name of a
-    method."""
+    """It leaves attributes of `Tuner`, such as `_asked`, unchanged, and sets no attribute named like a method."""
     tuner = build()
     tuner.start(problem(20), Seeds(1))
     kept = {name: vars(tuner)[name] for name in vars(tuner).keys() & OF_THE_BASE}

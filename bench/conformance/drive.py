@@ -113,8 +113,7 @@ def backwards(data: Any) -> Any:
 
 
 def is_played(environment: Any) -> bool:
-    """Return whether an environment is played round by round; others provide data for an algorithm with a task of
-    its own."""
+    """Return whether an environment is played round by round; others provide data for an algorithm's own task."""
     return isinstance(environment, DirectEnvironment | ContextualEnvironment)
 
 

@@ -24,8 +24,7 @@ _TOLERANCE, _STANDARD_ERRORS = 0.05, 5.0
 
 @dataclass(frozen=True, eq=False)
 class BanditLog(Log):
-    """A log: ``contexts``, shape (n, d), of norm 1; ``actions``, from 0; ``rewards``; ``propensities``, above 0;
-    ``order``.
+    """``contexts``, shape (n, d), of norm 1; ``actions``, from 0; ``rewards``; ``propensities``, above 0; ``order``.
 
     ``order`` lists the rows by time, or in file order without times. ``arms``, shape (actions, d_a), has the features
     of the actions, of norm 1; shape (actions, 0) without a table of them. ``names`` are the names of the actions.

@@ -1,4 +1,4 @@
-"""Pages of the suite's results: static, nothing loaded from elsewhere, made from the files that there are."""
+"""Pages of the suite's results: static, self-contained, made from the existing files."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ def build(
     pages[PAGE] = render("index", **common, ranks=_ranks(of_papers), comparisons=comparisons, docs=docs)
     choices = {part: sorted({name for first in firsts for name in first.choices[part]}) for part in PARTS}
     pages["figures.html"] = render("figures", **common, choices=choices)
-    pages["claims.html"] = render("claims", **common | {"papers": papers})  # those of comparisons, too
+    pages["claims.html"] = render("claims", **common | {"papers": papers})  # including those of comparisons
     pages["numbers.html"] = render(
         "numbers",
         papers=of_papers,
@@ -61,7 +61,7 @@ def build(
 
 
 def _ranks(papers: list[PaperPage]) -> dict[str, Any] | None:
-    """Return the mean ranks of a headline figure that has them, the best first, in words and percent; None without."""
+    """Return the mean ranks of the headline figure, the best first, as text and percent; None without ranks."""
     of_paper = {method: page.name for page in papers for method in page.headline.get("methods", ())}
     headline = {f"{page.name}/{page.headline.get('figure')}" for page in papers}
     for figure in (figure for page in papers for figure in page.made if figure.folder in headline):
@@ -79,7 +79,7 @@ def _ranks(papers: list[PaperPage]) -> dict[str, Any] | None:
 
 
 def _with_addresses(numbers: pd.DataFrame, figures: list[FigurePage]) -> list[dict[str, Any]]:
-    """Return published numbers, each with the page of the figure that says most of it."""
+    """Return published numbers, each with the page of the most informative figure."""
     addresses = {figure.folder: figure.address for figure in figures if figure.results}
     shown_in = [addresses.get(name, "") for name in numbers["paper"] + "/" + numbers["figure"]]
     with_results_first = numbers.assign(address=shown_in).sort_values("ours", key=pd.isna, kind="stable")
@@ -88,7 +88,7 @@ def _with_addresses(numbers: pd.DataFrame, figures: list[FigurePage]) -> list[di
 
 
 def _readings(figures: list[FigurePage]) -> list[dict[str, Any]]:
-    """Return every reading of each paper once, with the figures that have it."""
+    """Return every reading of each paper once, with its figures."""
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
     for figure in figures:
         for reading in figure.config.get("readings", []):

@@ -1,4 +1,4 @@
-"""Papers and comparisons, as a folder of results has them."""
+"""The papers and comparisons in a folder of results."""
 
 import json
 import re
@@ -19,11 +19,11 @@ def read_papers(
     about: Mapping[str, Mapping[str, Any]] | None = None,
     counted: Collection[str] | None = None,
 ) -> list[PaperPage]:
-    """Return all papers with their figures, those of ``figures`` by ``paper/figure`` and others that have results.
+    """Return all papers with their figures: those of ``figures`` by ``paper/figure``, and others that have results.
 
-    ``about`` has by paper, in the order in which they are shown, ``title``, ``authors``, ``summary``, ``headlines`` as
-    `bench.audit.headlines` reads them, and ``headline``, of which the figure's ranks stand on the first page.
-    ``counted`` are the names of the figures that count in totals, by default all.
+    ``about`` has by paper, in display order, ``title``, ``authors``, ``summary``, ``headlines`` (see
+    `bench.audit.headlines`), and ``headline``, the figure whose ranks are on the first page. ``counted`` are the names
+    of the figures that count in totals, by default all.
     """
     about = about or {}
     names = sorted({*figures, *with_results(results)}, key=_order)
@@ -40,7 +40,7 @@ def read_papers(
 
 
 def read_paper(results: Path, paper: str, figures: Mapping[str, Any], about: Mapping[str, Any]) -> PaperPage:
-    """Return one paper with those of its figures that are given; for the rest see `read_papers`."""
+    """Return one paper with the given figures; for the other arguments see `read_papers`."""
     title, authors, summary = (str(about.get(key, "")).strip() for key in ("title", "authors", "summary"))
     made = [_figure(results, name, config) for name, config in figures.items()]
     return PaperPage(paper, title, authors, summary, about.get("headline", {}), about.get("headlines", []), made)
@@ -66,7 +66,7 @@ def comparisons(results: Path) -> PaperPage:
         try:
             config = ResultFiles(folder).read(COMPARISON, json.loads)
             result = ResultView(folder, read_figure(config), is_own=True)
-        except Exception as error:  # what a damaged file makes of its reader
+        except Exception as error:  # a damaged file can raise any error in its reader
             config, result = {}, ResultView(folder, None, is_own=True)
             result.problems.append(f"{path.name} cannot be read: {one_line(error)}")
         figures.append(FigurePage(COMPARE, folder.name, config, [result]))
@@ -74,7 +74,7 @@ def comparisons(results: Path) -> PaperPage:
 
 
 def _order(name: str) -> tuple[bool, list[tuple[bool, int, str]]]:
-    """Return what to sort by: the papers' own figures and tables come first, and figure 10 after figure 9."""
+    """Return a sort key: the papers' own figures and tables come first, and figure 10 after figure 9."""
     parts = [part for part in re.split(r"(\d+)", name) if part]
     is_ours = not re.search(r"/(figure|table)\d", name)
     return is_ours, [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]
@@ -90,7 +90,7 @@ def _scales(figure: Path) -> list[Path]:
 
 
 def _folders(folder: Path) -> list[Path]:
-    """Return the folders in a folder, without links, which may lead out of the results."""
+    """Return the subfolders of a folder, without links, which may lead out of the results."""
     if not folder.is_dir():
         return []
     return sorted(path for path in folder.iterdir() if path.is_dir() and not path.is_symlink() and path.name[0] != ".")

@@ -1,4 +1,4 @@
-"""Papers with their figures, and their results, as far as there are any."""
+"""Papers with their figures, and their results, if there are any."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from bench.report.reading import READING
 from bench.report.style import Looks
 from bench.report.typeset import in_unicode, spelled
 
-if TYPE_CHECKING:  # of papers alone: a comparison has no headlines
+if TYPE_CHECKING:  # for papers only: a comparison has no headlines
     from bench.audit.headlines import Headline, Judged
 
 COMPARE = "compare"
@@ -63,7 +63,7 @@ class FigurePage:
 
     @property
     def words(self) -> str:
-        """What it is about, for a search: choices, claims and readings."""
+        """Words for the search: choices, claims and readings."""
         first = self.first
         readings = [f"{row['name']} {row['text']} {row['source'][1]}" for row in self.config.get("readings", [])]
         choices = [name for names in first.choices.values() for name in names] if first else []
@@ -77,21 +77,21 @@ class FigurePage:
 
     @property
     def address(self) -> str:
-        """The path of its page in the folder of results; without results it is a part of its paper's page."""
+        """The path of its page in the folder of results; without results, an anchor on its paper's page."""
         if self.results:
             return f"{quote(self.folder)}/index.html"
         return f"{quote(self.paper)}/index.html#{quote(self.name)}"
 
     @property
     def picture(self) -> Picture | None:
-        """Its picture, for the folder of results."""
+        """The address of its picture, relative to the folder of results."""
         drawn = self.first.picture if self.first else None
         return drawn and drawn._replace(address=f"{quote(self.folder)}/{drawn.address}")
 
 
 @dataclass
 class PaperPage:
-    """A paper with its figures, and what its configuration says of it."""
+    """A paper with its figures and its configuration."""
 
     name: str
     title: str = ""
@@ -125,7 +125,7 @@ class PaperPage:
 
     @property
     def small(self) -> list[ResultView]:
-        """The results shown whose runs are too short and few for verdicts."""
+        """The shown results with runs too short and few for verdicts."""
         return [figure.first for figure in self.made if figure.first and not figure.first.gives_verdicts]
 
     @cached_property
@@ -148,7 +148,7 @@ class PaperPage:
 
     @property
     def rule(self) -> tuple[str, str]:
-        """How headlines are judged, and what totals of readings count, in words."""
+        """The rule for headlines, and the meaning of totals by reading, as text."""
         from bench.audit.headlines import RULE, TOTALS
 
         return RULE, TOTALS
@@ -160,14 +160,14 @@ class PaperPage:
 
     @property
     def headline_words(self) -> dict[str, str]:
-        """The number of headlines by verdict, in words."""
+        """The number of headlines by verdict, as text."""
         from bench.audit.headlines import counted, spelled
 
         return {verdict: spelled({verdict: count}) for verdict, count in counted(self.judged).items()}
 
     @property
     def picture(self) -> "FigurePage | None":
-        """The figure that the first page shows of the paper: that of its headline in short, else the first with one."""
+        """The figure of the paper on the first page: that of its headline in short, else the first with a picture."""
         named = self.in_short.headline.picture if self.in_short else ""
         with_picture = [figure for figure in self.made if figure.picture]
         return next((figure for figure in with_picture if figure.name == named), next(iter(with_picture), None))
@@ -182,7 +182,7 @@ class PaperPage:
         return [row for row in self.judged if row.sentence and figure in row.figures]
 
     def evidence(self, row: "Judged") -> dict[str, str]:
-        """Return where a headline's evidence is, by what its figures are called: the first claim of each."""
+        """Return the places of a headline's evidence, by figure title: the first claim of each."""
         figures = {figure.name: figure for figure in self.figures}
         addresses: dict[str, str] = {}
         for reference in (reference for several in row.headline.rests_on.values() for reference in several):

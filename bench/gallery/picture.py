@@ -1,4 +1,4 @@
-"""Parts of a picture that was written as SVG: a card shows one of its panels, a phone each below the other."""
+"""Parts of a picture written as SVG: a card shows one panel, a phone all panels below each other."""
 
 import re
 from base64 import b64encode
@@ -21,7 +21,7 @@ Box = tuple[float, float, float, float]
 
 
 class Picture(NamedTuple):
-    """A picture: where it is, its size in points, boxes of its panels and its legend, note and caption."""
+    """A picture: its address, its size in points, and the boxes of its panels, legend, note and caption."""
 
     address: str
     size: tuple[float, float]
@@ -35,12 +35,12 @@ class Picture(NamedTuple):
 
     @classmethod
     def inline(cls, content: bytes) -> "Picture":
-        """Return a picture that is a part of the page, not a file."""
+        """Return a picture that is part of the page instead of a file."""
         return cls.of(f"data:image/svg+xml;base64,{b64encode(content).decode()}", content.decode())
 
     @classmethod
     def of(cls, address: str, svg: str) -> "Picture":
-        """Return a picture given its content; it has no panels where it is not the suite's."""
+        """Return a picture from its content; without panels unless the suite drew it."""
         found = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
         size = (float(found[1]), float(found[2])) if found else (1.0, 1.0)
         panels = [_box(part[1], _CORNER.findall(part[1])[:4], size) for part in _AXES.finditer(svg)]
@@ -52,7 +52,7 @@ class Picture(NamedTuple):
 
 
 def _box(content: str, corners: list[tuple[str, str]], size: tuple[float, float]) -> Box:
-    """Return what encloses some corners, and the words within."""
+    """Return the box around some corners, and the text inside."""
     points = [(float(x), float(y)) for x, y in corners]
     for x, y in _FORMULA.findall(content):
         points += [(float(x) - _HIGH, float(y) - _HIGH), (float(x), float(y) + _HIGH / 2)]

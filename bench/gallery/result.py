@@ -1,4 +1,4 @@
-"""What a page shows of one figure at one scale."""
+"""The content of a page about one figure at one scale."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -48,7 +48,7 @@ class ReadingsView(NamedTuple):
     counts: dict[str, int]
 
     def rows(self) -> list[tuple[str, Verdicts, int]]:
-        """Return the claims in words, each with its cases that differ under some reading, and how many do not."""
+        """Return the claims as text, each with the cases that differ between readings, and the number of the others."""
         rows = []
         for (claim, text), cases in self.matrix.items():
             differ = {case: row for case, row in cases.items() if len({verdict for verdict, _ in row.values()}) > 1}
@@ -57,9 +57,9 @@ class ReadingsView(NamedTuple):
 
 
 class ResultView:
-    """A folder of results, read as far as it goes; what is missing or damaged is said in `problems`.
+    """The readable part of a folder of results; missing and damaged files are listed in `problems`.
 
-    A user's comparison (``is_own``) has its page beside its results.
+    A user's comparison (``is_own``) has its page in the same folder.
     """
 
     def __init__(self, folder: Path, figure: Figure | None, *, is_own: bool = False) -> None:
@@ -93,7 +93,7 @@ class ResultView:
         return otherwise
 
     def csv(self, name: str, *words: str) -> pd.DataFrame:
-        """Return what a file says, empty if it cannot be read; columns ``words`` are not taken for numbers."""
+        """Return the content of a file, empty if it cannot be read; columns ``words`` stay text."""
         return self._tried(lambda: self.folder.csv(name, *words), pd.DataFrame())
 
     @property
@@ -114,12 +114,12 @@ class ResultView:
 
     @property
     def gives_verdicts(self) -> bool:
-        """Whether its verdicts may be stated as findings: a few short repetitions settle nothing."""
+        """Whether its verdicts may be stated as findings: a few short repetitions prove nothing."""
         return self.is_own or self.is_computed or (self.is_reference and "-custom" not in self.scale)
 
     @property
     def is_computed(self) -> bool:
-        """Whether a formula made the numbers, and nothing was run."""
+        """Whether a formula made the numbers, without a run."""
         return self.figure is not None and self.figure.source == "formula"
 
     @property
@@ -129,12 +129,12 @@ class ResultView:
 
     @cached_property
     def tallies(self) -> dict[str, Tally]:
-        """Its cases by origin and verdict, without those that count elsewhere."""
+        """Its cases by origin and verdict, except cases that count elsewhere."""
         return tallies(self.figure, self.claims)
 
     @cached_property
     def every_tally(self) -> dict[str, Tally]:
-        """The same with those that count elsewhere."""
+        """Its cases by origin and verdict, including cases that count elsewhere."""
         return tallies(self.figure, self.claims, every=True)
 
     @property
@@ -149,7 +149,7 @@ class ResultView:
 
     @property
     def seconds_by_run(self) -> dict[str, float]:
-        """The seconds of each run's repetitions, as far as they are known; readings may share some of them."""
+        """The known seconds of each run's repetitions; readings may share some of them."""
         means = self.made.seconds_per_repetition
         in_order = sorted(self.manifest.runs, key=lambda run: run.repetitions)  # the largest number counts
         return {run.key: means[run.key] * run.repetitions for run in in_order if run.key in means}
@@ -161,7 +161,7 @@ class ResultView:
 
     @property
     def commit(self) -> str:
-        """The commit of the code that made it, in words; "" if it is not known."""
+        """The commit of the code that made it, as text; "" if unknown."""
         git = self.made.git or {}
         commit = str(git.get("commit") or "")[:10]
         return f"{commit}{' with changes' if git.get('dirty') else ''}" if commit else ""
@@ -172,7 +172,7 @@ class ResultView:
 
     @property
     def comparisons(self) -> list[str]:
-        """A command for each panel that compares its methods as the figure does."""
+        """A command for each panel that compares its methods as in the figure."""
         if self.figure is None or self.figure.source != "runs" or self.is_own:
             return []
         words = overrides_of(self.manifest.model_dump())
@@ -205,11 +205,11 @@ class ResultView:
 
     @cached_property
     def tables(self) -> dict[str, dict[str, Any]]:
-        """Its tables as `readable` has them, by title."""
+        """Its tables by title, in the form of `readable`."""
         return {title: readable(self.table(name)) for name, title in self.titles.items() if len(self.table(name))}
 
     def heat_map(self) -> tuple[str, str] | None:
-        """Return the first method and a table of means, a column for each, where there are more than `MANY` panels."""
+        """Return the first method and a table of means, a column for each, if there are more than `MANY` panels."""
         table = self.table("table")
         if METHOD not in table or len(table) <= MANY * table[METHOD].nunique():
             return None
@@ -221,12 +221,12 @@ class ResultView:
 
     @property
     def finding(self) -> str:
-        """The verdicts of a comparison in a sentence; "" of another result."""
+        """The verdicts of a comparison in a sentence; "" for another result."""
         return compared(self.grouped_claims()) if self.is_own else ""
 
     @cached_property
     def shown_claims(self) -> list[ClaimView]:
-        """Its claims as the page shows them; those of a comparison, which are of one kind, share an axis."""
+        """Its claims for the page; those of a comparison, which are of one kind, share an axis."""
         among = self.claims if self.is_own else ()
         return [claim_of(cases, among) for cases in self.grouped_claims()]
 
@@ -237,7 +237,7 @@ class ResultView:
         return list(groups.values())
 
     def readings(self) -> ReadingsView | None:
-        """Return what the page shows of the figure's readings and published numbers; None where there are neither."""
+        """Return the figure's readings and published numbers for the page; None if there are neither."""
         if self.figure is None or self.is_own:
             return None
         from bench.audit.published import ASSUMING, is_assuming
@@ -272,7 +272,7 @@ class ResultView:
         return self.figure is not None and self.figure.is_limit(run.labels)
 
     def _claims(self) -> list[dict[str, Any]]:
-        """Return the cases, with numbers as a reader sees them and, as `values`, as they are."""
+        """Return the cases, with formatted numbers, and unformatted ones as `values`."""
         figure, rows, known = self.figure, [], sources(self.figure)
         kinds = KINDS | figure.claim_kinds if figure else KINDS
         thresholds = {str(claim["id"]): threshold_of(claim, kinds) for claim in figure.claims} if figure else {}

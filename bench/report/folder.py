@@ -1,4 +1,4 @@
-"""A result's folder: pages, commands and the interface read its files by this alone."""
+"""A result's folder: pages, commands and the Python interface read its files only through this module."""
 
 import json
 import re
@@ -47,7 +47,7 @@ class ManifestRun(BaseModel):
 
 
 class Manifest(BaseModel):
-    """What was asked for, and what the numbers rest on."""
+    """The request of a figure, and the basis of its numbers."""
 
     command: str = ""
     scale: str = ""
@@ -60,7 +60,7 @@ class Manifest(BaseModel):
 
 
 class Made(BaseModel):
-    """With what a figure was made, and how long its runs took: what differs whenever it is made."""
+    """The environment of a figure's creation, and the duration of its runs; both differ between creations."""
 
     made: str = ""
     python: str = ""
@@ -70,7 +70,7 @@ class Made(BaseModel):
 
 
 def text_of(path: Path) -> str:
-    """Return what a file of a result says; raises OSError, and for a link, which may lead out of the results."""
+    """Return the text of a file of a result; raises OSError, also for a link, which may lead out of the results."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise OSError("found a link or device, expected a file")
     return path.read_text(encoding="utf-8")
@@ -78,22 +78,22 @@ def text_of(path: Path) -> str:
 
 @dataclass(frozen=True)
 class ResultFiles:
-    """The files of a figure at one scale, below the folder of results; of a comparison ``compare/<name>``.
+    """The files of a figure at one scale, below the folder of results; for a comparison ``compare/<name>``.
 
-    What reads a file raises FileNotFoundError without it, and DataError where it is damaged.
+    Reading raises FileNotFoundError for a missing file, and DataError for a damaged one.
     """
 
     path: Path
 
     @classmethod
     def of(cls, root: Path, name: str, scale: str = "paper*") -> list[Self]:
-        """Return the results of a figure, such as ``cdt/figure2``, that have a manifest, on real data first."""
+        """Return the results of a figure, such as ``cdt/figure2``, that have a manifest; real data is preferred."""
         paths = [path.parent for path in sorted((root / name).glob(f"{scale}/{MANIFEST}"))]
         return [cls(path) for path in sorted(paths, key=lambda path: DataKind.SURROGATE in path.name)]
 
     @property
     def name(self) -> str:
-        """The figure that it is of."""
+        """The name of the figure."""
         return "/".join(self.path.parts[-3:-1])
 
     @property
@@ -106,36 +106,42 @@ class ResultFiles:
         return (self.path / name).is_file()
 
     def beside(self, figure: str) -> Self:
-        """Return that of another figure of the paper, at the same scale."""
+        """Return the folder of another figure of the paper, at the same scale."""
         return type(self)(self.path.parents[1] / figure / self.path.name)
 
     @property
     def with_runs(self) -> Self:
-        """The one that has its repetitions: itself, unless its manifest names a figure beside it."""
+        """The folder with its repetitions: itself, unless its manifest names another figure."""
         try:
             name = json.loads(text_of(self.path / MANIFEST))["repetitions_of"]
             return self.beside(name) if _NAME.fullmatch(name) else self
-        except (OSError, ValueError, LookupError, TypeError, RecursionError):  # a damaged one is for others to name
+        except (
+            OSError,
+            ValueError,
+            LookupError,
+            TypeError,
+            RecursionError,
+        ):  # a damaged manifest is reported elsewhere
             return self
 
     def read(self, name: str, parse: Callable[[str], Read]) -> Read:
-        """Return what a file says."""
+        """Return the parsed content of a file."""
         try:
             return parse(text_of(self.path / name))
         except FileNotFoundError:
             raise
-        except Exception as error:  # what a damaged file makes of its reader
+        except Exception as error:  # a damaged file can raise any error in its reader
             reason = str(error).splitlines()[0] if str(error) else "empty"
             raise DataError(
                 f"{self.path / name} cannot be read: {reason}; delete it and run the figure's command again"
             ) from None
 
     def csv(self, name: str, *words: str) -> pd.DataFrame:
-        """Return a table; columns ``words`` are not taken for numbers."""
+        """Return a table; columns ``words`` stay text."""
         return self.read(name, lambda text: from_csv(text, *words))
 
     def manifest(self) -> dict[str, Any]:
-        """Return its manifest, with what it leaves to the figure that has its runs; raises OSError or ValueError."""
+        """Return its manifest, completed from the figure that has its runs; raises OSError or ValueError."""
         own: dict[str, Any] = json.loads(text_of(self.path / MANIFEST))
         if (source := self.with_runs) == self:
             return own
@@ -165,7 +171,7 @@ class ResultFiles:
 
     @property
     def order(self) -> tuple[bool, int, bool, str]:
-        """What to sort by: whole figures first, the largest scale, real and synthetic data before stand-ins."""
+        """The sort key: whole figures first, the largest scale, real and synthetic data before stand-ins."""
         size = self.path.name.split("-")[0]
         place = SCALES.index(size) if size in SCALES else len(SCALES)
         return bool(self.about.part), place, any(kind in self.data for kind in CAVEATS), self.path.name

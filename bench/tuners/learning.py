@@ -76,8 +76,7 @@ class Learning:
         tickets: Mapping[int, Configuration] | None = None,
         seeds: Seeds | None = None,
     ) -> int:
-        """Continue in another space: with other bounds or candidates, or with excluded configurations
-        (`Space.without`).
+        """Continue in another space: other bounds or candidates, or excluded configurations (`Space.without`).
 
         The tuner restarts and learns the part of ``history``, all pairs of configuration and reward so far, that lies
         in the space. ``tickets`` holds, by ticket, the configurations that wait for their rewards; the ticket of a

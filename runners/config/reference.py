@@ -13,8 +13,8 @@ import pandas as pd
 from hydra.utils import get_class
 
 from bench.errors import ConfigError
-from bench.gallery.docs import anchor_of
 from bench.report.folder import ResultFiles
+from bench.report.labels import anchor_of
 from bench.report.tasks import METHOD
 from runners.config.compose import RunSettings, run_settings
 from runners.config.figures import load_figure

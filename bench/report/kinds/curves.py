@@ -72,7 +72,8 @@ class Curves(Figure):
     """Mean curves with their bands; `reference_line` is a level line, `reference_label` its name.
 
     For columns of regret, uniformly random arms are a dashed grey line. `limits` adds runs of fixed configurations, and
-    draws the best of them, known only afterwards. `rounds` of a curve are kept, of a trace's up to 500.
+    draws the best of them, known only afterwards. `rounds` is the number of kept rounds of a curve; a trace has up to
+    500.
     """
 
     y_scale: Literal["linear", "log"] = "linear"
@@ -183,7 +184,7 @@ class Curves(Figure):
             if name in constants:
                 _level(plot, panel, constants[name], float(rows["mean"].iloc[0]))
                 continue
-            # Markers of different lines stand at different rounds, or curves that coincide would hide each other's.
+            # Markers of different lines are at different rounds, so that coinciding curves stay visible.
             step = max(1, len(rows) // _MARKS_PER_LINE)
             every = (((place + 1) * max(1, step // 6)) % step, step)
             n = rows["n"].to_numpy()
@@ -216,9 +217,9 @@ class Curves(Figure):
         return results.series_name(key, results.panel_axes()) or self.column
 
     def _constants(self, results: Results) -> dict[str, str]:
-        """Return the lines that are one number, the same in all panels, and the name by which one grey line shows them.
+        """Return the lines that are constant and equal in all panels, and the name of their common grey line.
 
-        The labels that all of them share, such as "logging policy" of each method, are the name.
+        The name consists of the labels common to all of them, such as "logging policy" of each method.
         """
         values: dict[str, set[float]] = {}
         labels: dict[str, list[str]] = {}
@@ -263,7 +264,7 @@ class Curves(Figure):
 def _settled(panel: Panel) -> npt.NDArray[np.float64]:
     """Return the numbers that an axis has room for: all but early ends of bands that are far wider than later ones.
 
-    A mean over the rounds so far begins with a few of them: its interval may be wider than all that is possible.
+    A mean over the rounds so far begins with few rounds, whose interval may exceed the range of possible values.
     """
     ends = np.concatenate([mark.numbers for mark in panel.marks if mark.number])
     late, early = [ends[np.isfinite(ends)]], []
@@ -286,9 +287,9 @@ def _level(plot: Plot, panel: Panel, name: str, value: float) -> None:
 
 
 def _logarithmic(label: str, numbers: np.ndarray, lines: Iterable[pd.DataFrame]) -> Axis:
-    """Return a logarithmic axis from where the lines are after 1 % of the rounds, as sums grow from near 0.
+    """Return a logarithmic axis from the lines' values after 1 % of the rounds, because sums grow from near 0.
 
-    It is linear around 0 where numbers lie on both sides of it.
+    It is linear around 0 if numbers lie on both sides of it.
     """
     if numbers.min() < 0:
         return Axis(label, log=True, linear=10.0 ** math.floor(math.log10(np.median(np.abs(numbers[numbers != 0])))))
