@@ -1,7 +1,6 @@
 """Comparisons: run the missing repetitions of every combination, draw a figure, and judge the differences."""
 
 import inspect
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -150,14 +149,13 @@ def _carried_out(
     """Run the missing repetitions, then write and judge the figure. Raises BenchError if this is impossible."""
     from bandit_bench._fitting import missing_data, that_fit
     from bench.report.figure import read_figure
-    from bench.report.folder import COMPARISON
     from runners.execute.figure_run import AskedFigure
     from runners.execute.reproduce_figure import reproduce_figure
     from runners.execute.stand_ins import announcement
     from runners.execute.workers import workers
     from runners.results.comparison_pages import write_comparisons
     from runners.results.reuse import forget, reuse_line
-    from runners.results.store import Store, alone, results_folder, write_text
+    from runners.results.store import Store, alone, results_folder
 
     jobs, runner, store = runs[0].settings.jobs, runs[0].runner, Store(results_folder())
     finished = {
@@ -197,7 +195,6 @@ def _carried_out(
         with alone(results_folder() / "compare" / f".{figure.name}.lock", refusal):
             result = reproduce_figure(asked, jobs=jobs, runner=runner, is_checked=True)
             notes += result.notes
-            write_text(result.folder / COMPARISON, json.dumps(figure.given(), indent=1) + "\n")
             write_comparisons(results_folder(), result.folder.name)
     is_complete = result.complete and len(methods) == len(plan.methods)
     if line := reuse_line(store, finished, "renew=true" if plan.command else "renew=True"):

@@ -14,7 +14,6 @@ from hydra.utils import get_class
 
 from bench.errors import ConfigError
 from bench.report.folder import ResultFiles
-from bench.report.labels import anchor_of
 from bench.report.tasks import METHOD
 from runners.config.compose import RunSettings, run_settings
 from runners.config.figures import load_figure
@@ -90,10 +89,9 @@ def _entries(group: str, results: Path) -> Iterator[str]:
     if group == "figure":
         yield _list(f"`{name}`: {_line(group, name)}" for name in names)
         return
-    texts = {name: entry(group, name, results) for name in names}
-    heads = {name: text.partition("\n")[0].removeprefix("### ") for name, text in texts.items()}
-    yield ", ".join(f"[{name}](#{anchor_of(head)})" for name, head in heads.items())
-    yield from texts.values()
+    for name in names:
+        words = ": ".join(filter(None, [f"`{name}`", _line(group, name)]))
+        yield f"<details><summary>{words}</summary>\n\n{entry(group, name, results)}\n\n</details>"
 
 
 def _text_of(*parts: str) -> str:

@@ -51,6 +51,10 @@ class AskedFigure:
         return "/".join(self.where.split("/")[:2])
 
     @property
+    def is_comparison(self) -> bool:
+        return self.where.startswith("compare/")
+
+    @property
     def is_suites(self) -> bool:
         """Whether it is one of the suite's figures at one of its scales, without a user's settings."""
         return not self.extra and self.name in figure_names() and self.scale in suite_choices("scale")

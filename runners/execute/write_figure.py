@@ -1,5 +1,6 @@
 """All files of a figure: tables, claims, pictures, manifest, and its repetitions."""
 
+import json
 import traceback
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ from bench.columns import is_measured
 from bench.data_kind import DataKind
 from bench.errors import BenchError, one_line
 from bench.report.claims.tallies import spell_by_origin, tallies
+from bench.report.folder import COMPARISON
 from bench.report.provenance import Provenance
 from bench.report.reading import READING
 from bench.report.render import notes
@@ -89,7 +91,7 @@ def _line(asked: AskedFigure, claims: pd.DataFrame, repetitions: int, *, new: in
     counts += [f"{failed} failed"] * bool(failed)
     found = tallies(asked.figure, claims.to_dict("records"), every=True)
     counts += [f"smaller: {', '.join(_smaller(asked))}"] * bool(_smaller(asked))
-    verdicts = str(found["ours"]) if asked.where.startswith("compare/") else spell_by_origin(found)
+    verdicts = str(found["ours"]) if asked.is_comparison else spell_by_origin(found)
     return f"{asked.name}  {', '.join(counts)}  {verdicts}".rstrip()
 
 
@@ -154,6 +156,8 @@ def _files(asked: AskedFigure, derived: Derived, *, has_repetitions: bool) -> di
     if figure.draws_finals or not has_repetitions:
         del files[SECONDS]  # without measured ones the existing file is kept
         texts |= _seconds(derived)
+    if asked.is_comparison:  # which no configuration has
+        texts[COMPARISON] = json.dumps(figure.given(), indent=1) + "\n"
     if "tex" in asked.formats:
         from bench.report.latex import latex_tables
 
@@ -198,7 +202,7 @@ def _provenance(
     by_env = [(labelled.choices["env"], labelled.experiment.data_kind) for labelled in runs]
     genuine = [without_reading(labelled).labels for labelled in runs if labelled.experiment.data_kind.is_evidence]
     return Provenance(
-        scale="" if asked.figure.paper == "none" or asked.where.startswith("compare/") else asked.scale,
+        scale="" if asked.figure.paper == "none" or asked.is_comparison else asked.scale,
         repetitions=tuple(sorted({labelled.settings.repetitions for labelled in runs if not labelled.is_limit})),
         horizons=tuple(sorted({labelled.settings.horizon for labelled in runs})),
         surrogate=tuple(sorted({env for env, kind in by_env if kind.is_replaced})),
