@@ -62,16 +62,16 @@ def compare(
 ) -> ComparisonResult:
     """Compare tuners, or algorithms, and return curves, final values and verdicts.
 
-    A part is a name (``"cdt"``), a class, an object made of a `component` class, or a pair of one of these and a dict
-    of settings; several are a list, or a dict by label. Several environments, algorithms or values make panels. What
-    has been run before is not run again, unless its code has changed; the results are in ``results/compare/<name>``.
+    A part is a name (``"cdt"``), a class, an object of a `component` class, or a pair of one of these and a dict of
+    settings; several are a list, or a dict by label. Several environments, algorithms or values make panels. Finished
+    repetitions are reused unless the code has changed; the results are in ``results/compare/<name>``.
 
     Parameters
     ----------
     tuners
-        What is compared; the first is held against each of the others.
+        The compared tuners; the first is compared with each of the others.
     env, algorithm, task
-        What they are compared on. By default an environment chooses its algorithm, an algorithm its task.
+        The problem. By default an environment chooses its algorithm, an algorithm its task.
     paper
         The paper whose settings apply.
     horizon, repetitions, seed
@@ -81,13 +81,13 @@ def compare(
     sweep
         Keys with several values, each a panel: ``{"env.dim": [5, 25]}``, or by label ``{"env.dim": {"small": 5}}``.
     lines
-        What makes the lines: ``"tuner"``, ``"algorithm"``, another key of several values, or several of these.
+        The axis of the lines: ``"tuner"``, ``"algorithm"``, another key of several values, or several of these.
     column
-        The column of the trace that is compared, by default regret, or where there is none: the mean reward per
-        accepted round of a log, where sums are refused, the best score of training, the true value of a learnt policy.
+        The compared column of the trace: by default regret, or without one the mean reward per accepted round of a
+        log (sums are refused), the best score of training, the true value of a learnt policy.
         Of regret and seconds less is better, of others more.
     name
-        The last part of the folder; by default made of what is compared.
+        The last part of the folder; by default made from the compared parts.
     jobs, runner
         Number of processes; ``"loky"``, ``"dask"``, or keys of `runner` such as ``{"time_limit": 60}``.
     strict
@@ -99,14 +99,14 @@ def compare(
     scale
         ``"quick"`` or ``"smoke"``: shorter runs and fewer repetitions.
     formats, size
-        What is written beside SVG and PNG: ``("pdf", "tex")``, a PDF as wide as a ``"column"`` or the ``"text"``.
+        Formats in addition to SVG and PNG: ``("pdf", "tex")``, a PDF as wide as a ``"column"`` or the ``"text"``.
     command, instead
         Of the command line: itself, and what is done with the figure in place of making it.
     look
         How it is drawn: ``y_scale="log"``, ``x_scale="log"``, ``colors={label: colour}``, and ``rounds``, how many
         rounds of a curve are kept (default 60; of a trace at most 500 are there).
 
-    Raises BenchError, naming what was found and what is expected, where nothing can be run.
+    Raises BenchError with the value found and the value expected if no line can be run.
     """
     _check_look(look)
     look_again()
