@@ -1,7 +1,6 @@
-"""Comparisons: run what is missing of every combination, draw a figure, and judge what differs."""
+"""Comparisons: run the missing repetitions of every combination, draw a figure, and judge the differences."""
 
 import inspect
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -63,16 +62,16 @@ def compare(
 ) -> ComparisonResult:
     """Compare tuners, or algorithms, and return curves, final values and verdicts.
 
-    A part is a name (``"cdt"``), a class, an object made of a `component` class, or a pair of one of these and a dict
-    of settings; several are a list, or a dict by label. Several environments, algorithms or values make panels. What
-    has been run before is not run again, unless its code has changed; the results are in ``results/compare/<name>``.
+    A part is a name (``"cdt"``), a class, an object of a `component` class, or a pair of one of these and a dict of
+    settings; several are a list, or a dict by label. Several environments, algorithms or values make panels. Finished
+    repetitions are reused unless the code has changed; the results are in ``results/compare/<name>``.
 
     Parameters
     ----------
     tuners
-        What is compared; the first is held against each of the others.
+        The compared tuners; the first is compared with each of the others.
     env, algorithm, task
-        What they are compared on. By default an environment chooses its algorithm, an algorithm its task.
+        The problem. By default an environment chooses its algorithm, an algorithm its task.
     paper
         The paper whose settings apply.
     horizon, repetitions, seed
@@ -82,12 +81,13 @@ def compare(
     sweep
         Keys with several values, each a panel: ``{"env.dim": [5, 25]}``, or by label ``{"env.dim": {"small": 5}}``.
     lines
-        What makes the lines: ``"tuner"``, ``"algorithm"``, another key of several values, or several of these.
+        The axis of the lines: ``"tuner"``, ``"algorithm"``, another key of several values, or several of these.
     column
-        The column of the trace that is compared, by default regret, or the mean reward per accepted round of a log,
-        which has no regret and where sums are refused. Of regret and seconds less is better, of others more.
+        The compared column of the trace: by default regret, or without one the mean reward per accepted round of a
+        log (sums are refused), the best score of training, the true value of a learnt policy.
+        Of regret and seconds less is better, of others more.
     name
-        The last part of the folder; by default made of what is compared.
+        The last part of the folder; by default made from the compared parts.
     jobs, runner
         Number of processes; ``"loky"``, ``"dask"``, or keys of `runner` such as ``{"time_limit": 60}``.
     strict
@@ -99,14 +99,14 @@ def compare(
     scale
         ``"quick"`` or ``"smoke"``: shorter runs and fewer repetitions.
     formats, size
-        What is written beside SVG and PNG: ``("pdf", "tex")``, a PDF as wide as a ``"column"`` or the ``"text"``.
+        Formats in addition to SVG and PNG: ``("pdf", "tex")``, a PDF as wide as a ``"column"`` or the ``"text"``.
     command, instead
         For the command line: its words, and a function that is called with the figure in place of making it.
     look
         How it is drawn: ``y_scale="log"``, ``x_scale="log"``, ``colors={label: colour}``, and ``rounds``, how many
         rounds of a curve are kept (default 60; of a trace at most 500 are there).
 
-    Raises BenchError, naming what was found and what is expected, where nothing can be run.
+    Raises BenchError with the value found and the value expected if no line can be run.
     """
     _check_look(look)
     look_again()
@@ -146,9 +146,8 @@ def compare(
 def _carried_out(
     plan: ComparisonPlan, runs: list[LabelledRun], *, renew: bool, instead: "Instead | None"
 ) -> ComparisonResult:
-    """Run what is missing, and write and judge the figure. Raises BenchError where nothing can be run or written."""
+    """Run the missing repetitions, then write and judge the figure. Raises BenchError if this is impossible."""
     from bandit_bench._fitting import missing_data, that_fit
-    from bench.gallery.stored import COMPARISON
     from bench.report.figure import read_figure
     from runners.execute.asked_figure import AskedFigure
     from runners.execute.reproduce_figure import reproduce_figure
@@ -156,7 +155,7 @@ def _carried_out(
     from runners.execute.workers import workers
     from runners.results.comparison_pages import write_comparisons
     from runners.results.reuse import forget, reuse_line
-    from runners.results.store import Store, alone, results_folder, write_text
+    from runners.results.store import Store, alone, results_folder
 
     jobs, runner, store = runs[0].settings.jobs, runs[0].runner, Store(results_folder())
     finished = {
@@ -196,7 +195,6 @@ def _carried_out(
         with alone(results_folder() / "compare" / f".{figure.name}.lock", refusal):
             result = reproduce_figure(asked, jobs=jobs, runner=runner, is_checked=True)
             notes += result.notes
-            write_text(result.folder / COMPARISON, json.dumps(figure.given(), indent=1) + "\n")
             write_comparisons(results_folder(), result.folder.name)
     is_complete = result.complete and len(methods) == len(plan.methods)
     if line := reuse_line(store, finished, "renew=true" if plan.command else "renew=True"):
@@ -205,13 +203,14 @@ def _carried_out(
 
 
 def _compared(column: str, experiment: Any) -> str:
-    """Return the column that is compared: the one asked for, else that of the environment, else regret."""
-    by_default: str = getattr(experiment.classes["env"], "compared", "regret")
+    """Return the column that is compared: the one asked for, else that of the task or environment, else regret."""
+    classes = experiment.classes
+    by_default: str = getattr(classes["task"], "compared", "") or getattr(classes["env"], "compared", "regret")
     return column or by_default
 
 
 def _tuned(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> str:
-    """Return which hyper-parameters of which algorithm are tuned, and in which environments, if not in all."""
+    """Return the tuned hyper-parameters of each algorithm, with the environments if they differ."""
     if len(plan.axes.get("algorithm", ())) > 1:
         return ""
     where: dict[str, dict[str, None]] = {}
@@ -225,7 +224,7 @@ def _tuned(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> str:
 
 
 def _check_look(look: Mapping[str, Any]) -> None:
-    """Refuse an argument that `compare` does not have (ConfigError)."""
+    """Raise ConfigError for an argument that `compare` does not have."""
     for key in look.keys() - {*LOOK}:
         names = [name for name, kind in inspect.signature(compare).parameters.items() if kind.kind != kind.VAR_KEYWORD]
         cure = "expected formats=('pdf', 'tex')" if key == "format" else one_of(key, [*names, *LOOK])
@@ -233,7 +232,7 @@ def _check_look(look: Mapping[str, Any]) -> None:
 
 
 def _axis(key: str, values: Any) -> Axis:
-    """Return the labels of a key's values, by default the values themselves, each with its override."""
+    """Return the labels of a key's values, by default the values, each with its override."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ConfigError(f"sweep: found {key} = {values!r}, expected several values, such as [5, 25]")
     pairs = values.items() if isinstance(values, Mapping) else [(value, value) for value in values]

@@ -4,11 +4,11 @@ import re
 
 
 class BenchError(Exception):
-    """An error the user can fix. The message says what was found, where, and what is expected."""
+    """An error that the user can fix: the message says where, what was found and what is expected."""
 
 
 def message(error: BaseException) -> str:
-    """Return an error's message; the class of an error may fail to say it."""
+    """Return an error's message; a placeholder if the error's own ``__str__`` fails."""
     try:
         return str(error).strip()
     except BaseException:
@@ -24,8 +24,8 @@ def one_line(error: BaseException) -> str:
 class ConfigError(BenchError):
     """A setting is unknown, has the wrong type or is out of range.
 
-    The message begins with ``file``, the configuration file that it is about, where that is known, with ``owner``, such
-    as a class as its own code calls it, and the ``setting`` of it.
+    The message begins with the configuration ``file``, if it is known, the ``owner``, such as a class name, and its
+    ``setting``.
     """
 
     def __init__(self, text: str, *, owner: str = "", setting: str = "", file: str = "") -> None:
@@ -37,12 +37,12 @@ class ConfigError(BenchError):
         return ": ".join(filter(None, (self.file, about, super().__str__())))
 
     def under(self, key: str) -> "ConfigError":
-        """Return it as it is where a configuration has ``key`` for its owner."""
+        """Return the error with ``key`` as the owner of its setting."""
         return ConfigError(super().__str__(), owner=key, setting=self.setting, file=self.file)
 
 
 class SpaceError(ConfigError):
-    """A search space is wrong, or the hyper-parameter ``name`` of it, or does not fit what searches it."""
+    """A search space or its hyper-parameter ``name`` is wrong, or does not suit the tuner that searches it."""
 
     def __init__(self, text: str, name: str = "") -> None:
         super().__init__(text, owner=f"hyper-parameter '{name}'" if name else "search space")
@@ -58,8 +58,8 @@ class TaskError(BenchError):
 
 
 class TunerError(BenchError):
-    """A tuner's methods were called out of order, or it was told something it cannot use."""
+    """A tuner's methods were called out of order, or the tuner was told a value that it cannot use."""
 
 
 class StoreError(BenchError):
-    """A stored result cannot be read, or differs from what was written."""
+    """A stored result cannot be read, or differs from the result that was written."""

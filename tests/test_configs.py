@@ -19,7 +19,6 @@ from hydra.utils import get_class
 from omegaconf import OmegaConf
 
 from bench.errors import BenchError, ConfigError
-from bench.gallery.result import ResultView
 from bench.papers.cdt.selection import Selection
 from bench.report.claims.check import verdicts_on
 from bench.report.results import Results
@@ -497,8 +496,6 @@ LIST, MAPPING = r"expected a list: \[a, b\], or a dash before each entry", "expe
         ("published", "12.5", "{A: 12.5}",
          r"published\.yaml: table1\.values\.CDT: found {'A': 12\.5}, expected a number"),
         ("published", "[method]", "method", rf"published\.yaml: table1\.axes: found 'method', {LIST}"),
-        ("published", "[method], values: {CDT: 12.5}", "[what, method], values: {Mine: {mean: 12.5}}",
-         r"published\.yaml: table1\.axes: found Mine as labels of 'what', but the figure has them on 'method'"),
         ("figures/first", "{table: table1, method: {Mine: CDT}}", "table1",
          rf"first\.yaml: published: found 'table1', {MAPPING}"),
         ("figures/first", "[{method: {Mine: [tuner=mine], TL: [tuner=tl]}}]", "{method: {Mine: [tuner=mine]}}",
@@ -553,8 +550,7 @@ def test_a_configuration_that_is_played_directly_takes_no_algorithm():
 
 
 @pytest.mark.parametrize("private", ["conf"], indirect=True)
-def test_published_numbers_of_ones_own_stand_on_the_figures_page_and_in_no_overview(private, monkeypatch):
-    monkeypatch.setattr(ResultView, "picture", lambda _: None)
+def test_published_numbers_of_ones_own_stand_on_the_figures_page_and_in_no_overview(private):
     run = AskedFigure(load_figure("mine/first"), "mine/first/paper", "paper", [], "", is_reference=True)
     reproduce_figure(run, jobs=1, runner=Runner(progress=False))
     page, _ = write_gallery(results_folder())

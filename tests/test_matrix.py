@@ -15,7 +15,7 @@ import registry
 from conformance import INTERVALS
 
 from bench.envs import movielens
-from runners import cli
+from runners import command
 from runners.config.compose import from_overrides
 from runners.run import run_and_report
 
@@ -47,11 +47,12 @@ SMALL = {
     "drifting_movielens": ("env.dim=3", "env.n_arms=20"),
     "log": (f"env.path={own_log.small_log()}", *(f"env.{key}={value}" for key, value in own_log.COLUMNS.items())),
     "movielens": ("env.dim=3", "env.n_arms=20"),
+    "service_log": (f"env.path={own_log.service_log()}",),
     "synthetic_logged": ("env.n_train=60", "env.n_validation=60", "env.n_test=200"),
     "wandering_triangle": ("env.probability=1.0",),
 }
 ARMS = {"adversarial_arms", "bernoulli_arms", "gaussian_arms"}
-WORDS = ARMS | {"copies", "house_prices", "synthetic_logged", "titanic"}
+WORDS = ARMS | {"copies", "house_prices", "service_log", "synthetic_logged", "titanic"}
 """Environments with a hyper-parameter that has no interval, and copies, each of a candidate."""
 CHANGING = {"new_peak", "piecewise_lipschitz", "switching_sine", "switching_triangle", "wandering_triangle"}
 """Environments whose rounds of change are known."""
@@ -105,7 +106,7 @@ def no_data(tmp_path_factory: pytest.TempPathFactory, shared_cache: Path):
 
 
 def assert_works_or_is_refused(words, expected, capsys):
-    code = cli.command(lambda: run_and_report(from_overrides([*words, "horizon=5", "repetitions=1"])))
+    code = command.command(lambda: run_and_report(from_overrides([*words, "horizon=5", "repetitions=1"])))
     out, err = capsys.readouterr()
     errors = [line for line in err.splitlines() if line.startswith("error: ")]
     assert "Traceback" not in err

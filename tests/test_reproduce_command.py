@@ -50,7 +50,7 @@ def small(monkeypatch):
         {key: value for key, value in claim.items() if key not in ("only", "only_note")} for claim in figure["claims"]
     ]
     monkeypatch.setattr(_reproduce, "load_figure", lambda _: read_figure(copy.deepcopy(figure)))
-    monkeypatch.setattr(ResultView, "picture", lambda _: None)
+    monkeypatch.setattr(ResultView, "picture", None)
     return figure
 
 
@@ -76,7 +76,7 @@ def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to
     *stand_ins, _, summary, look = first.out.splitlines()
     assert summary.startswith("1 figure in ")
     assert summary.endswith(f"gallery: {commands.results / 'index.html'}")
-    assert look.startswith("A few repetitions of short runs are a look, not a verdict; ")
+    assert look.startswith("These runs are too few and too short for verdicts; ")
     assert stand_ins == [
         "Data that is not here is replaced by stand-ins, on which no verdict rests:",
         "  movielens: generated surrogate ratings are used, in syndicated/figure2 "
@@ -117,7 +117,7 @@ def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to
     assert set(measured["verdict"][on_movielens]) == {"no evidence"}  # generated data is no evidence
     assert "no evidence" not in set(measured["verdict"][~on_movielens])
 
-    monkeypatch.setattr(ResultView, "picture", lambda _: None)  # of its page, which is compared with nothing
+    monkeypatch.setattr(ResultView, "picture", None)  # of its page, which is compared with nothing
     second = here(*words, "jobs=1")
     assert (second.code, second.err) == (0, "")
     assert "40 repetitions, 0 new" in second.out
@@ -246,7 +246,7 @@ def test_a_figure_that_cannot_be_drawn_leaves_its_folder_as_it_is_and_does_not_s
     monkeypatch.setattr("bench.report.page.draw", draw)
     importlib.import_module("runners.config.headlines")  # which asks for all figures of a paper
     monkeypatch.setattr("runners.config.figures.figure_names", lambda _: ["habo/bounds", "habo/worked_examples"])
-    monkeypatch.setattr("runners.results.pages.write_gallery", lambda folder, _: (folder, 0))  # which draws, too
+    monkeypatch.setattr("runners.results.pages.write_gallery", lambda folder: (folder, 0))  # which draws, too
     answer = here("paper=habo", "scale=smoke")
     assert [(path.name, path.read_text()) for path in earlier.parent.iterdir()] == [("manifest.json", "{}")]
     assert answer.code == 1

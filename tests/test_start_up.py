@@ -99,9 +99,8 @@ def test_without_a_folder_for_compiled_code_kernels_work_and_one_warning_says_so
     double, negative = kernel(lambda x: 2.0 * x), kernel(lambda x: -x)
     with caplog.at_level(logging.WARNING):
         assert [double(2.0), negative(2.0)] == [4.0, -2.0]
-    assert [record.message for record in caplog.records] == [
-        "found no folder that can be written, so that every process compiles anew: set NUMBA_CACHE_DIR to one that can"
-    ]
+    (record,) = caplog.records
+    assert "set NUMBA_CACHE_DIR" in record.message
 
 
 def test_a_terminal_is_told_once_that_the_first_runs_compile(tmp_path, monkeypatch, capsys):

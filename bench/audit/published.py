@@ -1,4 +1,4 @@
-"""Every number that the papers printed, once, beside ours, and what all of them together say of each reading."""
+"""Every number printed in the papers, once, with our number and the overall agreement of each reading."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,10 +11,11 @@ from bench.audit.agreement import DRAWS, FACTORS, level, order, placebo, roundin
 from bench.audit.readings import EXACT, INSIDE, NUMBERS, OUTSIDE, POSSIBLE, is_exact, of_paper, verdict
 from bench.columns import is_measured
 from bench.data_kind import DataKind
+from bench.errors import DataError
 from bench.report.figure import Figure
-from bench.report.provenance import Manifest, read_manifest
+from bench.report.folder import Manifest, ResultFiles
 from bench.report.reading import READING
-from bench.report.tables import from_csv, to_markdown
+from bench.report.tables import to_markdown
 from bench.stats import Interval
 
 ASSUMING, NO_DATA, NOT_RUN = "inside, under assumptions", "no real data", "not run"
@@ -29,15 +30,16 @@ _COLUMNS = ("paper", "cell", "published", "ours", "low", "high", READING, "verdi
 
 
 class PublishedOverview(NamedTuple):
-    """What there is to say of all papers' numbers.
+    """The published numbers of all papers and their agreement with ours.
 
-    ``rows`` are those of all figures' `bench.audit.readings.numbers_table`, of each number under each reading the one
-    with most repetitions. Of ``numbers``, a row each, `ours` with `low` and `high`, the 95 % prediction interval of a
-    further set of the paper's size, are under the reading that is the paper's, or that gives an exact number; it is
-    `possible` under so many readings of those `tried`. ``placebo`` has a row for each reading of a paper, and one for
-    all: how many numbers are `exact` and `within` the prediction intervals, how many false ones, `swapped` (mean, with
-    the central 95 % of the draws) and multiplied. ``levels``, by paper and group of panels, have a row for each
-    reading: ours / printed of each method, then how many of the decided pairs stand in the printed order.
+    ``rows`` are the tables of `bench.audit.readings.numbers_table` of all figures; for each number and reading, the row
+    with most repetitions. ``numbers`` has one row per number: `ours` with `low` and `high`, the 95 % prediction
+    interval of a further set of the paper's size, is taken under the paper's reading, or under a reading that gives the
+    exact number; the number is `possible` under so many of the readings `tried`. ``placebo`` has one row per reading of
+    a paper, and one for all readings together: the count of `exact` numbers, the count `within` the prediction
+    intervals, and the counts of false numbers, `swapped` (mean and central 95 % of the draws) and multiplied.
+    ``levels``, by paper and group of panels, has one row per reading: ours / printed of each method, and the share of
+    decided pairs in the printed order.
     """
 
     rows: pd.DataFrame
@@ -49,25 +51,26 @@ class PublishedOverview(NamedTuple):
 def published_overview(
     figures: Mapping[str, Figure], folder: Path, compared: Mapping[str, Mapping[str, Any]] | None = None
 ) -> PublishedOverview:
-    """Return what can be said of every number that a paper printed, other than times.
+    """Return the comparison of all printed numbers except times.
 
-    Figures are by their names ``paper/figure``; of the folder of results only reference results count. ``compared``
-    has by paper the ``methods`` whose levels and order are compared, and the ``panels`` of each group; by default all.
+    Figures are given by name ``paper/figure``; only reference results in ``folder`` are used. ``compared`` holds, by
+    paper, the ``methods`` whose levels and order are compared, and the ``panels`` of each group; by default all.
     """
     shown = {
         name: figure
         for name, figure in figures.items()
         if figure.published and figure.source != "timing" and not is_measured(figure.column)
     }
-    parts = [rows for name, figure in shown.items() if len(rows := _rows_of(name, figure, folder / name))]
+    found = {name: next(iter(ResultFiles.of(folder, name)), None) for name in shown}
+    parts = [rows for name, figure in shown.items() if len(rows := _rows_of(name, figure, found[name]))]
     rows = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*NUMBERS, "paper", "is_of_paper"])
-    # Of the same number under the same reading in several figures that with most repetitions counts
+    # If several figures show a number under one reading, the row with most repetitions is used.
     rows = rows.sort_values("n", ascending=False, kind="stable").drop_duplicates(["paper", "cell", READING])
     rows = rows.sort_index().sort_values("is_of_paper", ascending=False, kind="stable")
-    narrow = rows.reindex(columns=_OF_NUMBER)  # without the axes of all figures
+    narrow = rows.reindex(columns=_OF_NUMBER)  # axes differ between figures
     numbers = [_number(cells) for _, cells in narrow.groupby(["paper", "cell"], sort=False)]
     judged = {(row["paper"], row["cell"]) for row in numbers}
-    for row in (row for name, figure in shown.items() for row in _without(name, figure, folder / name)):
+    for row in (row for name, figure in shown.items() for row in _without(name, figure, found[name])):
         if (row["paper"], row["cell"]) not in judged:
             judged.add((row["paper"], row["cell"]))
             numbers.append(row)
@@ -88,12 +91,11 @@ def is_assuming(figure: Figure, manifest: Manifest) -> bool:
     return "assumed" in [*sources, *(reading.source[0] for reading in figure.readings[:1])]
 
 
-def _rows_of(name: str, figure: Figure, folder: Path) -> pd.DataFrame:
-    """Return the published numbers beside ours of a figure's reference result, under each reading."""
-    scale = _reference(folder)
-    if scale is None or not (scale / "numbers.csv").is_file():
+def _rows_of(name: str, figure: Figure, result: ResultFiles | None) -> pd.DataFrame:
+    """Return a figure's published numbers and our reference results under each reading."""
+    if result is None or not result.has("numbers.csv"):
         return pd.DataFrame(columns=list(NUMBERS))
-    rows = from_csv(scale / "numbers.csv", READING).fillna({"inside": "", "predicted": ""})
+    rows = result.csv("numbers.csv", READING).fillna({"inside": "", "predicted": ""})
     axes = ["panel"] if figure.panels is None else figure.panels
     labels = rows[[axis for axis in axes if axis in rows]].astype(str).to_numpy()
     panels = [": ".join(row) for row in labels]
@@ -104,12 +106,12 @@ def _rows_of(name: str, figure: Figure, folder: Path) -> pd.DataFrame:
         panel=panels,
         method=list(map(_method, rows["cell"], panels, rows["what"])),
         is_of_paper=rows[READING] == of_paper(figure),
-        is_assuming=is_assuming(figure, _manifest(scale)),
+        is_assuming=is_assuming(figure, _manifest(result)),
     )
 
 
 def _method(cell: str, panel: str, what: str) -> str:
-    """Return what a number is of, within its panel: the labels that its name has beside the panel's."""
+    """Return the labels of a published number within its panel."""
     labels = [label for label in cell.split(": ")[1:-1] if label not in panel.split(": ")]
     return ": ".join(labels) or ("Theory" if what.startswith("theory") else "best on the grid")
 
@@ -117,7 +119,7 @@ def _method(cell: str, panel: str, what: str) -> str:
 def _number(rows: pd.DataFrame) -> dict[str, Any]:
     """Return a published number with its verdict and our number, given its rows of readings."""
     made = rows.dropna(subset=["estimate"])
-    tried = made[made["is_of_paper"] | ~made.duplicated(_OURS)]  # others are no second try
+    tried = made[made["is_of_paper"] | ~made.duplicated(_OURS)]  # the other readings are no additional attempts
     word = verdict(rows, rows["is_of_paper"])
     showing = rows[is_exact(rows) if word == EXACT else rows["is_of_paper"]]
     shown = (showing if len(showing) else rows).iloc[0]
@@ -129,22 +131,18 @@ def _number(rows: pd.DataFrame) -> dict[str, Any]:
     return kept | counts | {"verdict": word, "ours": ours, "low": shown["further_low"], "high": shown["further_high"]}
 
 
-def _without(name: str, figure: Figure, folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield a figure's published numbers as those that nothing is beside."""
-    scale = _reference(folder)
-    data = _manifest(scale).provenance if scale else None
-    word = (
-        NO_DATA
-        if scale and (DataKind.SURROGATE in scale.name or (data and (data.surrogate or data.packaged)))
-        else NOT_RUN
-    )
+def _without(name: str, figure: Figure, result: ResultFiles | None) -> Iterator[dict[str, Any]]:
+    """Yield the published numbers of a figure that has no result."""
+    data = _manifest(result).provenance if result else None
+    is_other = result and (DataKind.SURROGATE in result.path.name or (data and (data.surrogate or data.packaged)))
+    word = NO_DATA if is_other else NOT_RUN
     for entry in figure.published:
         row = {"paper": name.partition("/")[0], "cell": entry.get("cell", ""), "published": entry["value"]}
         yield row | {READING: "", "verdict": word, "possible": 0, "tried": 0, "figure": figure.name}
 
 
 def _placebos(paper: str, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield how many numbers lie within the intervals of each reading, and of any, beside as many false ones."""
+    """Yield, for each reading and for all together, the counts of printed and of false numbers within the intervals."""
     rows = rows.dropna(subset=["further_low"])
     readings = list(dict.fromkeys(rows[READING]))
     for name in [*readings, *([ANY] if len(readings) > 1 else [])]:
@@ -167,7 +165,7 @@ def _placebos(paper: str, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _levels(rows: pd.DataFrame, compared: Mapping[str, Any]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield for each group of panels what each reading's means are beside the printed ones."""
+    """Yield, for each group of panels, ours / printed under each reading."""
     means = rows[rows["what"].isin(("mean", "theory_mean")) & (rows["published"] > 0)].dropna(subset=["further_low"])
     methods = compared.get("methods") or list(dict.fromkeys(means["method"]))
     for group, panels in (compared.get("panels") or {"": list(means["panel"])}).items():
@@ -178,7 +176,7 @@ def _levels(rows: pd.DataFrame, compared: Mapping[str, Any]) -> Iterator[tuple[s
         for reading, under in some.groupby(READING, sort=False):
             line = {method: _level(under[under["method"] == method], cells) for method, cells in needed.items()}
             line |= _order(under)
-            is_other = line != next(iter(lines.values()), None)  # some readings change other panels alone
+            is_other = line != next(iter(lines.values()), None)  # some readings change other panels only
             if is_other and {line[method] for method in needed} - {"–"}:
                 lines[reading] = line
         if lines:
@@ -186,7 +184,7 @@ def _levels(rows: pd.DataFrame, compared: Mapping[str, Any]) -> Iterator[tuple[s
 
 
 def _level(rows: pd.DataFrame, cells: set[str]) -> str:
-    """Return ours / printed in words; a dash unless there are all numbers of all panels."""
+    """Return ours / printed as text; a dash if the numbers of a panel are missing."""
     if set(rows["cell"]) != cells or not (rows["estimate"] > 0).all():
         return "–"
     return _words(
@@ -205,16 +203,11 @@ def _words(value: Interval) -> str:
     return "{:.2f} [{:.2f}, {:.2f}]".format(*value[:3])
 
 
-def _reference(folder: Path) -> Path | None:
-    """Return a figure's reference result, that of real data before others; None if there is none."""
-    return min(sorted(folder.glob("paper*")), key=lambda path: DataKind.SURROGATE in path.name, default=None)
-
-
-def _manifest(scale: Path) -> Manifest:
-    """Return what a result's manifest says; of a damaged one its page speaks."""
+def _manifest(result: ResultFiles) -> Manifest:
+    """Return a result's manifest, empty if damaged: the result's own page reports the damage."""
     try:
-        return Manifest.model_validate(read_manifest(scale))
-    except Exception:  # what a damaged file makes of its reader
+        return result.about
+    except (DataError, FileNotFoundError):
         return Manifest()
 
 
@@ -244,7 +237,7 @@ LEVELS = [
 
 
 def published_text(published: PublishedOverview) -> str:
-    """Return the counts of each paper, what the placebo says of each reading, levels and order, then all numbers."""
+    """Return the page: counts by paper, the placebo test of each reading, levels and order, and all numbers."""
     numbers = published.numbers
     counts = [
         {"paper": paper, "numbers": len(of_paper)}
@@ -276,14 +269,14 @@ def published_text(published: PublishedOverview) -> str:
 
 
 def within_any(published: PublishedOverview, paper: str) -> tuple[str, str]:
-    """Return how many numbers lie within the intervals of any reading, and how many false ones; "–" if unknown."""
+    """Return how many printed and false numbers lie within the intervals of any reading; "–" if unknown."""
     rows = _placebo(published, paper)
     last = rows[rows["reading"] == ANY] if len(rows) > 1 else rows
     return (str(last["within"].iloc[0]), str(last["swapped"].iloc[0])) if len(last) else ("–", "–")
 
 
 def reached(published: PublishedOverview, paper: str) -> list[str]:
-    """Return which readings reach a paper's numbers, each with what it reaches."""
+    """Return the readings that reach a paper's numbers, each with its counts."""
     rows = _placebo(published, paper)
     exact = [f"{row['exact']} {EXACT} ({row['reading']})" for row in rows.to_dict("records")
              if row["exact"] and row["reading"] != ANY]  # fmt: skip

@@ -17,7 +17,7 @@ from bench.errors import ConfigError, DataError
 UNIFORM = "uniform"
 MAX_ACTIONS = 10_000
 MAX_FEATURES = 1000
-"""Of an arm in a context: more would make matrices that are slow to use."""
+"""Largest number of features of an arm in a context; more would make the matrices slow."""
 
 _TOLERANCE, _STANDARD_ERRORS = 0.05, 5.0
 
@@ -26,8 +26,8 @@ _TOLERANCE, _STANDARD_ERRORS = 0.05, 5.0
 class BanditLog(Log):
     """``contexts``, shape (n, d), of norm 1; ``actions``, from 0; ``rewards``; ``propensities``, above 0; ``order``.
 
-    ``order`` lists the rows by time, as they stand in the files without times. ``arms``, shape (actions, d_a), has the
-    features of the actions, of norm 1, shape (actions, 0) without a table of them. ``names`` are those of the actions.
+    ``order`` lists the rows by time, or in file order without times. ``arms``, shape (actions, d_a), has the features
+    of the actions, of norm 1; shape (actions, 0) without a table of them. ``names`` are the names of the actions.
     """
 
     contexts: np.ndarray
@@ -49,7 +49,7 @@ class BanditLog(Log):
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns hold what; ``propensity`` may be ``uniform``; empty: there is none."""
+    """Names of the columns; ``propensity`` may be ``uniform``; an empty name means no column."""
 
     context: tuple[str, ...]
     action: str
@@ -59,10 +59,10 @@ class Columns:
 
 
 def load_bandit_log(path: str | list[str], columns: Columns, arms: str = "") -> BanditLog:
-    """Return a log; that of the latest call is kept in memory.
+    """Return a log; the log of the latest call is kept in memory.
 
     Raises ConfigError if a column is not named, DataError if a file is damaged or the log cannot be replayed without
-    bias: without propensities, or where actions lack support.
+    bias: without propensities, or with actions that lack support.
     """
     for name in ("action", "reward"):
         if not getattr(columns, name):
@@ -70,7 +70,7 @@ def load_bandit_log(path: str | list[str], columns: Columns, arms: str = "") -> 
     if not columns.propensity:
         raise ConfigError(
             "env.propensity: found none, expected the column with the probability of each logged action, or uniform if "
-            "all actions were equally likely: without it a replay is biased towards what the logging policy preferred"
+            "all actions were equally likely: without it a replay is biased towards actions that the policy preferred"
         )
     files = tuple(map(stamp_of, files_of(path, "env.path")))
     of_arms = tuple(map(stamp_of, files_of(arms, "env.arms"))) if arms else ()
@@ -107,7 +107,7 @@ def _load(stamps: tuple[Stamp, ...], columns: Columns, of_arms: tuple[Stamp, ...
         propensities = table.numbers(columns.propensity, "a probability above 0, at most 1")
         wrong = (propensities <= 0) | (propensities > 1)
         table.refuse(columns.propensity, wrong, "a probability above 0, at most 1")
-    _check_support(labels, actions, propensities, uniform)
+    check_support(labels, actions, propensities, uniform)
     encoded = encode(table, context)
     if encoded.values.shape[1] * max(features.shape[1], 1) > MAX_FEATURES:
         product = f"{encoded.values.shape[1]:,} of the context times {max(features.shape[1], 1):,} of an arm"
@@ -132,7 +132,7 @@ def _load(stamps: tuple[Stamp, ...], columns: Columns, of_arms: tuple[Stamp, ...
 def _with_features(
     column: str, logged: Labels, of_arms: tuple[Stamp, ...]
 ) -> tuple[list[str], np.ndarray, np.ndarray, tuple[str, ...]]:
-    """Return all actions of the table of arms, those of the rows as places there, and the arms' features."""
+    """Return all actions of the table of arms, the rows' actions as indices into it, and the arms' features."""
     files = [path for path, _, _ in of_arms]
     names = column_names(files)
     match(column, names, "env.arms: the column of the action")
@@ -154,11 +154,11 @@ def _with_features(
     return spelled, np.array(places, dtype=np.int32)[logged.codes], features.values, notes
 
 
-def _check_support(labels: list[str], actions: np.ndarray, propensities: np.ndarray, uniform: bool) -> None:
-    """Refuse a log in which some action was not possible in some contexts, or whose propensities are wrong.
+def check_support(labels: list[str], actions: np.ndarray, propensities: np.ndarray, uniform: bool) -> None:
+    """Refuse a log with wrong propensities, or with an action that was impossible in some contexts.
 
-    The sum of 1 / propensity over the rows of an action estimates in how many rows it was possible: all, if it is as
-    it should be.
+    The sum of 1 / propensity over the rows of an action estimates the number of rows in which it was possible, which
+    should be all.
     """
     n = len(actions)
     inverse = 1.0 / propensities
@@ -183,8 +183,8 @@ def _check_support(labels: list[str], actions: np.ndarray, propensities: np.ndar
         )
     raise DataError(
         f"env.propensity: found propensities that give the action '{labels[worst]}'{others} a chance in only about "
-        f"{shares[worst]:.0%} of the rows, expected 100 %: either these are not the probabilities of the logged "
-        "actions, or the log cannot tell what it would have earned in the other rows"
+        f"{shares[worst]:.0%} of the rows, expected 100 %: either the propensities are wrong, or the log has "
+        "no information on this action in the other rows"
     )
 
 

@@ -13,27 +13,30 @@ from bench.tuners.event_triggered_gp import RestartingGP
 
 @component
 class DALGPUCB(RestartingGP):
-    """Detection augmented learning over GP-UCB: some rounds look for changes, and a change starts everything anew.
+    """Detection augmented learning over GP-UCB: some rounds test for changes, and a change restarts the learner.
 
-    With t' rounds since the last restart, every ceil(N / alpha) rounds each of the N points of a covering set is
-    played once; the other rounds are GP-UCB's. A change is noticed where, of the n rewards that a point earned in
-    forced rounds, for some s: s (n - s) / n (m_1 - m_2)^2 / (2 noise^2) > ln(n sqrt(n) / delta), m_1 and m_2 being the
-    means of the first s and of the others (generalised likelihood ratio, normal rewards). Then rewards and tests are
+    With t' rounds since the last restart, every ceil(N / alpha) rounds each of the N points of a covering set is played
+    once; the other rounds follow GP-UCB. A change is detected if, among the n rewards that a point earned in forced
+    rounds, for some s: s (n - s) / n (m_1 - m_2)^2 / (2 noise^2) > ln(n sqrt(n) / delta), m_1 and m_2 being the means
+    of the first s and of the others (generalised likelihood ratio, normal rewards). Then rewards and tests are
     forgotten. See `RestartingGP` for the bounds and the scale.
-    Source: Gerogiannis, Huang, Bose and Veeravalli 2026 (DAL, arXiv 2501.19401): a stationary learner, forced rounds on
-    a covering set, a detector, full restarts. We had its summary, not its listing or code; so threshold, ``delta`` and
-    ``alpha`` are those of Besson, Kaufmann, Maillard and Seznec 2022, see `bench.tuners.restarting_ucb.GLRklUCB`.
-    Assumed: the covering set; that tests see the rewards of forced rounds alone, and GP-UCB all.
+
+    Source: Gerogiannis, Huang, Bose and Veeravalli 2026 (DAL, ICML; arXiv 2501.19401v5); we had the abstract, the
+    introduction and public reviews, not the listing or code. They name a stationary learner, forced rounds on a finite
+    covering set, a detector of the likelihood ratio kind and a restart of the learner.
+
+    Assumed: threshold, ``delta`` and ``alpha`` from Besson, Kaufmann, Maillard and Seznec 2022 (see
+    `bench.tuners.restarting_ucb.GLRklUCB`); the covering set; that tests use rewards of forced rounds only, and GP-UCB
+    all rewards; that tests restart too.
 
     Parameters
     ----------
     delta
-        Chance of a false alarm; null: 1 / sqrt(T).
+        Probability of a false alarm; null: 1 / sqrt(T).
     alpha
         Share of forced rounds; null: sqrt(k N ln T / T) after k - 1 restarts, at most 1.
     covered
-        Correlation that each point has with one of the covering set at least: points are taken in order, those that are
-        not covered yet.
+        Least correlation of each point with a point of the covering set, to which points are added in order.
     """
 
     label: ClassVar[str] = "DAL, GP-UCB"
@@ -56,7 +59,8 @@ class DALGPUCB(RestartingGP):
             if all(correlations[point, other] < self.covered for other in self._cover):
                 self._cover.append(point)
         self._sums = np.zeros((len(self._cover), 64))
-        """Sums of the first forced rewards of each point of the covering set: column s holds that of s rewards."""
+        """Prefix sums of the forced rewards of each point of the covering set: column s holds the sum of the first
+        s."""
         self._counts = np.zeros(len(self._cover), dtype=np.int64)
 
     @property
@@ -66,7 +70,7 @@ class DALGPUCB(RestartingGP):
         return math.ceil(n / (min(1.0, tuned) if self.alpha is None else self.alpha))
 
     def _ask(self) -> Configuration:
-        place = self._filter.n_rewards % self._period
+        place = self._since % self._period
         if place >= len(self._cover):
             self._place = -1
             return super()._ask()

@@ -1,68 +1,102 @@
 import math
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import Field, PositiveFloat
 
 from bench.component import component
+from bench.jit import kernel
 from bench.tuners.base import Problem
 from bench.tuners.finite_gp import FiniteGP, logarithmic
-from bench.tuners.time_varying_gp import SIGNALS, KalmanFilter, likeliest
+from bench.tuners.time_varying_gp import SIGNALS, kalman_step
 
 
-class BlockFilter(KalmanFilter):
-    """Posterior of a function that stays as it is until `restart`, and the likelihood of all rewards, block by block.
+class Filters(NamedTuple):
+    """The belief since the last restart under each scale, for compiled code; the first axis is over scales.
 
-    The functions of two blocks are independent draws from the prior.
+    All fields but ``past`` are those of `bench.tuners.time_varying_gp.KalmanFilter`, whose functions do not drift here.
+    ``past``, shape (scales, 3): squared errors of earlier blocks, their number, the logarithms of their variances.
     """
 
-    def __init__(self, prior: np.ndarray) -> None:
-        self._past = np.zeros(3)
-        super().__init__(prior, 0.0)
+    priors: np.ndarray
+    of_rewards: np.ndarray
+    of_ones: np.ndarray
+    covariances: np.ndarray
+    sums: np.ndarray
+    past: np.ndarray
 
-    def restart(self) -> None:
-        """Forget the function, and keep the errors of its forecasts."""
-        self._past += self._of_block
-        self.reset()
+    @classmethod
+    def of(cls, priors: np.ndarray) -> Self:
+        k, n, _ = priors.shape
+        return cls(priors, np.zeros((k, n)), np.zeros((k, n)), priors.copy(), np.zeros((k, 4)), np.zeros((k, 3)))
 
-    @property
-    def _of_block(self) -> np.ndarray:
-        """Squared errors, their number, and the logarithms of their variances, the level being unknown."""
-        if not self.n_rewards:
-            return np.zeros(3)
-        *_, square, logarithms = self._sums.tolist()
-        return np.array([self.squared_errors, self.n_rewards - 1, logarithms + math.log(square)])
 
-    @property
-    def errors(self) -> tuple[float, int]:
-        """Sum of the squared errors of the forecasts of all blocks, each over its variance, and their number."""
-        total, n, _ = (self._past + self._of_block).tolist()
-        return total, int(n)
+@kernel
+def errors_so_far(filters: Filters, scale: int, n: int) -> tuple[float, float, float]:
+    """Return the squared errors of all forecasts, each over its variance, their number, and the variances' logarithms.
 
-    def log_likelihood(self, noise_variance: float | None) -> float:
-        """Return the restricted log likelihood of all blocks, as `KalmanFilter.log_likelihood` that of one."""
-        total, n, logarithms = (self._past + self._of_block).tolist()
-        if n < 1 or not total:
-            return 0.0
-        return -0.5 * (logarithms + (n * math.log(total / n) if noise_variance is None else total / noise_variance))
+    ``n`` is the number of rewards of this block; the level of every block is unknown.
+    """
+    total, product, square, logarithms = filters.sums[scale]
+    squared, count, before = filters.past[scale]
+    if n:
+        squared += max(total - product / square * product, 0.0)
+        count += n - 1
+        before += logarithms + np.log(square)
+    return squared, count, before
 
-    def forecast(self, index: int) -> tuple[float, float]:
-        """Return mean and variance of a point, after a reward; the variance, in units of the noise's, has the level's.
 
-        Source: Rasmussen and Williams 2006, section 2.7.
-        """
-        mean = self.level + float(self._of_rewards[index] - self.level * self._of_ones[index])
-        of_level = (1.0 - float(self._of_ones[index])) ** 2 / float(self._sums[2])
-        return mean, max(float(self._covariance[index, index]), 0.0) + of_level
+@kernel
+def learn_all(filters: Filters, point: int, reward: float, n: int, noise_variance: float) -> int:
+    """Learn the ``n``-th reward of the block under each scale; return the scale of the largest restricted likelihood.
+
+    The likelihood is over all blocks, with the given noise variance, or the likeliest if that is negative.
+    """
+    best, largest = 0, -np.inf
+    for scale in range(len(filters.priors)):
+        kalman_step(
+            filters.of_rewards[scale], filters.of_ones[scale], filters.covariances[scale], filters.priors[scale],
+            filters.sums[scale], point, reward, 0.0,
+        )  # fmt: skip
+        squared, count, logarithms = errors_so_far(filters, scale, n)
+        likelihood = 0.0
+        if count >= 1.0 and squared > 0.0:
+            fit = count * np.log(squared / count) if noise_variance < 0.0 else squared / noise_variance
+            likelihood = -0.5 * (logarithms + fit)
+        if likelihood > largest:
+            best, largest = scale, likelihood
+    return best
+
+
+@kernel
+def upper_bounds(filters: Filters, scale: int, width: float) -> np.ndarray:
+    _, product, square, _ = filters.sums[scale]
+    level = product / square
+    bounds = level + (filters.of_rewards[scale] - level * filters.of_ones[scale])
+    for point in range(bounds.size):
+        bounds[point] += width * np.sqrt(max(filters.covariances[scale, point, point], 0.0))
+    return bounds
+
+
+@kernel
+def forecast(filters: Filters, scale: int, point: int) -> tuple[float, float]:
+    """Return mean and variance of a point; the variance, in noise variances, includes that of the estimated level.
+
+    Source: Rasmussen and Williams 2006, section 2.7.
+    """
+    _, product, square, _ = filters.sums[scale]
+    level, of_ones = product / square, filters.of_ones[scale, point]
+    mean = level + (filters.of_rewards[scale, point] - level * of_ones)
+    return mean, max(filters.covariances[scale, point, point], 0.0) + (1.0 - of_ones) ** 2 / square
 
 
 @component
 class RestartingGP(FiniteGP):
-    """GP-UCB that forgets everything when a subclass says so: the largest mean + sqrt(beta_t) deviation is played.
+    """GP-UCB that forgets everything at a subclass's request; plays the largest mean + sqrt(beta_t) deviation.
 
     beta_t = 0.8 ln(4 t), t counting the rounds since the last restart. The mean of the process is estimated anew after
-    a restart, noise and scale from all rewards. The papers take mean, scale and noise to be known.
-    Source of beta_t: Bogunovic, Scarlett and Cevher 2016, see `bench.tuners.finite_gp.logarithmic`.
+    a restart, noise and scale from all rewards. The papers assume known mean, scale and noise. Source of beta_t:
+    Bogunovic, Scarlett and Cevher 2016, see `bench.tuners.finite_gp.logarithmic`.
 
     Parameters
     ----------
@@ -70,60 +104,68 @@ class RestartingGP(FiniteGP):
         Variance of the function around its mean, in units of the noise variance; ``estimated``: the likeliest of 0.3, 3
         and 30 by the restricted likelihood of the rewards so far (ours).
     noise
-        Standard deviation of the noise: ``told`` by the problem, or ``estimated`` from the errors of the forecasts,
-        each over its variance in units of the noise's (restricted maximum likelihood).
+        Standard deviation of the noise: ``told`` by the problem, or ``estimated`` from the forecast errors, each
+        divided
+        by its variance in units of the noise variance (restricted maximum likelihood).
     """
 
     signal: PositiveFloat | Literal["estimated"] = 3.0
     noise: Literal["told", "estimated"] = "told"
 
     def _begin(self, correlations: np.ndarray, problem: Problem) -> None:
-        signals = SIGNALS if self.signal == "estimated" else (self.signal,)
-        self._filters = [BlockFilter(signal * correlations) for signal in signals]
-        self._likeliest = 0
-        self.restarts = 0
-
-    @property
-    def _filter(self) -> BlockFilter:
-        return self._filters[self._likeliest]
+        signals = np.array(SIGNALS if self.signal == "estimated" else (self.signal,))
+        self._filters = Filters.of(signals[:, None, None] * correlations)
+        self._scale = self._since = self.restarts = 0
+        self._squared = self._count = 0.0
 
     @property
     def noise_std(self) -> float:
-        """The standard deviation of the noise, told or estimated; as told before there are two rewards that differ."""
-        total, n = self._filter.errors
-        return self._noise if self.noise == "told" or not total else math.sqrt(total / n)
+        """The standard deviation of the noise; also with ``estimated`` the told value until two rewards differ."""
+        return math.sqrt(self._squared / self._count) if self.noise == "estimated" and self._squared else self._noise
 
     def _bounds(self) -> np.ndarray:
-        mean, variance = self._filter.posterior()
-        return mean + logarithmic(self._filter.n_rewards + 1) * self.noise_std * np.sqrt(variance)
+        return upper_bounds(self._filters, self._scale, logarithmic(self._since + 1) * self.noise_std)
 
     def _learn(self, chosen: int, reward: float) -> None:
-        self._likeliest = likeliest(self._filters, chosen, reward, self._noise if self.noise == "told" else None)
+        self._since += 1
+        noise_variance = self._noise**2 if self.noise == "told" else -1.0
+        self._scale = learn_all(self._filters, chosen, reward, self._since, noise_variance)
+        self._squared, self._count, _ = errors_so_far(self._filters, self._scale, self._since)
 
     def _restart(self) -> None:
+        """Forget the function, but keep its forecast errors."""
         self.restarts += 1
-        for each in self._filters:
-            each.restart()
+        filters = self._filters
+        for scale in range(len(filters.past)):
+            filters.past[scale] = errors_so_far(filters, scale, self._since)
+        for array in (filters.of_rewards, filters.of_ones, filters.sums):
+            array[:] = 0.0
+        filters.covariances[:] = filters.priors
+        self._since = 0
 
 
 @component
 class EventTriggeredGPUCB(RestartingGP):
-    """GP-UCB that starts anew when a reward is farther from its forecast than a uniform error bound allows.
+    """GP-UCB that restarts when a reward differs from its forecast by more than a uniform error bound.
 
-    With the t-th reward y since the last restart, of a point of mean m and deviation s given those before, the event is
-    |y - m| > c (s + noise), c^2 = 2 ln(2 pi_t / delta), pi_t = pi^2 t^2 / 6. The reward that triggers is the first of
-    the new data. See `RestartingGP` for the bounds and the scale.
-    Source: Brunzema, von Rohr, Solowjow and Trimpe 2025 (ET-GP-UCB); the bound is that of two authors' later code
-    (antoHolz/ETSO, bbcccde of 2024-05-21; there s is tripled, the error quadrupled, and delta is 0.01); the repository
-    of the paper (brunzema/et-bo, 13f1cd9 of 2025-01-20) holds no code. Assumed: delta; that the reward that triggers
-    is kept; that t counts all rewards of the block. Left out: the paper's least and largest distances between resets,
-    for which we have no values. Ours: the variance s^2 has that of the estimated mean; with
-    ``noise`` estimated from n errors, c^2 is n (exp(c^2 / n) - 1), about the same chance under Student's t.
+    With the t-th reward y since the last restart, of a point of mean m and deviation s given the earlier ones, the
+    event is |y - m| > c (s + noise), c^2 = 2 ln(2 pi_t / delta), pi_t = pi^2 t^2 / 6. The reward that triggers is the
+    first of the new data. See `RestartingGP` for the bounds and the scale.
+
+    Source: Brunzema, von Rohr, Solowjow and Trimpe 2025 (ET-GP-UCB); we had its abstract and summaries, and its
+    repository (brunzema/et-bo, 13f1cd9 of 2025-01-20) holds no code. The event is that of two of its authors' next
+    paper (antoHolz/ETSO, bbcccde of 2024-05-21), which keeps the reward that triggers, as here. There s is tripled, the
+    error quadrupled, delta 0.01, and t at most the round at which it stops learning; here it never stops. t starts anew
+    as in a third paper of theirs (NKPmedia/np-et-learn, 75374ed of 2024-06-27).
+
+    Assumed: delta; no least and no largest distance between resets: the paper's theory bounds both, by values that we
+    do not have. Ours: s^2 includes the variance of the estimated mean; with ``noise`` estimated from n errors, c^2 is n
+    (exp(c^2 / n) - 1), which has about the same probability under Student's t.
 
     Parameters
     ----------
     delta
-        Chance of a false event in a block.
+        Probability of a false event in a block.
     """
 
     label: ClassVar[str] = "ET-GP-UCB"
@@ -136,11 +178,13 @@ class EventTriggeredGPUCB(RestartingGP):
         super()._learn(chosen, reward)
 
     def _is_event(self, chosen: int, reward: float) -> bool:
-        t, (total, n) = self._filter.n_rewards + 1, self._filter.errors
-        if t == 1 or (self.noise == "estimated" and not total):
+        t = self._since + 1
+        if t == 1:
             return False
-        mean, variance = self._filter.forecast(chosen)
         square = 2.0 * math.log(math.pi**2 * t**2 / (3.0 * self.delta))
         if self.noise == "estimated":
-            square = n * math.expm1(square / n)
+            if not self._squared:
+                return False
+            square = self._count * math.expm1(min(square / self._count, 500.0))
+        mean, variance = forecast(self._filters, self._scale, chosen)
         return abs(reward - mean) > math.sqrt(square) * self.noise_std * (math.sqrt(variance) + 1.0)
