@@ -213,8 +213,8 @@ def _without_data(runs: Sequence[LabelledRun]) -> dict[tuple[str, str], str]:
     """Return the tasks whose data is missing, and the way to get it."""
     found = {}
     for run in runs:
-        for data in run.experiment.replaced_data():
-            found[task_of(run.labels)] = data
+        for data in run.experiment.missing_data():
+            found[task_of(run.labels)] = data.missing
     return found
 
 

@@ -66,7 +66,7 @@ def run_and_report(composed: "Composed", changes: Sequence[str] = ()) -> None:
     if composed.settings.output == "text":
         is_missing = not set(range(composed.settings.repetitions)) <= Store(results_folder()).done(experiment.run_id)
         said = experiment.data_notes() if is_missing else []
-        for line in (*experiment.replaced_data(), *said):
+        for line in (*(data.missing for data in experiment.missing_data()), *said):
             print(line, flush=True)
     result = run_composed(composed)
     is_json = composed.settings.output == "json"

@@ -35,6 +35,11 @@ class Dataset:
     wheel_member: str = ""
     size: str = ""
 
+    @property
+    def missing(self) -> str:
+        """The sentence for a user who does not have it."""
+        return f"{self.name} is not here: {self.stand_in}; to get it: {self.how_to_get}"
+
 
 CATALOGUE = {
     name: Dataset(name=name, **entry)

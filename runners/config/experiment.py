@@ -112,11 +112,6 @@ class Experiment:
         cls: Any = self.classes["env"]
         return [CATALOGUE[name] for name in cls.data_sets(self.settings["env"]) if locate(CATALOGUE[name]) is None]
 
-    def replaced_data(self) -> list[str]:
-        """Return a sentence for each missing data set: its stand-in, and the way to get it."""
-        missing = self.missing_data()
-        return [f"{data.name} is not here: {data.stand_in}; to get it: {data.how_to_get}" for data in missing]
-
     @cached_property
     def rounds(self) -> int:
         """The approximate number of rounds of a repetition: the horizon, unless the data ends earlier."""

@@ -22,7 +22,7 @@ _GRACE_SECONDS = 5.0
 """Seconds between the limit of time and the end of a repetition's process, if it has not stopped."""
 _PARENT_SECONDS = 0.2
 
-in_worker = threading.Event()
+_in_worker = threading.Event()
 
 
 class WorkerDiedError(TaskError):
@@ -53,7 +53,7 @@ def set_up(command: int | None = None) -> None:
 
     if command == os.getpid():  # a back end that calls in the command's own process
         return
-    in_worker.set()
+    _in_worker.set()
     gc.set_threshold(20_000)  # there are few reference cycles, and imports create many objects
     if command is not None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to workers too
@@ -87,7 +87,7 @@ def one_thread() -> Iterator[None]:
 
 def raise_if_stopped(error: BaseException) -> None:
     """Re-raise a KeyboardInterrupt; in a worker, which receives no Ctrl-C, it comes from a user's code."""
-    if isinstance(error, KeyboardInterrupt) and not in_worker.is_set():
+    if isinstance(error, KeyboardInterrupt) and not _in_worker.is_set():
         raise KeyboardInterrupt
 
 
@@ -113,7 +113,7 @@ def time_limit(seconds: float | None) -> Iterator[None]:
         raise over
 
     before = signal.signal(signal.SIGALRM, stop) if has_alarm else None
-    if in_worker.is_set():
+    if _in_worker.is_set():
         faulthandler.dump_traceback_later(seconds + _GRACE_SECONDS * has_alarm, exit=True, file=2)
     try:
         if has_alarm:

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from bench.errors import BenchError, TaskError
 from runners.config.classes import describe, is_suites
 from runners.config.experiment import Experiment, check_experiment, run_repetition
-from runners.execute.limits import TimeOverError, in_worker, raise_if_stopped, time_limit
+from runners.execute.limits import TimeOverError, raise_if_stopped, time_limit
 from runners.results.capture import environment
 from runners.results.store import Store
 
@@ -76,10 +76,11 @@ _checked: set[str] = set()
 
 
 def _check_identity(experiment: Experiment) -> None:
-    """Refuse to run other code or data in a worker, perhaps of another machine, than the run is named after."""
-    if in_worker.is_set() and experiment.run_id not in _checked:
-        experiment.check_here()
-        _checked.add(experiment.run_id)
+    """Refuse other code or data than the run is named after: edited meanwhile, or of another machine."""
+    if experiment.run_id in _checked:
+        return
+    experiment.check_here()
+    _checked.add(experiment.run_id)
 
 
 def check_correctable(experiment: Experiment, limit: float | None = None) -> None:
