@@ -170,7 +170,6 @@ def _played(
     runs = [run for run in every if task_of(run.labels) not in left_out]
     jobs, runner = every[0].settings.jobs, every[0].runner
     with workers(runner, jobs):
-        print(f"{len(runs)} runs are looked at: whether each can be played, and how long it takes", flush=True)
         found = fits([run.experiment for run in runs], "regret", jobs=jobs, runner=runner)
         for run in runs:
             if error := found[run.experiment.run_id].error:
