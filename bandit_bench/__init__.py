@@ -1,6 +1,6 @@
 """Bandits that tune hyper-parameters: compare, run and reproduce from Python.
 
-These names are the public interface; whatever else `bench` and `runners` hold may change in any version. See
+These names are the public interface; everything else in `bench` and `runners` may change in any version. See
 ``docs/library.md``.
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bench.tuners.base import CandidateTuner, Problem, Tuner
     from runners.execute.verify import verify
 
-# tqdm's, which pooch imports, in a notebook without ipywidgets; no bar of tqdm is shown
+# tqdm's warning in a notebook without ipywidgets; pooch imports tqdm, but no bar is shown
 warnings.filterwarnings("ignore", "IProgress not found")
 
 _HOMES = {
@@ -50,7 +50,7 @@ _HOMES = {
     "bench.tuners.base": ("CandidateTuner", "Problem", "Tuner"),
     "runners.execute.verify": ("verify",),
 }
-"""Where each name comes from: imported when it is first asked for, since some take seconds."""
+"""The module of each name, imported at first use, because some take seconds."""
 
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 

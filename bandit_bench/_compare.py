@@ -1,7 +1,6 @@
-"""Comparisons: run what is missing of every combination, draw a figure, and judge what differs."""
+"""Comparisons: run the missing repetitions of every combination, draw a figure, and judge the differences."""
 
 import inspect
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -147,17 +146,16 @@ def compare(
 def _carried_out(
     plan: ComparisonPlan, runs: list[LabelledRun], *, renew: bool, instead: "Instead | None"
 ) -> ComparisonResult:
-    """Run what is missing, and write and judge the figure. Raises BenchError where nothing can be run or written."""
+    """Run the missing repetitions, then write and judge the figure. Raises BenchError if this is impossible."""
     from bandit_bench._fitting import missing_data, that_fit
     from bench.report.figure import read_figure
-    from bench.report.folder import COMPARISON
     from runners.execute.figure_run import AskedFigure
     from runners.execute.reproduce_figure import reproduce_figure
     from runners.execute.stand_ins import announcement
     from runners.execute.workers import workers
     from runners.results.comparison_pages import write_comparisons
     from runners.results.reuse import forget, reuse_line
-    from runners.results.store import Store, alone, results_folder, write_text
+    from runners.results.store import Store, alone, results_folder
 
     jobs, runner, store = runs[0].settings.jobs, runs[0].runner, Store(results_folder())
     finished = {
@@ -197,7 +195,6 @@ def _carried_out(
         with alone(results_folder() / "compare" / f".{figure.name}.lock", refusal):
             result = reproduce_figure(asked, jobs=jobs, runner=runner, is_checked=True)
             notes += result.notes
-            write_text(result.folder / COMPARISON, json.dumps(figure.given(), indent=1) + "\n")
             write_comparisons(results_folder(), result.folder.name)
     is_complete = result.complete and len(methods) == len(plan.methods)
     if line := reuse_line(store, finished, "renew=true" if plan.command else "renew=True"):
@@ -213,7 +210,7 @@ def _compared(column: str, experiment: Any) -> str:
 
 
 def _tuned(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> str:
-    """Return which hyper-parameters of which algorithm are tuned, and in which environments, if not in all."""
+    """Return the tuned hyper-parameters of each algorithm, with the environments if they differ."""
     if len(plan.axes.get("algorithm", ())) > 1:
         return ""
     where: dict[str, dict[str, None]] = {}
@@ -227,7 +224,7 @@ def _tuned(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> str:
 
 
 def _check_look(look: Mapping[str, Any]) -> None:
-    """Refuse an argument that `compare` does not have (ConfigError)."""
+    """Raise ConfigError for an argument that `compare` does not have."""
     for key in look.keys() - {*LOOK}:
         names = [name for name, kind in inspect.signature(compare).parameters.items() if kind.kind != kind.VAR_KEYWORD]
         cure = "expected formats=('pdf', 'tex')" if key == "format" else one_of(key, [*names, *LOOK])
@@ -235,7 +232,7 @@ def _check_look(look: Mapping[str, Any]) -> None:
 
 
 def _axis(key: str, values: Any) -> Axis:
-    """Return the labels of a key's values, by default the values themselves, each with its override."""
+    """Return the labels of a key's values, by default the values, each with its override."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ConfigError(f"sweep: found {key} = {values!r}, expected several values, such as [5, 25]")
     pairs = values.items() if isinstance(values, Mapping) else [(value, value) for value in values]

@@ -1,4 +1,4 @@
-"""What came of a comparison, or of a figure of a paper: tables, verdicts, and a picture that can be changed."""
+"""Results of a comparison or of a paper's figure: tables, verdicts, and a picture that can be changed."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -24,9 +24,8 @@ if TYPE_CHECKING:  # slow to import
 class ComparisonResult:
     """The results in a folder: of `compare`, of `reproduce`, or committed ones (`load`).
 
-    Tables are tidy: a column for each axis, numeric where its values are numbers. `is_complete`: whether nothing was
-    left out, and no repetition failed; `notes`: what to know when reading it. Where a file is damaged, what is made of
-    it raises BenchError.
+    Tables are tidy: a column for each axis, numeric if its values are numbers. `is_complete`: whether no line was left
+    out and no repetition failed; `notes`: remarks for the reader. A damaged file raises BenchError when it is used.
     """
 
     def __init__(self, folder: Path, figure: "Figure", *, is_complete: bool = True, notes: Sequence[str] = ()) -> None:
@@ -41,17 +40,17 @@ class ComparisonResult:
 
     @property
     def scale(self) -> str:
-        """The scale of its runs, such as ``"paper"``; `folder` also tells a part, or sizes of your own."""
+        """The scale of its runs, such as ``"paper"``; `folder` also shows a part, or sizes set by hand."""
         return self._files.about.scale
 
     @property
     def command(self) -> str:
-        """The command that makes it; of a class that no command can name, what it was compared with."""
+        """The command that makes it; for a class without a dotted path, the classes compared."""
         return self._files.about.command
 
     @property
     def table(self) -> "pd.DataFrame":
-        """The figure's table; of a comparison: axes, ``n``, ``mean`` of the last round, and its interval."""
+        """The figure's table; for a comparison: axes, ``n``, ``mean`` of the last round, and its interval."""
         return self._csv("table.csv")
 
     @property
@@ -61,12 +60,13 @@ class ComparisonResult:
 
     @property
     def finals(self) -> "pd.DataFrame":
-        """A row for each repetition: axes, ``repetition``, ``rounds``, the last value of every column of its trace."""
+        """One row per repetition: axes, ``repetition``, ``rounds``, the last value of every column of its trace."""
         return self._results.given_finals
 
     @cached_property
     def verdicts(self) -> "pd.DataFrame":
-        """A row for each case of each claim: estimate, 95 % interval, verdict, and ``holm``: whether it remains."""
+        """One row per case of each claim: estimate, 95 % interval, verdict, and ``holm``: whether it survives
+        correction."""
         words = names_of("claims", "word")
         table = self._csv("claims.csv", *words)
         table = table.assign(**{name: "" for name in words if name not in table})
@@ -74,7 +74,7 @@ class ComparisonResult:
 
     @cached_property
     def settings(self) -> "pd.DataFrame":
-        """Every setting of its runs with its values, its source (stated, code, assumed, scale) and the place."""
+        """Every setting of its runs: values, source (stated, code, assumed, scale) and place."""
         import pandas as pd
 
         rows = [setting.model_dump() for setting in self._files.about.settings]
@@ -113,9 +113,9 @@ class ComparisonResult:
     ) -> "matplotlib.figure.Figure":
         """Return the picture as a matplotlib figure, which can be changed further and saved.
 
-        ``colors`` and ``labels`` are by label; ``order``: the labels that are drawn, in this order; ``size``:
-        ``"column"`` or ``"text"``, the width in a paper, with letters of 7 to 9 points, no title and no note.
-        Raises ConfigError where there is nothing to draw, or a label, colour, scale or size is not there.
+        ``colors`` and ``labels`` are by label; ``order``: the labels to draw, in order; ``size``: ``"column"`` or
+        ``"text"``, the width in a paper, with letters of 7 to 9 points, without title and note. Raises ConfigError if
+        there is nothing to draw, or for an unknown label, colour, scale or size.
         """
         from bench.report.figure import read_figure  # slow to import
         from bench.report.page import draw
@@ -169,11 +169,10 @@ def _as_png(figure: "matplotlib.figure.Figure") -> bytes:
 
 
 def load(name: str, *, scale: str | None = None) -> ComparisonResult:
-    """Return results that are there: of a figure, such as ``"cdt/figure2"``, or ``"compare/<name>"``.
+    """Return existing results: of a figure, such as ``"cdt/figure2"``, or ``"compare/<name>"``.
 
-    They are looked for in the folder of results and among the committed ones; of a figure at ``scale``, the last part
-    of the folder, by default at the largest there is, parts of a figure (``only``) last. Of two alike one's own counts.
-    Raises ConfigError where there are none.
+    The folder of results is searched first, then the committed ones. ``scale`` is the last part of the folder, by
+    default the largest available, parts of a figure (``only``) last. Raises ConfigError if there are none.
     """
     from bench.report.figure import read_figure  # slow to import
     from bench.report.folder import COMPARISON, SCALES

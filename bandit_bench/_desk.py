@@ -131,9 +131,7 @@ def _opened(path: str | Path) -> sqlite3.Connection:
     expected = "a file that this server has written, or none, in a folder that can be written"
     try:
         if Path(path).is_file() and _first_bytes(Path(path)) not in (b"", b"SQLite format 3\0"):
-            raise BenchError(
-                f"{path}: found another kind of file, expected {expected}"
-            )  # SQLite also accepts a short file
+            raise BenchError(f"{path}: found another kind of file, expected {expected}")  # SQLite accepts short files
         file = sqlite3.connect(path, timeout=0.0, isolation_level=None, check_same_thread=False)
         file.execute("PRAGMA locking_mode = EXCLUSIVE")
         tables = {name for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}

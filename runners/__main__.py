@@ -18,7 +18,7 @@ COMMANDS = {
     "lesson": ("runners.lesson", "copy a first lesson on bandits, a notebook, to the current folder"),
     "data": ("bench.data", "list or fetch data sets"),
 }
-"""The module behind each command, and what it does."""
+"""The module behind each command, and its purpose."""
 _HELP = f"""
 for example: {PROGRAM} compare tuner=cdt,tl env=synthetic_linear horizon=2000 repetitions=5
 Each command accepts --help. Results go to the folder ./results of the current folder (in a checkout: to
@@ -27,7 +27,7 @@ from BENCH_CONF_DIR."""
 
 
 def main() -> int:
-    """Become the command that the first word names; return the exit code where there is none."""
+    """Become the command that the first word names; return the exit code if there is none."""
     name, *words = sys.argv[1:] or ["--help"]
     if name in COMMANDS:
         # -P: whatever a user's files in the current folder are called, ours are imported

@@ -67,7 +67,9 @@ def test_a_tuner_of_ones_own_beside_two_of_the_suite(commands, monkeypatch, caps
         single = commands.here(monkeypatch, capsys, "run", *shlex.split(line)[3:], "output=json").report
         assert (single["run_id"].partition("-")[0], single["new"]) == (run["key"], 0)
         assert single["metrics"]["final_regret"]["values"] == pytest.approx(finals[run["labels"]["method"]].tolist())
-    assert "15 repetitions, 0 new" in commands.here(monkeypatch, capsys, "compare", *words).out
+    made = {path: path.stat().st_mtime_ns for path in folder.parent.rglob("*") if path.is_file()}
+    assert "15 repetitions, 0 new" in commands.here(monkeypatch, capsys, "compare", *words, "jobs=1").out
+    assert made == {path: path.stat().st_mtime_ns for path in folder.parent.rglob("*") if path.is_file()}
     same = ("tuner=tl,cdt", "env=synthetic_linear", "paper=tournament", "name=same", *SMALL)
     assert "the candidates are" not in commands.here(monkeypatch, capsys, "compare", *same).out
 

@@ -287,7 +287,7 @@ def test_a_wrong_plain_file_leaves_nothing(server, tmp_path):
 def test_a_folder_that_may_not_be_entered_is_a_sentence(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path / ("x" * 300)))  # which is an error for every user
     assert main(["status"]) == 1
-    assert capsys.readouterr().err.endswith("x: cannot be read (File name too long), expected one that can\n")
+    assert capsys.readouterr().err.endswith("x: cannot be read (File name too long), expected a readable one\n")
 
 
 def test_a_closed_pipe_ends_the_command_without_a_word():

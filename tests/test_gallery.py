@@ -382,11 +382,15 @@ def test_a_comparison_begins_with_what_its_first_tuner_is_better_than() -> None:
     claims = {"TL": ["holds"], "CDT": ["fails"], "OP": ["holds"]}
     shared = {"holm": "yes"}
     rows = [
-        [{"text": f"Mine beats {name}", "verdict": word, **shared} for word in words] for name, words in claims.items()
+        [{"claim": name, "text": f"Mine beats {name}", "verdict": word, **shared} for word in words]
+        for name, words in claims.items()
     ]
     assert compared(rows) == "Mine beats TL, OP: holds; CDT: fails."
-    panels = [[{"text": "Mine beats TL", "verdict": word, **shared} for word in ("open", "holds", "open")]]
-    assert compared(panels) == f"Mine beats TL: {tally_of(panels[0])}."
+    panels = [
+        [{"claim": name, "text": f"Mine beats {name}", "verdict": word, **shared} for word in ("open", "holds", "open")]
+        for name in ("CDT 1", "CDT 2")
+    ]
+    assert compared(panels) == f"Mine beats CDT 1, CDT 2: {tally_of(panels[0])}."
 
 
 def test_published_numbers_have_a_page_with_a_picture(site: Path) -> None:

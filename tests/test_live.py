@@ -332,7 +332,7 @@ DAMAGED = [
     (changed("space.more", {}), "space.more: found {}, expected 'nothing'"),
     (changed("horizon", 10), "horizon: found 10, expected 1000"),
     (changed("tickets", {}), "expected attributes by name, and a list of tickets"),
-    (changed("tickets", [["1", {}]]), r"tickets\[0\]: found .*, expected a number and what it keeps"),
+    (changed("tickets", [["1", {}]]), r"tickets\[0\]: found .*, expected a ticket"),
     (
         changed("state._rng.generator.dict.0.1", "Other"),
         "_rng: found .*, expected a 'generator', as it was saved",

@@ -1,4 +1,4 @@
-"""Write the pages that are made from other files: python -m tools.docs
+"""Write the generated pages: python -m tools.docs
 
 `docs/findings.md` and `docs/errata.md` are put together from `conf/papers/`: a common head, and the text in each
 paper's folder. The papers' headlines there and in `README.md` come from the reference results, as do the answers in
@@ -29,12 +29,12 @@ _HEADLINES = "<!-- headlines -->"
 
 @cache
 def headlines(folder: Path) -> dict[str, PaperPage]:
-    """Return the papers that have headlines, with their verdicts: reading the results takes two seconds, once."""
+    """Return the papers with headlines and verdicts; reading the results takes two seconds, once."""
     return {page.name: page for page in read_pages(folder) if page.headlines}
 
 
 def assembled(name: str, folder: Path) -> str:
-    """Return a page that is put together from the papers' folders; headlines and links to figures are of ``folder``."""
+    """Return a page from the parts in the papers' folders; headlines and links to figures are of ``folder``."""
     parts = []
     for path in [PAPERS / f"{name}.md", *sorted(PAPERS.glob(f"*/{name}.md"))]:
         text = re.sub(r"\]\(([^):\s]*)\)", partial(_moved, path.parent), path.read_text(encoding="utf-8"))
@@ -47,7 +47,7 @@ def assembled(name: str, folder: Path) -> str:
 
 
 def _moved(folder: Path, link: re.Match[str]) -> str:
-    """Return a link of a paper's folder as one of the folder of pages."""
+    """Return a link relative to a paper's folder as one relative to the folder of pages."""
     path, hash_sign, anchor = link[1].partition("#")
     return f"]({os.path.relpath(folder / path, DOCS) if path else ''}{hash_sign}{anchor})"
 
@@ -58,7 +58,7 @@ def _picture(figure: str, folder: Path) -> str:
 
 
 def papers_part(folder: Path) -> str:
-    """Return a row for each paper: what it proposes, and what came of its headlines."""
+    """Return one row per paper: its proposal, and the verdicts on its headlines."""
     rows = ["| paper | proposes | how its headlines fared in our runs |", "| --- | --- | --- |"]
     for page in headlines(folder).values():
         if page.headlines[0].place:
@@ -68,7 +68,7 @@ def papers_part(folder: Path) -> str:
 
 
 def headlines_part(name: str, folder: Path) -> str:
-    """Return the headlines of a paper, or of the suite itself, with their verdicts and what our runs say."""
+    """Return the headlines of a paper, or of the suite itself, with their verdicts and our findings."""
     page = headlines(folder)[name]
     said = "the paper" if page.headlines[0].place else "our claim"
     rows = [f"| {said} | verdict | our runs |", "| --- | --- | --- |"]
@@ -86,7 +86,7 @@ def headlines_part(name: str, folder: Path) -> str:
 
 
 def hours_part(folder: Path) -> str:
-    """Return the hours of one core that each paper's reference results took, from the measured seconds of repetitions.
+    """Return the core-hours of each paper's reference results, from the measured seconds of repetitions.
 
     A run that several readings or figures share counts once.
     """
@@ -108,14 +108,14 @@ def hours_part(folder: Path) -> str:
 
 
 def with_made_part(page: str, part: str, name: str) -> str:
-    """Return a page with the text between two marks, which bear a name, replaced."""
+    """Return a page with the text between two named marks replaced."""
     before, begin, rest = page.partition(f"<!-- made by make docs: {name} -->\n")
     _, end, after = rest.partition("<!-- end -->")
     return f"{before}{begin}{part}\n{end}{after}"
 
 
 def made_parts(folder: Path) -> list[tuple[Path, str, Callable[[], str]]]:
-    """Return the parts of pages that are made: the page, the part's name, and what makes it."""
+    """Return the generated parts of pages: the page, the part's name, and its function."""
     return [
         (ROOT / "README.md", "papers", partial(papers_part, folder)),
         (DOCS / "which_tuner.md", "answers", partial(answers_part, folder)),

@@ -29,13 +29,13 @@ PROBLEMS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
      {FAMILY: "new best, midway"}),
     ("**Real data**: MovieLens, Titanic, house prices", "ranks", "apart", {"part": "real data"}),
 )  # fmt: skip
-"""Kinds of problems, each with the figure, the table and the rows that speak of it."""
+"""Kinds of problems, each with its figure, table and rows."""
 _FIGURES = ("late", "forgetting", "ranks")
-"""Those whose settings say what is typed for each tuner."""
+"""Figures whose settings give the words of each tuner."""
 
 
 def answers_part(results: Path) -> str:
-    """Return a row for each kind of problem: the tuner with the least regret in it, and the two that follow."""
+    """Return one row per kind of problem: the tuner with the least regret, and the next two."""
     rows = [f"| {problem} | {first} | {'; '.join(others)} |" for problem, (first, *others) in _answers(results)]
     if not rows:
         return "There are no results yet: `python -m runners.reproduce paper=tournament scale=paper jobs=2` makes them."
@@ -43,7 +43,7 @@ def answers_part(results: Path) -> str:
 
 
 def _answers(results: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield each kind of problem with the three tuners that have the least regret in it; of variants the first."""
+    """Yield each kind of problem with the three tuners of least regret; of variants the best."""
     typed: dict[str, str] = {}
     for name in _FIGURES:
         methods: dict[str, list[str]] = read(f"figure/tournament/{name}")["runs"][0][METHOD]

@@ -70,9 +70,7 @@ def numbers_table(results: Mapping[str, Results[Figure]], size: int) -> pd.DataF
     figure = whole.figure
     same_draws = {reading.name: selection(reading.same_draws) for reading in figure.readings if reading.same_draws}
     for reading, under in results.items():
-        if not (
-            under.provenance.packaged or under.provenance.other_than_published
-        ):  # such data is no evidence about the paper
+        if not (under.provenance.packaged or under.provenance.other_than_published):  # no evidence
             ours = _with_all_repetitions(under, whole)
             rows += [{READING: reading} | row for row in _rows(ours, size, same_draws.get(reading))]
     if not rows:

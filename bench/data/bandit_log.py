@@ -70,7 +70,7 @@ def load_bandit_log(path: str | list[str], columns: Columns, arms: str = "") -> 
     if not columns.propensity:
         raise ConfigError(
             "env.propensity: found none, expected the column with the probability of each logged action, or uniform if "
-            "all actions were equally likely: without it a replay is biased towards what the logging policy preferred"
+            "all actions were equally likely: without it a replay is biased towards actions that the policy preferred"
         )
     files = tuple(map(stamp_of, files_of(path, "env.path")))
     of_arms = tuple(map(stamp_of, files_of(arms, "env.arms"))) if arms else ()
@@ -183,8 +183,8 @@ def check_support(labels: list[str], actions: np.ndarray, propensities: np.ndarr
         )
     raise DataError(
         f"env.propensity: found propensities that give the action '{labels[worst]}'{others} a chance in only about "
-        f"{shares[worst]:.0%} of the rows, expected 100 %: either these are not the probabilities of the logged "
-        "actions, or the log cannot tell what it would have earned in the other rows"
+        f"{shares[worst]:.0%} of the rows, expected 100 %: either the propensities are wrong, or the log has "
+        "no information on this action in the other rows"
     )
 
 

@@ -82,23 +82,6 @@ def with_evidence(cases: Iterable[Case]) -> list[Case]:
     return [case for case in cases if case["verdict"] != NO_EVIDENCE]
 
 
-def parted(texts: Sequence[str]) -> tuple[str, list[str], str]:
-    """Return the common first words of all texts, each text's middle part (at least a word), and the last words."""
-    words = [text.split() for text in texts]
-    first = _shared(words)
-    last = _shared([each[first:][::-1] for each in words])
-    names = [" ".join(each[first : len(each) - last]) for each in words]
-    return " ".join(words[0][:first]), names, " ".join(words[0][len(words[0]) - last :])
-
-
-def _shared(texts: Sequence[Sequence[str]]) -> int:
-    """Return the number of common first words of all texts, never counting the last word of a text."""
-    shared = 0
-    while all(len(words) > shared + 1 and words[shared] == texts[0][shared] for words in texts):
-        shared += 1
-    return shared
-
-
 def threshold_of(claim: Mapping[str, Any], kinds: Mapping[str, type[BaseModel]] = KINDS) -> float | None:
     """Return the threshold of a claim as its figure states it; None if the claim has none of its own."""
     kind = claim.get("kind")
@@ -215,21 +198,19 @@ _MOST_NAMES = 40
 
 
 def compared(claims: Sequence[Sequence[Mapping[str, Any]]]) -> str:
-    """Return the common beginning of a comparison's claims, then each other side with its verdicts; "" without any.
+    """Return the common beginning of a comparison's claims, then its other lines by verdicts; "" without any.
 
-    With one case each, by verdict: ``A beats B, C: holds; D: fails.``; with several as a command prints them: ``A beats
-    B: 1 holds, 0 fail, 2 open.``
+    With one case each: ``A beats B, C: holds; D: fails.``; with several as a command prints them: ``A beats B: 1 holds,
+    0 fail, 2 open.``
     """
-    if not claims:
-        return ""
-    first, names, last = parted([cases[0]["text"] for cases in claims])
-    if len(names) > _MOST_NAMES:
-        return f"{len(names)} comparisons: {tally_of([case for cases in claims for case in cases])}."
-    parts = [f"{name}: {tally_of(cases)}" for name, cases in zip(names, claims, strict=True)]
-    if all(len(cases) == 1 for cases in claims):
-        by_verdict: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
-        for name, (case,) in zip(names, claims, strict=True):
-            words = f"{case['verdict']}, not after Holm's correction" if case["holm"] == "no" else case["verdict"]
-            by_verdict.setdefault(words, []).append(name)
-        parts = [f"{', '.join(which)}: {words}" for words, which in by_verdict.items() if which]
-    return " ".join(filter(None, [first, "; ".join(parts), last])) + "."
+    if len(claims) > _MOST_NAMES:
+        return f"{len(claims)} comparisons: {tally_of([case for cases in claims for case in cases])}."
+    said: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
+    for cases in claims:
+        first = cases[0]
+        words = str(tally_of(cases)) if len(cases) > 1 else first["verdict"]
+        words += ", not after Holm's correction" * (len(cases) == 1 and first["holm"] == "no")
+        said.setdefault(words, []).append(first["claim"])
+    begin = claims[0][0]["text"].removesuffix(claims[0][0]["claim"]) if claims else ""
+    parts = [f"{', '.join(lines)}: {words}" for words, lines in said.items() if lines]
+    return f"{begin}{'; '.join(parts)}." if parts else ""

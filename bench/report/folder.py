@@ -115,13 +115,7 @@ class ResultFiles:
         try:
             name = json.loads(text_of(self.path / MANIFEST))["repetitions_of"]
             return self.beside(name) if _NAME.fullmatch(name) else self
-        except (
-            OSError,
-            ValueError,
-            LookupError,
-            TypeError,
-            RecursionError,
-        ):  # a damaged manifest is reported elsewhere
+        except (OSError, ValueError, LookupError, TypeError, RecursionError):  # damaged: reported elsewhere
             return self
 
     def read(self, name: str, parse: Callable[[str], Read]) -> Read:

@@ -2,7 +2,7 @@
 
 import math
 import textwrap
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
@@ -195,7 +195,7 @@ class Plot:
     caption: list[str] = field(default_factory=list)  # sentences below
     panel_size: tuple[float, float] = (3.9, 2.9)  # inches
     mark: str = ""  # the mark of replaced data, such as SURROGATE DATA
-    methods: Collection[str] = ()
+    methods: Sequence[str] = ()
     palette: Palette = field(default_factory=lambda: Palette(Looks(), {}))
     words: Mapping[str, str] = field(default_factory=dict)  # replacements of its words in the display
 

@@ -89,8 +89,8 @@ class Learning:
             self._check_process("change()")
             if not self.learns_history:
                 raise TunerError(
-                    f"{type(self).__name__}: found another space, expected the one it was started with: it cannot "
-                    "learn from a log, so start another tuner, which begins anew"
+                    f"{type(self).__name__}: found another space, expected that of its start: it cannot learn "
+                    "from a log, so start another tuner"
                 )
             other = copy.copy(self)
             other.start(replace(self._given["problem"], space=space), seeds)

@@ -1,4 +1,4 @@
-"""What can be chosen and what each choice can be set to, from the configuration files and the classes they name."""
+"""All choices and their settings, from the configuration files and their classes."""
 
 import inspect
 import json
@@ -14,7 +14,6 @@ from hydra.utils import get_class
 
 from bench.errors import ConfigError
 from bench.report.folder import ResultFiles
-from bench.report.labels import anchor_of
 from bench.report.tasks import METHOD
 from runners.config.compose import RunSettings, run_settings
 from runners.config.figures import load_figure
@@ -44,7 +43,7 @@ _KEY = re.compile(r"(\w+): +[^#]*# (.*)")
 
 
 def overview(group: str = "") -> str:
-    """Return a line for each choice of a group, by default of all groups."""
+    """Return one line per choice of a group, by default of all groups."""
     parts = []
     for name in [_known(group)] if group else [*ABOUT, *ABOUT_KEYS]:
         names = described(name) if name in ABOUT_KEYS else choices(name)
@@ -54,7 +53,7 @@ def overview(group: str = "") -> str:
 
 
 def entry(group: str, choice: str, results: Path) -> str:
-    """Return in Markdown what a choice is, where it is from, its settings, and how a tuner fared in ``results``."""
+    """Return a choice in Markdown: description, source, settings, and a tuner's performance in ``results``."""
     if _known(group) in ABOUT_KEYS:
         return _declared(group, choice)
     if choice not in choices(group):
@@ -90,10 +89,9 @@ def _entries(group: str, results: Path) -> Iterator[str]:
     if group == "figure":
         yield _list(f"`{name}`: {_line(group, name)}" for name in names)
         return
-    texts = {name: entry(group, name, results) for name in names}
-    heads = {name: text.partition("\n")[0].removeprefix("### ") for name, text in texts.items()}
-    yield ", ".join(f"[{name}](#{anchor_of(head)})" for name, head in heads.items())
-    yield from texts.values()
+    for name in names:
+        words = ": ".join(filter(None, [f"`{name}`", _line(group, name)]))
+        yield f"<details><summary>{words}</summary>\n\n{entry(group, name, results)}\n\n</details>"
 
 
 def _text_of(*parts: str) -> str:
@@ -126,7 +124,7 @@ def _declared(group: str, name: str) -> str:
 
 
 def explanations(cls: type) -> dict[str, str]:
-    """Return what the docstrings of a class and of its bases say of its parameters, by name."""
+    """Return the parameter descriptions in the docstrings of a class and of its bases, by name."""
     found: dict[str, str] = explanations(cls.common) if hasattr(cls, "common") else {}
     for base in reversed(cls.__mro__):
         lines = inspect.cleandoc(base.__dict__.get("__doc__") or "").splitlines()
@@ -143,10 +141,10 @@ def explanations(cls: type) -> dict[str, str]:
 
 
 def fared(tuner: str, results: Path) -> Iterator[str]:
-    """Yield how a tuner fared among others in the reference results of the papers' headline figures, if there are any.
+    """Yield a tuner's performance in the reference results of the papers' headline figures, if there are any.
 
-    A sentence for each of its variants: the mean rank, and regret by that of random configurations, over all and by
-    family of tasks.
+    One sentence for each of its variants: the mean rank, and regret divided by that of random configurations, over all
+    tasks and by family.
     """
     for name, words in _ranked():
         found = [result for result in ResultFiles.of(results, name) if result.has("ranks.csv")]
@@ -174,12 +172,12 @@ def _tables(result: ResultFiles) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 @cache
 def _ranked() -> list[tuple[str, dict[str, list[str]]]]:
-    """Return the headline figure of each paper that ranks methods, with the words that stand for each method."""
+    """Return the headline figure of each paper that ranks methods, with the words of each method."""
     found = []
     for paper in choices("paper"):
         if figure := load_paper(paper).get("headline", {}).get("figure"):
             blocks = [block.get(METHOD) for block in read(f"figure/{paper}/{figure}").get("runs", [])]
-            words = [block for block in blocks if isinstance(block, dict)]  # others name those of another block
+            words = [block for block in blocks if isinstance(block, dict)]  # other labels name methods of another block
             found.append((f"{paper}/{figure}", {str(k): v for block in words for k, v in block.items()}))
     return found
 
@@ -190,7 +188,7 @@ def _class(group: str, choice: str) -> type | None:
 
 
 def _comment(group: str, choice: str) -> tuple[str, str]:
-    """Return the words and the command in the comment that a choice's file opens with."""
+    """Return the words and the command in the comment at the start of a choice's file."""
     path = path_of(f"{group}/{choice}")
     lines = path.read_text(encoding="utf-8").splitlines() if path else []
     text = next((line[2:] for line in lines if line.startswith("# ") and not line.startswith("# @")), "")
@@ -236,7 +234,7 @@ def _settings(values: dict[str, Any], cls: type | None, name: str) -> Iterator[s
 
 
 def _type(kind: Any) -> str:
-    """Return a type in words: ``int >= 0 | null``."""
+    """Return a type as text: ``int >= 0 | null``."""
     if get_origin(kind) is Annotated:
         base, *others = get_args(kind)
         limits = [limit for other in others for limit in getattr(other, "metadata", [other])]

@@ -81,9 +81,7 @@ def _git() -> dict[str, Any] | None:
     if _ask_git("ls-files", "--error-unmatch", str(Path(__file__).resolve())) is None:
         return None
     commit = _ask_git("rev-parse", "HEAD")
-    changes = _ask_git(
-        "status", "--porcelain", "--untracked-files=no", "--", ".", ":!results"
-    )  # the file is being written
+    changes = _ask_git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!results")  # being written
     return None if commit is None else {"commit": commit, "dirty": None if changes is None else bool(changes)}
 
 

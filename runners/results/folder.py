@@ -1,4 +1,4 @@
-"""A result's folder: whatever runs, draws, derives or compares it reads and writes its files here."""
+"""A result's folder: runs, drawings, derivations and comparisons read and write its files here."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -20,7 +20,7 @@ class ResultFolder(ResultFiles):
     """The files of a figure at one scale, with its repetitions, to be written as well."""
 
     def is_backed(self, figure: Figure) -> bool:
-        """Whether what the tables follow from is there: repetitions, measured seconds, or a formula."""
+        """Whether the source of the tables is there: repetitions, measured seconds, or a formula."""
         if figure.source == "timing":
             return self.has(SECONDS)
         return figure.source == "formula" or self.with_runs.has(REPETITIONS)
@@ -29,7 +29,7 @@ class ResultFolder(ResultFiles):
         return read_json(self.path / MANIFEST)
 
     def made(self) -> dict[str, Any]:
-        """Return with what and when its runs were made; empty where that is not known."""
+        """Return the environment and day of its runs; empty if unknown."""
         return read_json(self.with_runs.path / ENVIRONMENT)
 
     @property
@@ -62,7 +62,7 @@ class ResultFolder(ResultFiles):
     ) -> None:
         """Write files by name, each whole, or none if one fails (StoreError); remove those that are None.
 
-        ``manifest`` and ``made``, with what its runs were made, as they are to be from now on.
+        ``manifest`` and ``made``, the environment of its runs, replace the old ones.
         """
         about = {MANIFEST: in_lines(manifest).encode()} if manifest else {}
         about |= {ENVIRONMENT: json.dumps(made, indent=1).encode()} if made else {}
@@ -70,7 +70,7 @@ class ResultFolder(ResultFiles):
 
 
 def in_lines(manifest: Mapping[str, Any]) -> str:
-    """Return a manifest as it is written: a line for each of its entries, and for each item of a list."""
+    """Return a manifest as text: one line for each entry, and for each item of a list."""
     entries = []
     for key, value in manifest.items():
         items = ",\n  ".join(map(json.dumps, value)) if isinstance(value, list) else ""

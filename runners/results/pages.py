@@ -52,7 +52,7 @@ def write_gallery(folder: Path) -> tuple[Path, int]:
         print(f"error: {problem}", file=sys.stderr)
     known = set(choices("figure")) if is_suites(folder) else with_results(folder) & set(choices("figure"))
     read = {f"{page.name}/{figure.name}" for page in papers for figure in page.figures if figure.config}
-    if not damaged and known <= read:  # what is wrong is said again the next time
+    if not damaged and known <= read:  # errors are reported again the next time
         noted = {"made_of": made, "folder": made_of.folder_as_it_is(folder)}
         write_text(folder / _MADE, json.dumps(noted) + "\n")
     return folder / "index.html", len(pages)
@@ -62,7 +62,7 @@ def _of_suite(folder: Path) -> tuple[list[PaperPage], dict[str, str]]:
     papers = read_papers(folder, *_configured(user_folder()), figure_names())
     numbers = _published(folder, figure_names())
     names = list(_configured(user_folder())[0])
-    shown = _published(folder, names) if len(names) > len(figure_names()) else numbers  # of a user's own as well
+    shown = _published(folder, names) if len(names) > len(figure_names()) else numbers  # including a user's own
     pages = build(papers, shown, _texts(folder))
     overviews = _overviews(papers, numbers)
     for name, text in overviews.items():
@@ -78,7 +78,7 @@ def _of_user(folder: Path) -> tuple[list[PaperPage], dict[str, str]]:
 
 
 def _made_of() -> str:
-    """Return the digest of all that pages follow from beside the results: code, configuration, documentation."""
+    """Return the digest of all inputs of pages other than the results: code, configuration, documentation."""
     docs = CHECKOUT / "docs" if CHECKOUT else None
     folders = [(CONFIGS, "*.yaml"), (user_folder(), "*.yaml"), (docs, "*.md")]
     paths = [path for folder, pattern in folders if folder for path in sorted(folder.rglob(pattern))]
@@ -86,7 +86,7 @@ def _made_of() -> str:
 
 
 def _texts(folder: Path) -> dict[str, str]:
-    """Return the texts that have a page, in Markdown by name."""
+    """Return the texts with a page, in Markdown by name."""
     assert CHECKOUT is not None
     texts = {path.stem: path for path in sorted((CHECKOUT / "docs").glob("*.md"))}
     texts |= {f"benchmark_{path.stem}": path for path in sorted(folder.glob("benchmark/*.md"))}
@@ -99,7 +99,7 @@ def overviews(folder: Path) -> dict[str, str]:
 
 
 def read_pages(folder: Path) -> list[PaperPage]:
-    """Return the papers with their results, as far as there are any, for what is said of them beside their pages."""
+    """Return the papers with their results, if there are any, for use outside their pages."""
     return read_papers(folder, *_configured(user_folder()), figure_names())
 
 
@@ -109,7 +109,7 @@ def read_page(folder: Path, paper: str) -> PaperPage:
 
 
 def _published(folder: Path, names: Sequence[str]) -> PublishedOverview:
-    """Return what can be said of the numbers that some figures show beside ours."""
+    """Return the comparison of published numbers with ours for some figures."""
     papers = dict.fromkeys(name.partition("/")[0] for name in names)
     figures = {name: _configured(user_folder())[0][name] for name in names}
     return published_overview(figures, folder, {paper: compared(paper) for paper in papers})
@@ -130,12 +130,12 @@ def _overviews(papers: list[PaperPage], numbers: PublishedOverview) -> dict[str,
 @remembered
 @cache
 def _configured(folder: Path | None) -> tuple[dict[str, Figure], dict[str, dict[str, Any]]]:
-    """Return all figures, and the papers that they are of, from the configuration; ``folder`` is the user's."""
+    """Return all figures, and their papers, from the configuration; ``folder`` is the user's."""
     return _read(dict.fromkeys([*figure_names(), *choices("figure")]))
 
 
 def _read(names: Iterable[str]) -> tuple[dict[str, Figure], dict[str, dict[str, Any]]]:
-    """Return some figures, and what the configuration says of their papers.
+    """Return some figures, and the configuration of their papers.
 
     A user's figure that cannot be read is left out, with a sentence; the others are read.
     """

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
-from bench.columns import is_regret
+from bench.columns import column_of, is_regret
 from bench.errors import ConfigError
 from bench.regret_bounds import regret_bound
 from bench.report.claims.judgement import MIN_REPETITIONS
@@ -44,11 +44,15 @@ from bench.stats import MEAN_INTERVAL
 from bench.trace import MAX_ROWS
 
 _MARKS_PER_LINE = 6
+_MANY = 12
+"""With more lines than this only the first and the best of each panel are drawn strongly."""
+_THIN: dict[str, Any] = {"marker": "", "width": 0.8}
 _BOUND = "Bound, in the colour of its method"
 _DOTS: dict[str, Any] = {"dash": (0, (2, 2)), "marker": "", "width": 1.1, "order": 2.5}
 _EARLY, _WIDER = 0.1, 1.0
 """Up to this share of the rounds a band may leave the picture, if it would make it so many times higher."""
 _EARLY_CAPTION = "Bands of the first rounds go beyond the picture."
+_MANY_CAPTION = "Thick: the first line and the best of each panel; the others are thin and have no bands."
 _LIMITS = {
     BEST_FIXED: Look(BLACK, width=1.1, order=3.5),
     BEST_BY_STRETCH: Look(BLACK, (0, (1, 1.5)), width=1.3, order=3.5),
@@ -155,7 +159,7 @@ class Curves(Figure):
         needed = f"they need {MIN_REPETITIONS} repetitions: with fewer, an interval may exceed all possible values"
         bands = f"Bands: pointwise {MEAN_INTERVAL}." if has_bands else f"No bands: {needed}."
         plot.caption = [f"Lines: mean over repetitions. {bands}", *[RANDOM_CAPTION] * has_random]
-        plot.caption += [_EARLY_CAPTION] * has_early
+        plot.caption += [_EARLY_CAPTION] * has_early + [_MANY_CAPTION] * (len(plot.methods) > _MANY)
         limits = [mark for mark in plot.marks() if mark.role == "limit"]
         if limits:
             counts = sorted({int(mark.n[0]) for mark in limits})
@@ -171,9 +175,12 @@ class Curves(Figure):
         lines: Mapping[Labels, pd.DataFrame],
         constants: dict[str, str],
     ) -> None:
-        formulas = self._formulas(results)
+        formulas, names = self._formulas(results), {key: self._name(results, key) for key in lines}
+        ends = {names[key]: float(rows["mean"].iloc[-1]) for key, rows in lines.items()}
+        best = (min if column_of(self.column).better == "less" else max)(ends, key=ends.__getitem__)
+        strong = {*plot.methods[:1], best} if len(plot.methods) > _MANY else {*ends}
         for place, (key, rows) in enumerate(lines.items()):
-            name = self._name(results, key)
+            name = names[key]
             if name in constants:
                 _level(plot, panel, constants[name], float(rows["mean"].iloc[0]))
                 continue
@@ -182,8 +189,10 @@ class Curves(Figure):
             every = (((place + 1) * max(1, step // 6)) % step, step)
             n = rows["n"].to_numpy()
             low, high = (rows[end].where(n >= MIN_REPETITIONS) for end in ("ci_low", "ci_high"))
-            band: dict[str, Any] = {"low": low, "high": high, "interval": "band"}
-            plot.put(panel, name, plot.look(name), x=rows["round"], y=rows["mean"], n=n, every=every, **band)
+            band: dict[str, Any] = {"low": low, "high": high, "interval": "band"} if name in strong else {}
+            plot.explain(name, plot.look(name), "method")
+            look = plot.look(name, **({} if name in strong else _THIN))
+            plot.put(panel, name, look, x=rows["round"], y=rows["mean"], n=n, every=every, **band)
             if key in formulas:
                 values, look = regret_bound(formulas[key], rows["round"].to_numpy(float)), plot.look(name, **_DOTS)
                 plot.put(panel, name, look, x=rows["round"], y=values, part="bound", what="bound")
