@@ -18,7 +18,6 @@ from commands import ROOT, Answer, Commands, assert_one_sentence
 import bandit_bench as bb
 from bandit_bench._reproduce import part_of
 from bench.algorithms.linucb import LinUCB
-from bench.configuration_check import ConfigurationCheck
 from bench.conformance.capabilities import capabilities
 from bench.conformance.checks import CHECKS, NotConformingError
 from bench.envs.synthetic_linear import SyntheticLinear
@@ -151,12 +150,6 @@ class TakesAName(Good):
         return configuration
 
 
-class CallsARateLearn(Good):
-    def _start(self, problem: bb.Problem, seeds: bb.Seeds) -> None:
-        super()._start(problem, seeds)
-        vars(self)["learn"] = 0.1
-
-
 class UnseededLinUCB(LinUCB):
     def choose(self, contexts: np.ndarray, configuration: bb.Configuration) -> int:
         return int(np.random.default_rng().integers(len(contexts)))
@@ -225,7 +218,6 @@ FAULTY = {
     WrongChances: ("answers_what_was_asked_last", "round 1: the probabilities of candidate are"),
     Unclear: ("says_which_space_does_not_fit", "it fails with TypeError"),
     TakesAName: ("keeps_names_of_its_own", "it sets _asked, which Tuner itself uses"),
-    CallsARateLearn: ("keeps_names_of_its_own", "it sets learn, which Tuner itself uses"),
     LeavesOutItsTurn: ("goes_on_from_its_state", "it proposes something different in round 1"),
     UnseededLinUCB: ("repeats_itself", "started again with the same seed, it pulls different arms"),
     OneArm: ("repeats_itself", "it pulls arm 2 in all rounds"),
@@ -266,12 +258,6 @@ def test_what_a_tuner_does_to_its_answer_does_not_reach_who_asked():
     asked = tuner.ask()
     tuner.tell(1.0)
     assert asked == {"x": 0.5}
-
-
-def test_a_number_outside_the_space_is_shown_with_all_its_digits():
-    check = ConfigurationCheck(bb.Space.of(x=[0.5]))
-    for value, shown in ((np.float64(0.6180339887498949), "0.6180339887498949"), (np.float32(0.1), "np.float32(0.1)")):
-        assert f"found x = {shown}, expected" in str(check.fault({"x": value}))
 
 
 class OfOne(Good):
@@ -397,14 +383,6 @@ def installed(tmp_path_factory):
     ]
     (info / "entry_points.txt").write_text("\n".join(points))
     return site
-
-
-def test_a_check_whose_output_is_closed_ends_with_one_sentence(tmp_path):
-    child = Commands(tmp_path).popen("check", "--help")
-    child.stdout.close()  # as head does at its end
-    with child.stderr:
-        assert child.stderr.read() == "stopped: output pipe closed; finished work is kept, rerun to resume\n"
-    assert child.wait() == 141
 
 
 def call_each(site: Path, folder: Path, *lines: tuple[str, ...]) -> list[Answer]:

@@ -108,13 +108,6 @@ def test_what_is_done_to_a_configuration_does_not_reach_the_tuner(kind):
     assert tuner.ask() == {"x": 0.5}
 
 
-@pytest.mark.parametrize("answer", [None, 0.5, dict, [("x", 0.5)], np.array([0.5])], ids=str)
-def test_what_is_no_configuration_is_a_sentence(answer):
-    environment = Says()
-    with pytest.raises(TunerError, match=r"^round 1: Answers: found .*, expected a dict with a value for x, y, word"):
-        run(Direct(environment), Answers(answer), rounds=10)
-
-
 class Peeks(Answers):
     """Reads a value that it was not told."""
 
