@@ -24,13 +24,6 @@ SMALL |= {
 ROUNDS = {"ucb_glm": 350, "glm_tsl": 350, "gp_minimize": 11, "gp_ucb": 350, "tpe": 50, "optuna_random": 50}
 ROUNDS |= {"optuna": 50, "glr_klucb": 10_000, "sliding_window_gp_ucb": 700, "weighted_gp_ucb": 700}
 """Limits for those whose rounds are dear, or get dearer as data comes in; the first ten of some are drawn blindly."""
-INTERVALS = {"hct", "gp_ucb", "sd2me", "ad2me", "cdt", "cdt_code", "cdt_first_upload"}
-INTERVALS |= {"zooming", "zooming_ts", "zooming_oracle", "zooming_double_restarts"}
-"""Tuners that search intervals only."""
-ANY_SPACE = {"fixed", "random", "gp_minimize", "tpe", "optuna_random", "optuna"}
-ANY_SPACE |= {"grid_then_best", "random_then_best", "hyperband", "resource_hyperband", "changepoint_gp"}
-ANY_SPACE |= {"tv_gp_ucb", "r_gp_ucb", "sliding_window_gp_ucb", "weighted_gp_ucb", "event_triggered_gp", "dal_gp"}
-"""Tuners that take values and intervals; those in neither set take values only."""
 
 
 def rounds(name: str, wanted: int) -> int:

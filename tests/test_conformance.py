@@ -115,10 +115,9 @@ def test_another_seed_gives_other_values_unless_nothing_is_drawn(name):
 
 
 def fits(name, parameter):
-    """Tell which spaces a tuner can search: values, an interval, or both."""
-    if name == "theory":
-        return False
-    return name in conformance.ANY_SPACE or parameter.continuous == (name in conformance.INTERVALS)
+    """Whether a hyper-parameter has what the tuner's class says that it searches."""
+    kind = "interval" if parameter.continuous else "candidates"
+    return name != "theory" and kind in registry.build("tuner", name).searches
 
 
 @pytest.mark.parametrize("name", TUNERS)
