@@ -25,7 +25,8 @@ from runners.config.runner import Runner
 from runners.execute.workers import workers
 from runners.results.store import alone
 
-os.environ.pop("BENCH_CONF_DIR", None)  # the suite is tested, not a user's own files
+for _name in ("BENCH_CONF_DIR", "BENCH_RESULTS_DIR"):  # no test reads or writes a user's own files
+    os.environ.pop(_name, None)
 # Whatever cache folder a test sets: a process keeps compiled code where its first kernel was compiled
 os.environ.setdefault("NUMBA_CACHE_DIR", f"{user_cache_dir('bandit-tuning-bench')}/numba")
 

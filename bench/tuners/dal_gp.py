@@ -20,10 +20,12 @@ class DALGPUCB(RestartingGP):
     forced rounds, for some s: s (n - s) / n (m_1 - m_2)^2 / (2 noise^2) > ln(n sqrt(n) / delta), m_1 and m_2 being the
     means of the first s and of the others (generalised likelihood ratio, normal rewards). Then rewards and tests are
     forgotten. See `RestartingGP` for the bounds and the scale.
-    Source: Gerogiannis, Huang, Bose and Veeravalli 2026 (DAL, arXiv 2501.19401): a stationary learner, forced rounds on
-    a covering set, a detector, full restarts. We had its summary, not its listing or code; so threshold, ``delta`` and
-    ``alpha`` are those of Besson, Kaufmann, Maillard and Seznec 2022, see `bench.tuners.restarting_ucb.GLRklUCB`.
-    Assumed: the covering set; that tests see the rewards of forced rounds alone, and GP-UCB all.
+    Source: Gerogiannis, Huang, Bose and Veeravalli 2026 (DAL, ICML; arXiv 2501.19401v5), of which we had the abstract,
+    the introduction and public reviews, not the listing or code. They name a stationary learner, forced rounds on a
+    finite covering set, a detector of the likelihood ratio kind and a restart of the learner.
+    Assumed: threshold, ``delta`` and ``alpha``, which are those of Besson, Kaufmann, Maillard and Seznec 2022 (see
+    `bench.tuners.restarting_ucb.GLRklUCB`); the covering set; that tests see the rewards of forced rounds alone, and
+    GP-UCB all; that tests restart, too.
 
     Parameters
     ----------

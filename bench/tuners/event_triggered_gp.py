@@ -17,31 +17,31 @@ class BlockFilter(KalmanFilter):
     """
 
     def __init__(self, prior: np.ndarray) -> None:
-        self._past = np.zeros(3)
+        self._past: tuple[float, int, float] = (0.0, 0, 0.0)
         super().__init__(prior, 0.0)
 
     def restart(self) -> None:
         """Forget the function, and keep the errors of its forecasts."""
-        self._past += self._of_block
+        self._past = self._of_all
         self.reset()
 
     @property
-    def _of_block(self) -> np.ndarray:
-        """Squared errors, their number, and the logarithms of their variances, the level being unknown."""
+    def _of_all(self) -> tuple[float, int, float]:
+        """Squared errors, their number, and the logarithms of their variances, the level of each block unknown."""
+        total, n, logarithms = self._past
         if not self.n_rewards:
-            return np.zeros(3)
-        *_, square, logarithms = self._sums.tolist()
-        return np.array([self.squared_errors, self.n_rewards - 1, logarithms + math.log(square)])
+            return self._past
+        *_, square, of_block = self._sums.tolist()
+        return total + self.squared_errors, n + self.n_rewards - 1, logarithms + of_block + math.log(square)
 
     @property
     def errors(self) -> tuple[float, int]:
         """Sum of the squared errors of the forecasts of all blocks, each over its variance, and their number."""
-        total, n, _ = (self._past + self._of_block).tolist()
-        return total, int(n)
+        return self._of_all[:2]
 
     def log_likelihood(self, noise_variance: float | None) -> float:
         """Return the restricted log likelihood of all blocks, as `KalmanFilter.log_likelihood` that of one."""
-        total, n, logarithms = (self._past + self._of_block).tolist()
+        total, n, logarithms = self._of_all
         if n < 1 or not total:
             return 0.0
         return -0.5 * (logarithms + (n * math.log(total / n) if noise_variance is None else total / noise_variance))
@@ -90,8 +90,10 @@ class RestartingGP(FiniteGP):
     @property
     def noise_std(self) -> float:
         """The standard deviation of the noise, told or estimated; as told before there are two rewards that differ."""
+        if self.noise == "told":
+            return self._noise
         total, n = self._filter.errors
-        return self._noise if self.noise == "told" or not total else math.sqrt(total / n)
+        return math.sqrt(total / n) if total else self._noise
 
     def _bounds(self) -> np.ndarray:
         mean, variance = self._filter.posterior()
@@ -113,12 +115,14 @@ class EventTriggeredGPUCB(RestartingGP):
     With the t-th reward y since the last restart, of a point of mean m and deviation s given those before, the event is
     |y - m| > c (s + noise), c^2 = 2 ln(2 pi_t / delta), pi_t = pi^2 t^2 / 6. The reward that triggers is the first of
     the new data. See `RestartingGP` for the bounds and the scale.
-    Source: Brunzema, von Rohr, Solowjow and Trimpe 2025 (ET-GP-UCB); the bound is that of two authors' later code
-    (antoHolz/ETSO, bbcccde of 2024-05-21; there s is tripled, the error quadrupled, and delta is 0.01); the repository
-    of the paper (brunzema/et-bo, 13f1cd9 of 2025-01-20) holds no code. Assumed: delta; that the reward that triggers
-    is kept; that t counts all rewards of the block. Left out: the paper's least and largest distances between resets,
-    for which we have no values. Ours: the variance s^2 has that of the estimated mean; with
-    ``noise`` estimated from n errors, c^2 is n (exp(c^2 / n) - 1), about the same chance under Student's t.
+    Source: Brunzema, von Rohr, Solowjow and Trimpe 2025 (ET-GP-UCB), of which we had the abstract and summaries; its
+    repository (brunzema/et-bo, 13f1cd9 of 2025-01-20) holds no code. The event is that of two of its authors' next
+    paper (antoHolz/ETSO, bbcccde of 2024-05-21), which keeps the reward that triggers, as here. There s is tripled, the
+    error quadrupled, delta 0.01, and t at most the round at which it stops learning; here it never stops. t starts anew
+    as in a third paper of theirs (NKPmedia/np-et-learn, 75374ed of 2024-06-27).
+    Assumed: delta; no least and no largest distance between resets: the paper's theory bounds both, by values that we
+    do not have. Ours: s^2 has the variance of the estimated mean; with ``noise`` estimated from n errors, c^2 is
+    n (exp(c^2 / n) - 1), about the same chance under Student's t.
 
     Parameters
     ----------
@@ -136,11 +140,14 @@ class EventTriggeredGPUCB(RestartingGP):
         super()._learn(chosen, reward)
 
     def _is_event(self, chosen: int, reward: float) -> bool:
-        t, (total, n) = self._filter.n_rewards + 1, self._filter.errors
-        if t == 1 or (self.noise == "estimated" and not total):
-            return False
-        mean, variance = self._filter.forecast(chosen)
+        t = self._filter.n_rewards + 1
         square = 2.0 * math.log(math.pi**2 * t**2 / (3.0 * self.delta))
         if self.noise == "estimated":
+            total, n = self._filter.errors
+            if not total:
+                return False
             square = n * math.expm1(square / n)
+        if t == 1:
+            return False
+        mean, variance = self._filter.forecast(chosen)
         return abs(reward - mean) > math.sqrt(square) * self.noise_std * (math.sqrt(variance) + 1.0)

@@ -12,7 +12,7 @@ from bench.audit.published import PublishedOverview, published_overview, publish
 from bench.digest import digest
 from bench.errors import BenchError, one_line
 from bench.gallery.build import build
-from bench.gallery.folders import read_papers, with_results
+from bench.gallery.folders import read_paper, read_papers, with_results
 from bench.gallery.overview import overview, overview_text
 from bench.gallery.papers import PaperPage
 from bench.gallery.render import build_own
@@ -101,6 +101,12 @@ def overviews(folder: Path) -> dict[str, str]:
 def read_pages(folder: Path) -> list[PaperPage]:
     """Return the papers with their results, as far as there are any, for what is said of them beside their pages."""
     return read_papers(folder, *_configured(user_folder()), figure_names(), with_pages=False)
+
+
+def read_page(folder: Path, paper: str) -> PaperPage:
+    """Return one of the papers with its results, which takes a fraction of the time of all."""
+    figures = {name: load_figure(name) for name in figure_names(paper)}
+    return read_paper(folder, paper, figures, _about(paper))
 
 
 def _published(folder: Path, names: Sequence[str]) -> PublishedOverview:
