@@ -6,9 +6,9 @@ from bench.jit import kernel
 
 
 class ArmMeans:
-    """Counts and mean rewards of ``n_arms`` arms, and the arm that optimism in the face of uncertainty chooses.
+    """Counts and mean rewards of ``n_arms`` arms, and the arm with the largest upper confidence bound.
 
-    ``counts`` and ``means`` have shape (n_arms,); ``pulls``, t, counts those of all arms.
+    ``counts`` and ``means`` have shape (n_arms,); ``pulls``, t, is the sum of ``counts``.
     """
 
     def __init__(self, n_arms: int) -> None:
@@ -26,7 +26,8 @@ class ArmMeans:
         return 2.0 * math.log(max(self.pulls, 1))
 
     def optimistic(self, width: float) -> int:
-        """Return the first arm with the largest upper bound, mean + sqrt(width / count); infinite without a pull."""
+        """Return the first arm with the largest upper bound, mean + sqrt(width / count), which is infinite before a
+        first pull."""
         return int(_optimistic(self.means, self.counts, width))
 
     def upper_bounds(self, width: float) -> np.ndarray:
@@ -39,7 +40,7 @@ class ArmMeans:
 @kernel
 def _learn(means: np.ndarray, counts: np.ndarray, arm: int, reward: float) -> None:
     counts[arm] += 1.0
-    # A weighted mean instead of a sum that is divided: it cannot overflow.
+    # A running mean cannot overflow; a sum of rewards could.
     means[arm] += reward / counts[arm] - means[arm] / counts[arm]
 
 

@@ -1,11 +1,12 @@
-"""The columns of results: the unit of each, which way is better, and what it is called on an axis."""
+"""The columns of results: unit, better direction and axis label of each."""
 
 from fnmatch import fnmatchcase
 from typing import Literal, NamedTuple
 
 
 class Column(NamedTuple):
-    """What is known of a column; ``better`` is "" where neither less nor more is better, or nobody knows."""
+    """Unit, label and direction of a column; ``better`` is "" where neither direction is better or the direction is
+    unknown."""
 
     unit: str
     better: Literal["less", "more", ""]
@@ -28,11 +29,11 @@ COLUMNS: dict[str, Column] = {
     "*value": Column("", "more", ""),
     "*score": Column("", "more", ""),
 }
-"""By name or pattern, of which the first that fits counts; a task's docstring says what its columns hold."""
+"""By name or pattern; the first that fits applies. A task's docstring defines its columns."""
 
 
 class FileColumn(NamedTuple):
-    """A column of a file of results: what it says, and its type; whether ``readings.csv`` repeats it of claims."""
+    """A column of a result file: its meaning, its type, and whether ``readings.csv`` repeats it from ``claims.csv``."""
 
     says: str
     type: Literal["word", "number", "count"] = "number"
@@ -106,28 +107,28 @@ NUMBERS = frozenset(name for file in FILES.values() for name, told in file.items
 
 
 def names_of(file: str, *types: str) -> tuple[str, ...]:
-    """Return the columns of a file, in order, those of some types."""
+    """Return the names of a file's columns in order, optionally only columns of some types."""
     return tuple(name for name, told in FILES[file].items() if not types or told.type in types)
 
 
 def readings_columns() -> tuple[str, ...]:
-    """Return the columns of ``readings.csv``: those of claims that are repeated there, verdicts before numbers."""
+    """Return the columns of ``readings.csv``: the repeated columns of ``claims.csv``, verdicts before numbers."""
     kept = [name for name, told in FILES["claims"].items() if told.in_readings]
     first = ["claim", "text", "case", "verdict", "holm"]
     return ("reading", *first, *(name for name in kept if name not in first))
 
 
 def column_of(name: str) -> Column:
-    """Return what is known of a column; without a label of its own it is called by its name."""
+    """Return the entry of a column; a column without a label is labelled with its name."""
     found = next((known for pattern, known in COLUMNS.items() if fnmatchcase(name, pattern)), Column("", "", ""))
     return found._replace(label=found.label or name.replace("_", " "))
 
 
 def is_regret(name: str) -> bool:
-    """Whether a column holds regret, beside which that of random arms can be shown."""
+    """Return whether a column holds regret, so that the regret of random arms can be drawn with it."""
     return fnmatchcase(name, "*regret*")
 
 
 def is_measured(name: str) -> bool:
-    """Whether a column holds measured seconds, which differ whenever a run is made."""
+    """Return whether a column holds measured seconds, which differ from run to run."""
     return column_of(name).unit == "s"

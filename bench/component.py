@@ -1,4 +1,4 @@
-"""What environments, algorithms, tuners and tasks have in common: their settings are validated fields."""
+"""The base of environments, algorithms, tuners and tasks: settings as validated fields."""
 
 import copy
 import copyreg
@@ -14,14 +14,14 @@ from pydantic.dataclasses import dataclass
 
 from bench.errors import ConfigError
 
-copyreg.pickle(type(MISSING), lambda _: "MISSING")  # there is one: a class that goes to a worker as it is keeps it
+copyreg.pickle(type(MISSING), lambda _: "MISSING")  # A class that is sent to a worker by value keeps this attribute.
 
 C = TypeVar("C")
 _CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False, arbitrary_types_allowed=True)
 
 
 def neutral(*, default: Any) -> Any:
-    """Declare a setting that was added later: at ``default`` everything is as before, and a result's key leaves it out.
+    """Declare a setting that was added later: at ``default``, results are as before and their key omits the setting.
 
     The default is immutable.
     """
@@ -30,9 +30,9 @@ def neutral(*, default: Any) -> Any:
 
 @dataclass_transform(field_specifiers=(field, neutral))
 def component(cls: type[C]) -> type[C]:
-    """Turn a class with annotated settings, its keys in a configuration, into one whose constructor checks every value.
+    """Turn a class with annotated settings into one whose constructor validates every value.
 
-    A wrong value raises ConfigError with one sentence that names the key, what was found and what is expected.
+    Raises ConfigError for a wrong value, naming the key, the value found and the value expected.
     """
     checked: Any = dataclass(config=_CONFIG, eq=False)(cls)
     checked.__init__ = _one_sentence(checked.__init__, checked)
@@ -40,10 +40,10 @@ def component(cls: type[C]) -> type[C]:
 
 
 def defaults(cls: type) -> dict[str, Any]:
-    """Return the settings of a class and their defaults as plain data: what a configuration of it starts from.
+    """Return the settings of a class and their defaults as plain data, the start of every configuration of it.
 
-    ``space`` starts from an algorithm's ``spaces``; a class without validated fields has its arguments with defaults.
-    A class with settings in ``common`` with all of its kind has those as well.
+    ``space`` starts from an algorithm's ``spaces``. For a class without validated fields these are the constructor's
+    arguments that have defaults. The settings in ``common``, which all classes of the kind share, are included.
     """
     if is_dataclass(cls):
         found: dict[str, Any] = {item.name: _default(item) for item in fields(cls) if item.init}
@@ -56,14 +56,14 @@ def defaults(cls: type) -> dict[str, Any]:
 
 
 def neutral_settings(cls: type) -> dict[str, Any]:
-    """Return the settings of a class that were declared as `neutral`, and the values at which they change nothing."""
+    """Return the settings of a class that were declared with `neutral`, with their neutral values."""
     items = fields(cls) if is_dataclass(cls) else ()
     own = {item.name: item.default for item in items if item.metadata.get("neutral")}
     return own | (neutral_settings(cls.common) if hasattr(cls, "common") else {})
 
 
 def path_settings(cls: type) -> set[str]:
-    """Return the settings of a class that are declared as a path, such as ``Path | None``: files that it reads."""
+    """Return the settings of a class that are declared as a path, such as ``Path | None``: the files that it reads."""
     items = fields(cls) if is_dataclass(cls) else ()
     own = {item.name for item in items if Path in (item.type, *get_args(item.type))}
     return own | (path_settings(cls.common) if hasattr(cls, "common") else set())
@@ -93,10 +93,10 @@ def _one_sentence(init: Callable[..., None], cls: Any) -> Callable[..., None]:
 
 
 def _describe(error: ValidationError, names: list[str], cls: type) -> tuple[str, str]:
-    """Return the setting that is wrong, "" where it is none, and what was found and is expected."""
+    """Return the name of the wrong setting ("" if none), the value found and the value expected."""
     first, *others = error.errors()
     *parts, _ = first["loc"]
-    # A setting of several types, of which one is a word: an error for each, whose last part is a type.
+    # For a setting of several types, pydantic reports one error per type, with the type as last part of the place.
     kinds = [each for each in (first, *others) if each["loc"][:-1] == tuple(parts)]
     if not any(each["type"] == "literal_error" for each in kinds[1:]):
         kinds, parts = [first], list(first["loc"])

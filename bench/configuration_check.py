@@ -10,9 +10,9 @@ from bench.space import Configuration, HyperParameter, Space, plain_value
 
 
 class ConfigurationCheck:
-    """Finds what is wrong with a configuration of ``space``, in well under a microsecond where nothing is.
+    """Checks configurations of ``space``, in well under a microsecond for a valid one.
 
-    ``leaves_space``: a number may lie outside the interval and the candidates, as long as it is finite.
+    With ``leaves_space``, a number may lie outside the interval and the candidates if it is finite.
     """
 
     def __init__(self, space: Space, leaves_space: bool = False) -> None:
@@ -22,9 +22,10 @@ class ConfigurationCheck:
         self._knows_all = not space.excluded
 
     def read(self, configuration: Any) -> Configuration:
-        """Return the configuration, or one in its place. Raises ValueError with what was found and what is expected.
+        """Return the configuration, with plain Python numbers in place of other numeric types.
 
-        A number that is not a candidate becomes one of Python's own: NumPy's would carry their precision into a task.
+        NumPy scalars would carry their precision into a task. Raises ValueError with the value found and the value
+        expected.
         """
         try:
             if type(configuration) is dict and len(configuration) == len(self._quick) and self._knows_all:
@@ -35,7 +36,7 @@ class ConfigurationCheck:
                         break
                 else:
                     return configuration
-        except (KeyError, TypeError):  # a missing name, or a value without a hash
+        except (KeyError, TypeError):  # a name is missing, or a value has no hash
             pass
         return self._convert(configuration)
 
@@ -46,7 +47,7 @@ class ConfigurationCheck:
         return {name: _plain(self._space.parameter(name), value) for name, value in copied.items()}
 
     def fault(self, configuration: Any) -> str | None:
-        """Return what was found and what is expected; None where the configuration is right."""
+        """Return the value found and the value expected; None if the configuration is valid."""
         try:
             self.read(configuration)
         except ValueError as fault:
@@ -68,14 +69,14 @@ class ConfigurationCheck:
             if not parameter.allows(configuration[name], self._leaves_space):
                 return f"found {name} = {_shown(configuration[name])}, expected {expected}"
         if self._space.leaves_out(configuration):
-            return f"found {reprlib.repr(configuration)}, which is left out, expected another configuration"
+            return f"found {reprlib.repr(configuration)}, which is excluded, expected another configuration"
         return None
 
 
 def _quick(parameter: HyperParameter, leaves_space: bool) -> tuple[str, Any, float, float, dict[Any, type]]:
-    """Return the name, the type and the limits of most valid values, and the types of the candidates by value.
+    """Return the name, type and limits that most valid values satisfy, and the candidates' types by value.
 
-    Without an interval no type has to be compared with limits: it is None.
+    The limits are None without an interval.
     """
     low, high = math.inf, -math.inf
     if leaves_space and parameter.numeric:
@@ -87,14 +88,14 @@ def _quick(parameter: HyperParameter, leaves_space: bool) -> tuple[str, Any, flo
 
 
 def _shown(value: Any) -> str:
-    """Return a value in words, numbers with all their digits."""
+    """Return a value as text; numbers keep all digits."""
     if isinstance(value, float):
         return float.__repr__(value)
     return repr(value) if isinstance(value, np.number) else reprlib.repr(value)
 
 
 def _plain(parameter: HyperParameter, value: Any) -> Any:
-    """Return the candidate or default that a value equals, else a number as a whole number or a float."""
+    """Return the candidate or default that equals a value; else the number as int or float."""
     for known in (*parameter.candidates, parameter.default):
         if type(known) is type(value) and known == value:
             return known

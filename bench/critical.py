@@ -1,8 +1,8 @@
-"""How many standard errors an interval reaches to either side of its estimate.
+"""The reach of an interval to either side of its estimate, in standard errors.
 
-`fixed` is for a number of repetitions chosen beforehand: Student's quantile. `sequential` is for looking again and
-again while repetitions are added: an asymptotic confidence sequence, which contains the truth at all looks together
-with the probability asked for.
+`fixed` is for a number of repetitions chosen beforehand: Student's quantile. `sequential` is for repeated looks while
+repetitions are added: an asymptotic confidence sequence, which contains the truth at all looks jointly with the given
+probability.
 """
 
 import math
@@ -12,7 +12,7 @@ Rule = Callable[[float, float], float]
 """Number of repetitions and one-sided error -> standard errors to that side."""
 
 EXPECTED_LOOK = 200
-"""Number of repetitions at which the confidence sequence is narrowest, relative to the best that it could be there."""
+"""Number of repetitions for which the confidence sequence is optimised."""
 
 _LOG = -2.0 * math.log(0.05)
 _RHO2 = (_LOG + math.log(_LOG) + 1.0) / EXPECTED_LOOK
@@ -28,16 +28,17 @@ def fixed(n: float, error: float) -> float:
 def sequential(n: float, error: float) -> float:
     """Return the reach of an asymptotic confidence sequence after ``n`` repetitions.
 
-    sqrt(2 (n rho^2 + 1) / (n rho^2) log(sqrt(n rho^2 + 1) / alpha)) standard errors, alpha = 2 ``error``: Waudby-Smith,
-    Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic confidence sequences, Annals of
-    Statistics 52 (2024), theorem 2.2; rho by their equation for the sequence that is tightest at `EXPECTED_LOOK`. Their
-    theorem is about large n: here Student's quantile replaces the normal one, as estimated variances need for small n.
+    The reach is sqrt(2 (n rho^2 + 1) / (n rho^2) log(sqrt(n rho^2 + 1) / alpha)) standard errors, alpha = 2 ``error``:
+    Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic confidence
+    sequences, Annals of Statistics 52 (2024), theorem 2.2. rho follows from their equation for the sequence that is
+    tightest at `EXPECTED_LOOK`. Their theorem is for large n: here Student's quantile replaces the normal quantile,
+    because the variances of small samples are estimates.
     """
     from scipy import special  # slow to import
 
     m = n * _RHO2
     normal = math.sqrt(2.0 * (m + 1.0) / m * math.log(math.sqrt(m + 1.0) / (2.0 * error)))
-    # Of the logarithm, since the probability itself underflows.
+    # The logarithm, because the probability itself underflows.
     tail = special.ndtr(-normal)
     return -float(special.stdtrit(n - 1.0, tail)) if tail > 1e-300 else math.inf
 

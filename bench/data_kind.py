@@ -1,14 +1,14 @@
-"""Kinds of data that results rest on, and how the fingerprint of data tells its kind."""
+"""Kinds of data behind a result, and the prefix by which a fingerprint shows the kind."""
 
 from enum import StrEnum
 
 
 class DataKind(StrEnum):
-    """What data is: on any but real and synthetic data no verdict about a paper rests.
+    """Kind of a data set; only real and synthetic data support a verdict about a paper.
 
-    ``synthetic`` data is drawn by a rule and has no fingerprint; ``surrogate`` data is generated in place of real data
-    that is missing; ``altered`` data differs from the published; a ``packaged`` sample comes with a library; where
-    numbers were ``computed`` nothing was run.
+    ``synthetic`` data is drawn by a rule and has no fingerprint; ``surrogate`` data is generated in place of missing
+    real data; ``altered`` data differs from the published data; a ``packaged`` sample is part of a library;
+    ``computed`` numbers come without a run.
     """
 
     REAL = "real"
@@ -20,24 +20,24 @@ class DataKind(StrEnum):
 
     @classmethod
     def of(cls, fingerprint: str | None) -> "DataKind":
-        """Return the kind of data with a fingerprint: see `marked`; None is that of no data at all."""
+        """Return the kind that a fingerprint shows (see `marked`); None stands for no data."""
         if fingerprint is None:
             return cls.SYNTHETIC
         word = fingerprint.partition("-")[0]
         return cls(word) if word in (cls.SURROGATE, cls.ALTERED, cls.PACKAGED) else cls.REAL
 
     def marked(self, checksum: str) -> str:
-        """Return the fingerprint of data with a checksum: after the kind, such as ``altered-``, unless it is real."""
+        """Return the fingerprint for a checksum: the kind as a prefix, such as ``altered-``, except for real data."""
         return checksum if self is self.REAL else f"{self}-{checksum}"
 
     @property
     def is_replaced(self) -> bool:
-        """Whether other data stands in for the real: generated or altered."""
+        """Whether generated or altered data replaces the real data."""
         return self in (self.SURROGATE, self.ALTERED)
 
     @property
     def is_evidence(self) -> bool:
-        """Whether a verdict may rest on it."""
+        """Whether a verdict may rest on this data."""
         return not self.is_replaced and self is not self.PACKAGED
 
     @property

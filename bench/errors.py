@@ -6,11 +6,11 @@ from contextlib import contextmanager
 
 
 class BenchError(Exception):
-    """An error the user can fix. The message says what was found, where, and what is expected."""
+    """An error that the user can fix: the message says where, what was found and what is expected."""
 
 
 def message(error: BaseException) -> str:
-    """Return an error's message; the class of an error may fail to say it."""
+    """Return an error's message; a placeholder if the error's own ``__str__`` fails."""
     try:
         return str(error).strip()
     except BaseException:
@@ -26,9 +26,9 @@ def one_line(error: BaseException) -> str:
 class ConfigError(BenchError):
     """A setting is unknown, has the wrong type or is out of range.
 
-    The message begins with ``owner``, such as a class as its own code calls it, and the ``setting`` of it. ``at`` is
-    what of a configuration file it is about: values first, then keys. ``within``, the id of the entry that these stand
-    in, and ``mark``, file and line (0: not known), are added where they are known; the message then begins with them.
+    The message begins with the ``owner``, such as a class name, and its ``setting``. ``at`` is the place in a
+    configuration file, values before keys. ``within``, the id of the enclosing entry, and ``mark``, file and line (0 if
+    unknown), are added where they are known and then come first.
     """
 
     def __init__(self, text: str, *, owner: str = "", setting: str = "", at: Iterable[object] = ()) -> None:
@@ -44,14 +44,14 @@ class ConfigError(BenchError):
         return ": ".join(filter(None, (place, about, super().__str__())))
 
     def under(self, key: str) -> "ConfigError":
-        """Return it as it is where a configuration has ``key`` for its owner."""
+        """Return the error with ``key`` as the owner of its setting."""
         error = ConfigError(super().__str__(), owner=key, setting=self.setting, at=self.at)
         error.within, error.mark = self.within, self.mark
         return error
 
 
 class SpaceError(ConfigError):
-    """A search space is wrong, or the hyper-parameter ``name`` of it, or does not fit what searches it."""
+    """A search space or its hyper-parameter ``name`` is wrong, or does not suit the tuner that searches it."""
 
     def __init__(self, text: str, name: str = "") -> None:
         super().__init__(text, owner=f"hyper-parameter '{name}'" if name else "search space")
@@ -60,7 +60,7 @@ class SpaceError(ConfigError):
 
 @contextmanager
 def within(name: str) -> Iterator[None]:
-    """Note on a `ConfigError` the id of the entry that it is about."""
+    """Add the id of the entry in question to a `ConfigError`."""
     try:
         yield
     except ConfigError as error:
@@ -77,8 +77,8 @@ class TaskError(BenchError):
 
 
 class TunerError(BenchError):
-    """A tuner's methods were called out of order, or it was told something it cannot use."""
+    """A tuner's methods were called out of order, or the tuner was told a value that it cannot use."""
 
 
 class StoreError(BenchError):
-    """A stored result cannot be read, or differs from what was written."""
+    """A stored result cannot be read, or differs from the result that was written."""

@@ -1,8 +1,8 @@
-"""The one way in which the project compiles numerical kernels.
+"""Compilation of numerical kernels; no other module of the project uses numba's decorators.
 
-A kernel is compiled, or read from numba's disk cache, when it is first called: a command that runs nothing does not
-import numba. The disk cache notices an edit of a compiled function, but not of a function that it calls. The cache
-folder therefore carries a hash of all files that hold kernels: after an edit of one, all are compiled again, once.
+A kernel is compiled, or read from numba's disk cache, at its first call, so that commands without a run do not import
+numba. The disk cache notices an edit of a compiled function, but not of a function that it calls. The cache folder is
+therefore named by a hash of all files with kernels: an edit of one file compiles all kernels again, once.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kernel(function: F) -> F:
-    """Compile ``function`` with numba at its first call; without reassociation, sums are added in the order written."""
+    """Compile ``function`` with numba at its first call, without reassociation: sums are added in the written order."""
     return cast(F, _Kernel(function))
 
 
@@ -41,7 +41,7 @@ class _Kernel:
         return self.compiled()(*args)
 
     def compiled(self) -> Callable[..., Any]:
-        """Return the compiled function; the kernels that it calls are compiled before it."""
+        """Return the compiled function; the kernels that it calls are compiled first."""
         if self._compiled == self._compile_and_call:
             module = self._function.__globals__
             for name in self._function.__code__.co_names:
@@ -57,7 +57,7 @@ def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
         return function
     try:
         compiled.enable_caching()
-    except RuntimeError:  # no folder can be written
+    except RuntimeError:  # no folder is writable
         _warn_of_no_cache()
     return cast(Callable[..., Any], compiled)
 
@@ -65,7 +65,8 @@ def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
 @cache
 def _warn_of_no_cache() -> None:
     log.warning(
-        "found no folder that can be written, so that every process compiles anew: set NUMBA_CACHE_DIR to one that can"
+        "found no writable folder for compiled code, so every process compiles it anew: set NUMBA_CACHE_DIR to "
+        "a writable folder"
     )
 
 
@@ -87,9 +88,9 @@ def _numba() -> Any:
 
 
 def cache_apart(modules: Iterable[ModuleType], state: str) -> None:
-    """Let numba cache functions at the top of a user's modules in a folder named by the ``state`` of their files.
+    """Let numba cache functions of a user's modules in a folder named by the ``state`` of their files.
 
-    So the edit of a function compiles anew what calls it from another module.
+    An edit of a function thereby also recompiles its callers in other modules.
     """
     if "numba" not in sys.modules:
         return
@@ -102,17 +103,17 @@ def cache_apart(modules: Iterable[ModuleType], state: str) -> None:
         for function in {id(value): value for module in modules for value in vars(module).values()}.values():
             if isinstance(function, Dispatcher) and not str(function.stats.cache_path or apart).startswith(apart):
                 function.enable_caching()
-                if function.signatures:  # compiled, or read from elsewhere, when it was imported
+                if function.signatures:  # compiled or loaded during the import
                     function.recompile()
     finally:
         config.CACHE_DIR = folder
 
 
 def _say_when_new(folder: Path) -> None:
-    """Say on a terminal, once for each cache folder, what the first runs wait for."""
+    """Explain the wait of the first runs on a terminal, once for each cache folder."""
     try:
         folder.mkdir(parents=True)
-    except OSError:  # it is there, also when another process has just made it, or cannot be written
+    except OSError:  # another process has just made the folder, or it is not writable
         return
     if sys.stderr.isatty():
         print("Compiling numerical code: each method's first run takes some seconds longer, once", file=sys.stderr)

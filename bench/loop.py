@@ -23,19 +23,20 @@ from bench.tuners.schedule import RecordingCheck, Schedule
 def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, max_rows: int = MAX_ROWS) -> Trace:
     """Let ``tuner`` propose configurations to ``task`` for ``rounds`` rounds: ask, play, tell.
 
-    The warm-up, whose length is the larger of what the task and the tuner want, is played at random before the tuner is
-    started. A decision may cover several rounds. A log may end before or after the round that the problem expects.
-    Seconds that the task reports, and for a ``timed`` task those of the tuner, are summed in the trace's ``costs``.
+    A warm-up of random rounds comes before the tuner's start; its length is the larger of the task's and the tuner's. A
+    decision may cover several rounds. A log may end before or after the expected number of rounds. Seconds that the
+    task reports, and for a ``timed`` task the tuner's, are summed in the trace's ``costs``.
 
-    A task with ``yoked`` is run twice, first with seeds of its own: see `bench.tasks.feedback.Feedback`.
+    A task with ``yoked`` is run twice, first with separate seeds: see `bench.tasks.feedback.Feedback`.
 
-    What passes through is copied and converted once: a task cannot change what was proposed, and rewards and values
-    are float64 for the trace and the tuner alike. Of the values, which may hold the regret, a tuner is told those that
-    it wishes for or the task reveals.
+    The task receives a copy of the configuration. Rewards and values are converted to float64 once, for the trace and
+    the tuner alike. The tuner is told only the values that it wishes for or the task reveals, because others may hold
+    the regret.
 
-    Raises TunerError, naming the round, if a configuration does not set just what is tuned, or a value is not allowed;
-    TaskError, naming round and configuration, if a reward or a sum of the trace is not a finite number; either, naming
-    the call, if user code would end the program. Any other error of user code gets a note: round and configuration.
+    Raises TunerError with the round if a configuration sets other hyper-parameters than the tuned ones or a value is
+    not allowed; TaskError with round and configuration if a reward or a sum of the trace is not a finite number; either
+    with the name of the call if user code would end the program. Other errors of user code get a note with round and
+    configuration.
     """
     if not isinstance(rounds, Integral) or rounds < 0:
         raise ConfigError(f"rounds: found {short(rounds)}, expected a whole number, at least 0")
@@ -50,7 +51,7 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
 def _run(
     task: Task, tuner: Tuner, rounds: int, seeds: Seeds, max_rows: int, chosen: list[Configuration] | None = None
 ) -> Trace:
-    """Run once; ``chosen`` gets the configurations."""
+    """Run once, and append the configurations to ``chosen``."""
     if task.feedback.delay_algorithm != 0 and not task.delays_algorithm:
         raise ConfigError(
             f"task.delay_algorithm: found {task.feedback.delay_algorithm} with {type(task).__name__}, expected 0: only "
@@ -58,7 +59,7 @@ def _run(
         )
     try:
         problem = task.feedback.problem(task.start(rounds, seeds))
-        expected = min(rounds, problem.total_rounds)  # what a log is expected to yield; it may yield more
+        expected = min(rounds, problem.total_rounds)  # expected rounds of a log; it may have more
         trace = Trace(rounds, task.sums, max_rows, task.traced_rounds)
     except BaseException as error:
         _leave(error, task, "start")
@@ -94,7 +95,7 @@ def _run(
 
 
 def _path(task: Task, tuner: Tuner, trace: Trace, seeds: Seeds) -> Tuner | Delivery:
-    """Return what asks and tells: the tuner itself, or what keeps its rewards for a while."""
+    """Return the object to ask and tell: the tuner itself, or a `Delivery` that delays its rewards."""
     feedback = task.feedback
     if feedback.at_once:
         return tuner
@@ -165,9 +166,10 @@ def _play(task: Task, tuner: Tuner, trace: Trace, check: ConfigurationCheck, pat
 def _leave(
     error: BaseException, part: Any, call: str, round_: int = 0, configuration: Configuration | None = None
 ) -> None:
-    """Say where an error left user code: in a note; TunerError or TaskError in place of what would end the program.
+    """Say where an error left user code.
 
-    Ctrl-C, and an error that is a sentence of its own, stay as they are.
+    An exception gets a note; an error that would end the program becomes TunerError or TaskError. Ctrl-C and the
+    suite's own errors stay unchanged.
     """
     if isinstance(error, BenchError | KeyboardInterrupt):
         return
@@ -183,7 +185,7 @@ def _leave(
 
 
 def _copied(tuner: Tuner, ask: Callable[[], Any]) -> Callable[[], Any]:
-    """Return an ``ask`` whose answers the tuner cannot change any more, as those of a class of its own may be."""
+    """Return an ``ask`` with copied answers, so that a tuner with an ``ask`` of its own cannot change them later."""
     if getattr(tuner.ask, "__func__", None) is Tuner.ask:
         return ask
 
@@ -195,7 +197,7 @@ def _copied(tuner: Tuner, ask: Callable[[], Any]) -> Callable[[], Any]:
 
 
 def _timed(call: Callable[..., Any], trace: Trace) -> Callable[..., Any]:
-    """Return a method of a tuner that adds the seconds it takes to the trace's costs."""
+    """Wrap a tuner's method so that its seconds are added to the trace's costs."""
 
     def timed(*arguments: Any) -> Any:
         start = time.process_time()

@@ -1,4 +1,4 @@
-"""How packages are installed that the suite can use but does not bring along."""
+"""Installation commands of optional packages."""
 
 from pathlib import Path
 
@@ -6,13 +6,13 @@ DISTRIBUTION = "bandit-tuning-bench"
 
 
 def how_to_install(*extras: str) -> str:
-    """Return the command that installs extras: of the checkout that runs, or of the suite as it is installed.
+    """Return the command that installs extras: for the running checkout, or for the installed suite.
 
-    The suite is on no package index; by its name pip finds it only where it is installed already.
+    The suite is on no package index: pip finds it by name only where it is already installed.
     """
     checkout = Path(__file__).resolve().parents[1]
     names = f"[{','.join(extras)}]"
-    if not (checkout / "conf").is_dir():  # a wheel has it elsewhere
+    if not (checkout / "conf").is_dir():  # in a wheel the file is in another place
         return f"pip install '{DISTRIBUTION}{names}'"
     here = "." if Path.cwd() == checkout else str(checkout)
     return f"pip install -e '{here}{names}'"

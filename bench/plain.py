@@ -1,4 +1,4 @@
-"""Values of hyper-parameters as Python's own."""
+"""Conversion of hyper-parameter values to Python's own types."""
 
 import sys
 from typing import Any
@@ -9,15 +9,15 @@ _PLAIN = (float, int, str, bool, type(None))
 
 
 def plain_value(value: Any) -> Any:
-    """Return a number or word as one of Python's own, which JSON has; anything else as it is.
+    """Return a number or string as Python's own type, which JSON can hold; other values unchanged.
 
-    NumPy's would carry their precision into a task. An element of an enumeration is its value.
+    NumPy scalars would carry their precision into a task. An element of an enumeration becomes its value.
     """
     if value.__class__ in _PLAIN:
         return value
     if isinstance(value, np.generic) and value.dtype.kind in "biufU":
         return float(value) if isinstance(value, np.longdouble) else value.item()
-    # Whatever a class derived from these makes of itself
+    # also for instances of derived classes
     if isinstance(value, int):
         return int.__int__(value)
     if isinstance(value, float):
@@ -26,7 +26,7 @@ def plain_value(value: Any) -> Any:
 
 
 def is_value(value: Any) -> bool:
-    """Tell whether a value may be a candidate: what configurations, traces and tables can hold."""
+    """Return whether a value may be a candidate: one that configurations, traces and tables can hold."""
     if is_number(value):
         return bool(abs(plain_value(value)) <= sys.float_info.max)
     return value is None or isinstance(value, str | bool | np.bool_)

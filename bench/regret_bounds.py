@@ -12,16 +12,16 @@ from bench.errors import ConfigError
 from bench.stats import Array
 
 Gaps = Annotated[list[NonNegativeFloat], Field(min_length=1)]
-"""By how much the expected reward of each arm is below that of the best; 0 for the best."""
+"""Difference of expected rewards between the best arm and each arm; 0 for the best."""
 Several = Annotated[int, Field(ge=2)]
 Share = Annotated[float, Field(gt=0, lt=1)]
 
 
 def regret_bound(formula: Mapping[str, Any], rounds: npt.ArrayLike) -> Array:
-    """Return the bound after each of ``rounds`` (the last of which is the horizon), the same shape.
+    """Return the bound after each of ``rounds``, an increasing array from at least 1 whose last entry is the horizon.
 
-    A formula has a ``name``, one of `FORMULAS`, and the numbers it needs; ``rounds`` increase from at least 1.
-    `ConfigError` if there is no such formula, or its numbers are not as expected.
+    The result has the same shape. A formula has a ``name``, one of `FORMULAS`, and its numbers. Raises ConfigError for
+    an unknown formula or wrong numbers.
     """
     numbers = {str(key): value for key, value in formula.items() if key != "name"}
     name = formula.get("name")
@@ -38,7 +38,7 @@ def regret_bound(formula: Mapping[str, Any], rounds: npt.ArrayLike) -> Array:
 def etc(t: Array, gaps: Gaps, pulls_per_arm: PositiveInt) -> Array:
     """ETC on 1-sub-Gaussian arms: m sum Delta + (n - m K) sum Delta exp(-m Delta^2 / 4). Source: habo, theorem 1.
 
-    While arms are still tried in turn, each has been tried at most ceil(n / K) times.
+    During the exploration phase each arm has been tried at most ceil(n / K) times.
     """
     delta, m = np.array(gaps), pulls_per_arm
     wrong = (delta * np.exp(-m * delta**2 / 4.0)).sum()
@@ -64,8 +64,8 @@ def ucb1(t: Array, gaps: Gaps) -> Array:
 def ucb_delta(t: Array, gaps: Gaps, delta: Share | None = None) -> Array:
     """UCB(delta) on 1-sub-Gaussian arms: sum Delta min{t, 1 + 8 ln(1 / delta) / Delta^2 + t (t + 1) delta}.
 
-    For delta = 1 / T^2, the default, and t = T this is below 3 sum Delta + sum 16 ln T / Delta; for a fixed delta it
-    is soon no evidence. Source: Lattimore and Szepesvari 2020, proof of theorem 7.1 with c = 1/2.
+    For delta = 1 / T^2, the default, and t = T the bound is below 3 sum Delta + sum 16 ln T / Delta; for a fixed delta
+    it soon becomes vacuous. Source: Lattimore and Szepesvari 2020, proof of theorem 7.1 with c = 1/2.
     """
     gap = _positive(gaps)[:, None]
     chance = 1.0 / t[-1] ** 2 if delta is None else delta
@@ -81,7 +81,7 @@ def exp3(t: Array, n_arms: Several, factor: PositiveFloat = 2.0) -> Array:
 def exp3_weight(t: Array, n_arms: Several, gamma: Share, best: NonNegativeFloat = 1.0) -> Array:
     """EXP3 in its weight form: (e - 1) gamma G + K ln K / gamma. Source: Auer et al. 2002b, theorem 3.1.
 
-    G is what the best arm earns, ``best`` a round.
+    G is the total reward of the best arm, ``best`` per round.
     """
     return np.asarray((math.e - 1.0) * gamma * best * t + n_arms * math.log(n_arms) / gamma)
 

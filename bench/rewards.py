@@ -1,4 +1,4 @@
-"""What numbers of user code may be, how they are converted, and how a message shows what they may not be."""
+"""Validation, conversion and display of numbers from user code."""
 
 import math
 import re
@@ -12,23 +12,23 @@ import numpy as np
 from bench.errors import TaskError
 
 LARGEST = 1e100
-"""A tuner learns rewards beyond it, of either sign, as this one: squares and their sums stay finite."""
+"""Tuners clip rewards to this size, so that squares and their sums stay finite."""
 
 
 def number(value: Any) -> float | None:
-    """Return a real number, converted once, as a float; None if it is none, or not finite. True and False are 1 and 0.
+    """Return a real number as a float, converted once; None for other objects and for NaN and infinities.
 
-    Any other object with a number inside, such as an array, is none.
+    True and False are 1 and 0. An object that contains a number, such as an array, gives None.
     """
     try:
         converted = float(value) if isinstance(value, Real | np.bool_) else math.nan
-    except (OverflowError, TypeError):  # a whole number beyond the largest float; a span of time of NumPy
+    except (OverflowError, TypeError):  # an int beyond the largest float, or a timedelta64 of NumPy
         return None
     return converted if math.isfinite(converted) else None
 
 
 def check_reward(reward: Any, round_: int, configuration: Mapping[str, Any]) -> float:
-    """Return a reward as a float; raise TaskError if it is not a finite number. A random pull has no configuration."""
+    """Return a reward as a float; TaskError if it is not a finite number. A random pull has no configuration."""
     converted = number(reward)
     if converted is None:
         raise TaskError(
@@ -38,10 +38,10 @@ def check_reward(reward: Any, round_: int, configuration: Mapping[str, Any]) -> 
 
 
 def plain(value: Any) -> float | str | None:
-    """Return a value as a trace keeps it: real numbers as float, strings and None as they are.
+    """Return a value in the form that a trace keeps: real numbers as float, strings and None unchanged.
 
-    Raises OverflowError for a whole number beyond the largest float, TypeError for anything else, such as an array or
-    the missing value of pandas.
+    Raises OverflowError for a whole number beyond the largest float, TypeError for other types, such as an array or the
+    missing value of pandas.
     """
     if isinstance(value, Real | np.bool_):
         return float(value)
@@ -51,7 +51,7 @@ def plain(value: Any) -> float | str | None:
 
 
 def finite(data: Any) -> Any:
-    """Return plain data as JSON has it: None in place of NaN and infinities."""
+    """Return plain data with None in place of NaN and infinities, which JSON cannot hold."""
     if isinstance(data, Mapping):
         return {key: finite(value) for key, value in data.items()}
     if isinstance(data, list | tuple):
@@ -60,12 +60,12 @@ def finite(data: Any) -> Any:
 
 
 def played(configuration: Mapping[str, Any]) -> str:
-    """Return in words what was played; a random pull has no configuration."""
+    """Return the configuration as text; "a random pull" without one."""
     return f"the configuration {dict(configuration)}" if configuration else "a random pull"
 
 
 def short(value: Any) -> str:
-    """Return a value in one line of at most 60 characters, also if its class fails to say it."""
+    """Return a value as one line of at most 60 characters, also if its ``__repr__`` fails."""
     try:
         text = str(value) if isinstance(value, Real) else reprlib.repr(value)
     except Exception:

@@ -10,10 +10,10 @@ from bench.errors import ConfigError
 
 @dataclass(frozen=True)
 class Seeds:
-    """Random streams identified by base seed, repetition, from 0, and the path of the component, outermost first.
+    """Random streams identified by base seed, repetition (from 0) and the path of the component, outermost first.
 
-    Components with different paths never share a stream, and a stream depends only on these three: repetition 7 has the
-    same contexts for every tuner and algorithm, so comparisons are paired.
+    Components with different paths never share a stream, and a stream depends only on these three. Repetition 7
+    therefore has the same contexts for every tuner and algorithm, and comparisons are paired.
     """
 
     base_seed: int = 0

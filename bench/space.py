@@ -18,13 +18,13 @@ from bench.rewards import short
 Configuration = dict[str, Any]
 
 _NAMED = 10
-"""Candidates that a message lists."""
+"""Number of candidates that a message lists."""
 
 _DRAWS = 10_000
-"""Until a configuration is found that is not left out."""
+"""Attempts to draw a configuration that is not excluded."""
 
 _UNSET: Any = object()
-"""No default was given; None may be one."""
+"""Marks a missing default, because None is a valid one."""
 
 
 def _listed(value: Any, about: ValidationInfo) -> list[Any]:
@@ -41,15 +41,15 @@ def _listed(value: Any, about: ValidationInfo) -> list[Any]:
 
 @component
 class HyperParameter:
-    """One hyper-parameter: what a discrete tuner may choose, and the interval that a continuous one searches.
+    """One hyper-parameter: the candidates of a discrete tuner and the interval of a continuous tuner.
 
-    Raises ConfigError if neither candidates nor an interval are given, or the interval is empty or not finite.
+    Raises ConfigError if both candidates and interval are missing, or the interval is empty or not finite.
 
     Parameters
     ----------
     candidates
-        Values for discrete tuners: numbers, strings or None, in a list or anything else that has an order, such as an
-        array. They are kept as Python's own.
+        Values for discrete tuners: numbers, strings or None, in a list or another ordered collection, such as an array.
+        They are converted to Python's own types.
     low, high
         The interval for continuous tuners, both ends included.
     log
@@ -59,10 +59,11 @@ class HyperParameter:
     power
         Exponent of the scale on which the interval is searched: a share u of it is low + (high - low) u^power.
     when
-        ``(name, value)``: it counts only where the earlier ``name`` has ``value``; a tuner's ``heeds`` says whether it
-        knows this.
+        ``(name, value)``: the hyper-parameter has an effect only if the earlier ``name`` has ``value``. A tuner's
+        ``heeds`` says whether it uses this.
     default
-        Value when it is not tuned and theory has none; if not given, the first candidate or the middle of the interval.
+        Value of a hyper-parameter that is neither tuned nor set by theory; by default the first candidate or the middle
+        of the interval.
     """
 
     name: str
@@ -113,7 +114,7 @@ class HyperParameter:
         return self.low is not None
 
     def from_unit(self, u: float) -> float | int:
-        """Map ``u`` in [0, 1] onto the interval; whole numbers get equal shares of it (of its logarithm).
+        """Map ``u`` in [0, 1] onto the interval; whole numbers get equal shares of it, or of its logarithm.
 
         Raises ConfigError without an interval.
         """
@@ -125,18 +126,18 @@ class HyperParameter:
         if self.integer:
             return int(min(max(round(value), self.low), self.high))
         if u >= 1.0:
-            return float(self.high)  # where rounding could lead past it, or not quite to it
+            return float(self.high)  # rounding could pass the end or stop short of it
         return float(min(value, self.high))
 
     @property
     def numeric(self) -> bool:
-        """Whether its values are numbers, all or some."""
+        """Whether at least some of its values are numbers."""
         return self.continuous or any(is_number(value) for value in self.candidates)
 
     def allows(self, value: Any, leaves_space: bool = False) -> bool:
-        """Tell whether it may have ``value``: in the interval, among the candidates, or the default.
+        """Return whether a value is allowed: in the interval, among the candidates, or the default.
 
-        With ``leaves_space``, one that has numbers may have any finite number.
+        With ``leaves_space``, any finite number is allowed if the hyper-parameter has numeric values.
         """
         value = plain_value(value)
         if is_number(value) and self.numeric:
@@ -149,7 +150,7 @@ class HyperParameter:
 
     @property
     def expected(self) -> str:
-        """The values that it may have, in words."""
+        """The allowed values as text."""
         words = []
         if self.continuous:
             words.append(f"a {'whole ' * self.integer}number from {self.low:g} to {self.high:g}")
@@ -160,7 +161,7 @@ class HyperParameter:
         return " or ".join(words)
 
     def sample(self, rng: np.random.Generator) -> Any:
-        """Draw uniformly from the interval if there is one, else from the candidates."""
+        """Draw uniformly from the interval; without one, from the candidates."""
         if self.continuous:
             return self.from_unit(rng.random())
         return self.candidates[int(rng.integers(len(self.candidates)))]
@@ -168,7 +169,7 @@ class HyperParameter:
 
 @dataclass(frozen=True)
 class Space:
-    """A product of hyper-parameters, in a fixed order. Raises ConfigError if it is empty or a name occurs twice."""
+    """A product of hyper-parameters in a fixed order. Raises ConfigError if it is empty or a name occurs twice."""
 
     parameters: tuple[HyperParameter, ...]
     excluded: tuple[tuple[tuple[str, Any], ...], ...] = ()
@@ -183,7 +184,7 @@ class Space:
 
     @classmethod
     def of(cls, **parameters: Mapping[str, Any] | Sequence[Any]) -> "Space":
-        """Build a space in a line: ``Space.of(alpha=[0.1, 1.0], ridge={"low": 0.1, "high": 2.0})``."""
+        """Build a space from keywords: ``Space.of(alpha=[0.1, 1.0], ridge={"low": 0.1, "high": 2.0})``."""
         return cls(
             tuple(
                 HyperParameter(name, **value) if isinstance(value, Mapping) else HyperParameter(name, value)  # type: ignore[arg-type]
@@ -200,9 +201,10 @@ class Space:
         return {parameter.name: parameter.default for parameter in self.parameters}
 
     def without(self, **values: Any) -> "Space":
-        """Return the space that leaves out all configurations with these values; other values may stay as they are.
+        """Return the space without the configurations that have all of these values together.
 
-        ``space.without(ranking="boosted", rate=10.0)``. Raises ConfigError if a name is unknown, or nothing is left.
+        ``space.without(ranking="boosted", rate=10.0)``; each value may still occur with other values. Raises
+        ConfigError if a name is unknown or no configuration remains.
         """
         self.restrict(values)
         other = Space(self.parameters, (*self.excluded, tuple((name, plain_value(x)) for name, x in values.items())))
@@ -211,11 +213,11 @@ class Space:
         return other
 
     def leaves_out(self, configuration: Configuration) -> bool:
-        """Tell whether it is one of those that `without` has left out."""
+        """Return whether `without` has excluded a configuration."""
         return any(all(configuration[name] == value for name, value in values) for values in self.excluded)
 
     def settled(self, configuration: Configuration) -> Configuration:
-        """Return the configuration with each hyper-parameter that does not count there (``when``) at its default."""
+        """Return the configuration with hyper-parameters that have no effect there (see ``when``) at their defaults."""
         settled: Configuration = {}
         for parameter in self.parameters:
             name, other = parameter.name, parameter.when
@@ -224,7 +226,8 @@ class Space:
         return settled
 
     def distinct(self, configurations: Iterable[Configuration]) -> list[int]:
-        """Return the places of those that are not left out, the first of each kind that differs only in what counts."""
+        """Return the indices of configurations that are allowed and differ in effect: the first of each group of
+        equivalents."""
         first: dict[tuple[Any, ...], int] = {}
         for place, configuration in enumerate(configurations):
             if not self.leaves_out(configuration):
@@ -234,7 +237,7 @@ class Space:
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether every combination counts: none is left out, and no hyper-parameter depends on another."""
+        """Whether every combination is allowed and differs in effect from the others."""
         return not self.excluded and all(
             parameter.when is None or parameter.when[0] not in self.names for parameter in self.parameters
         )
@@ -247,7 +250,7 @@ class Space:
         return self.parameters[self.names.index(name)]
 
     def restrict(self, names: Iterable[str]) -> "Space":
-        """Return the space of these hyper-parameters, in the order given. Raises ConfigError if a name is unknown."""
+        """Return the space of these hyper-parameters in the given order. Raises ConfigError if a name is unknown."""
         by_name = dict(zip(self.names, self.parameters, strict=True))
         names = list(names)
         for name in names:
@@ -259,9 +262,8 @@ class Space:
     def product(self) -> list[Configuration]:
         """Return every combination of the candidates, the last hyper-parameter changing fastest.
 
-        Those left out are not among them; of those that differ only in what does not count, there is one.
-
-        Raises ConfigError if a hyper-parameter has no candidates.
+        Excluded combinations are omitted, and of combinations that differ only in values without effect only the first
+        is kept. Raises ConfigError if a hyper-parameter has no candidates.
         """
         for parameter in self.parameters:
             if not parameter.candidates:

@@ -1,7 +1,7 @@
-"""Means, intervals and paired comparisons over repetitions: arithmetic only, no tables and no plotting.
+"""Means, intervals and paired comparisons over repetitions.
 
-Intervals of means are Student's: on results of this suite they contain the truth as often as they say, see
-docs/verdicts.md. All functions raise BenchError if a value is NaN or infinite.
+Intervals of means are Student's; docs/verdicts.md reports their measured coverage on results of this suite. All
+functions raise BenchError if a value is NaN or infinite.
 """
 
 import math
@@ -15,21 +15,21 @@ from bench.critical import fixed
 from bench.errors import BenchError
 
 MIN_REPETITIONS = 5
-"""Fewer have no interval that covers what it says."""
+"""With fewer, the interval does not reach its nominal coverage."""
 
 LEVEL = 0.95
 N_RESAMPLES = 10_000
 SEED = 0
 MEAN_INTERVAL = "95 % interval of the mean (Student's t)"
-"""What the intervals of `mean_interval` and `mean_band` are called in legends and notes."""
+"""Name of the intervals of `mean_interval` and `mean_band` in legends and notes."""
 
 Array = npt.NDArray[np.float64]
-# Numbers held at once while resampling: bounds the memory, not the result.
+# Numbers in memory at once while resampling; the result does not depend on it.
 _BLOCK = 4_000_000
 
 
 class Interval(NamedTuple):
-    """An estimate with its interval; `low` and `high` are NaN where the interval is not defined."""
+    """An estimate with its interval; `low` and `high` are NaN where the interval is undefined."""
 
     estimate: float
     low: float
@@ -38,7 +38,7 @@ class Interval(NamedTuple):
 
 
 def mean(values: npt.ArrayLike) -> float:
-    """Return the mean of ``values``, shape (n,), as `mean_interval` does, without its interval; NaN for n = 0."""
+    """Return the mean of ``values``, shape (n,), computed as in `mean_interval`; NaN for n = 0."""
     column = _finite(values)
     return float(_centred(column[:, None])[0][0]) if len(column) else float("nan")
 
@@ -53,9 +53,9 @@ def mean_interval(values: npt.ArrayLike) -> Interval:
 
 
 def mean_band(values: npt.ArrayLike) -> tuple[Array, Array, Array]:
-    """Return mean, low and high of every column of ``values``, shape (n, rounds): the pointwise interval of n curves.
+    """Return mean, low and high of every column of ``values``, shape (n, rounds): pointwise intervals of n curves.
 
-    All have shape (rounds,); mean NaN for n = 0, low and high for n < 2.
+    All three have shape (rounds,); mean is NaN for n = 0, low and high for n < 2.
     """
     curves = _finite(values)
     if curves.ndim != 2:
@@ -72,9 +72,9 @@ def mean_band(values: npt.ArrayLike) -> tuple[Array, Array, Array]:
 
 
 def _centred(curves: Array) -> tuple[Array, Array]:
-    """Return the mean of every column, and the deviations from the first row, of shape (rounds, n).
+    """Return the mean of every column, and the deviations from the first row, shape (rounds, n).
 
-    Repetitions that agree give an interval of width exactly 0.
+    Deviations from a row make the interval of equal repetitions exactly 0 wide.
     """
     deviations = np.ascontiguousarray((curves - curves[0]).T)
     return curves[0] + deviations.mean(axis=1), deviations
@@ -87,7 +87,7 @@ def standard_deviation(values: npt.ArrayLike) -> float:
 
 
 def spread(values: Array, axis: int) -> Array:
-    """Return sample standard deviations along an axis, whose squares neither overflow nor vanish in any unit."""
+    """Return sample standard deviations along an axis, scaled so that squares neither overflow nor underflow."""
     largest = float(np.abs(values).max(initial=0.0))
     if largest == 0.0 or 1e-100 < largest < 1e100:
         return np.asarray(values.std(axis=axis, ddof=1))
@@ -98,11 +98,11 @@ def spread(values: Array, axis: int) -> Array:
 def resampled(
     statistic: Callable[..., Any], *arrays: npt.ArrayLike, n_resamples: int = N_RESAMPLES, seed: int = SEED
 ) -> Array:
-    """Return the values of a statistic in bootstrap resamples of the repetitions, those that are finite.
+    """Return the finite values of a statistic in bootstrap resamples of the repetitions.
 
-    ``statistic`` is called with every array resampled, of shape (m, n, ...), m resamples at a time, and returns shape
-    (m,). A resample takes the same of the n repetitions, the first axis, from all arrays, which keeps them paired. The
-    seed is fixed: equal values give equal resamples. Raises BenchError if lengths differ or there are no arrays.
+    ``statistic`` is called with every array resampled, shape (m, n, ...), m resamples at a time, and returns shape
+    (m,). A resample takes the same repetitions, along the first axis, from all arrays, which keeps them paired. The
+    seed is fixed, so the result is reproducible. Raises BenchError if there are no arrays or their lengths differ.
     """
     data = [_finite(array) for array in arrays]
     lengths = {len(array) for array in data}
@@ -122,9 +122,9 @@ def resampled(
 
 
 def holm(p_values: Sequence[float], error: float = 0.05) -> list[bool]:
-    """Return which of several tests are significant after Holm's correction (Scandinavian J. Statistics 6, 1979).
+    """Return which tests are significant after Holm's correction (Scandinavian J. Statistics 6, 1979).
 
-    The chance that any of them is so by accident is at most ``error``. NaN is for cases that were not tested.
+    The probability of any false positive is at most ``error``. NaN stands for a case without a test.
     """
     p = np.asarray(p_values, dtype=np.float64)
     tested = np.flatnonzero(np.isfinite(p))

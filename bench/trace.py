@@ -14,10 +14,10 @@ _NO_VALUES: dict[str, Any] = {}
 
 
 class Trace:
-    """The recorded rounds of a run: up to ``max_rows`` >= 2, evenly spaced, always including the first and the last.
+    """The recorded rounds of a run: up to ``max_rows`` >= 2, evenly spaced, always with the first and the last.
 
-    With ``over`` they are spread over the first ``over`` rounds, for a log that ends about there.
-    Columns named in ``sums`` are cumulative over all rounds; other values are those of the round. Memory is bounded.
+    With ``over`` they are spread over the first ``over`` rounds, for a log that ends about there. Columns in ``sums``
+    are cumulative over all rounds; other values belong to the recorded round. Memory is bounded.
     """
 
     def __init__(self, rounds: int, sums: tuple[str, ...], max_rows: int = MAX_ROWS, over: int | None = None) -> None:
@@ -29,15 +29,15 @@ class Trace:
         self.round = 0
         self._next = self._checkpoints[0] if self._checkpoints else 0
         self._last: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {})
-        """Values of the latest round that are not added up, and its configuration."""
+        """Configuration of the latest round, and its values that are not summed."""
         self._rows: list[dict[str, Any]] = []
         self.costs: dict[str, float] = {}
 
     def record(self, values: Mapping[str, Any], configuration: Mapping[str, Any]) -> None:
         """Record the values of one round and the configuration played (empty in the warm-up).
 
-        The values are copied and converted, numbers to float. Raises TaskError if the reward is not a finite number, a
-        value is too large, or one that is added up is missing or no number, or makes its sum infinite.
+        The values are copied, and numbers become float. Raises TaskError if the reward is not a finite number, a value
+        is too large, or a summed value is missing, not a number, or makes its sum infinite.
         """
         self.round += 1
         if type(values) is not dict:
@@ -72,7 +72,7 @@ class Trace:
         return f"round {self.round}: found {value} for {played(configuration)}, expected {expected}"
 
     def spend(self, costs: Mapping[str, float]) -> None:
-        """Add seconds to ``costs``, by what they were spent on; they are not part of the rows.
+        """Add seconds to ``costs`` by purpose; costs are not part of the rows.
 
         Raises TaskError if one is not a finite number.
         """
@@ -85,13 +85,13 @@ class Trace:
             self.costs[name] = self.costs.get(name, 0.0) + converted
 
     def finish(self) -> None:
-        """Close a run, even one that ended before its horizon: keep its last round."""
+        """Close a run and keep its last round, also if it ended before its horizon."""
         if self.round and (not self._rows or self._rows[-1]["round"] != self.round):
             self._keep(*self._last)
 
     def _keep(self, values: Mapping[str, Any], configuration: Mapping[str, Any]) -> None:
         row = {"round": self.round, **configuration, **values, **self._sums}
-        if len(row) < 1 + len(configuration) + len(values):  # what is added up is among the values
+        if len(row) < 1 + len(configuration) + len(values):  # the values include the summed ones
             both = {"round", *configuration} & {*values} or {"round"}
             raise TaskError(
                 f"round {self.round}: found two values with the name '{min(both)}', expected different names for "
@@ -110,6 +110,6 @@ class Trace:
 def _column(values: list[Any], name: str) -> np.ndarray:
     if name == "round":
         return np.array(values, dtype=np.int64)
-    if all(value is None or isinstance(value, int | float | np.number) for value in values):  # a configuration's too
+    if all(value is None or isinstance(value, int | float | np.number) for value in values):
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
     return np.array([str(value) for value in values], dtype=object)

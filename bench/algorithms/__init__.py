@@ -1,1 +1,1 @@
-"""Bandit algorithms: what is being tuned."""
+"""Bandit algorithms, whose hyper-parameters are tuned."""

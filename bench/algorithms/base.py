@@ -8,19 +8,20 @@ from bench.space import Configuration, Space
 
 @component
 class Algorithm:
-    """What is tuned: it has named hyper-parameters.
+    """An algorithm with named hyper-parameters.
 
     Parameters
     ----------
     tune
-        Hyper-parameters that tuners search, the first if they search just one; others have theory's or default values.
+        Hyper-parameters that tuners search; a tuner of one hyper-parameter takes the first. The others have their
+        theoretical or default values.
     space
         Candidates, interval and default of hyper-parameters, overriding those of the class.
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {}
     trains_first: ClassVar[bool] = False
-    """Whether a run begins with training that takes 15 to 30 minutes, unless what it makes is cached."""
+    """Whether a run begins with training of 15 to 30 minutes, unless its result is cached."""
 
     tune: list[str] = field(default_factory=list)
     space: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -42,7 +43,7 @@ class Algorithm:
         return space.restrict(self.tune or space.names[:1])
 
     def complete(self, configuration: Configuration) -> Configuration:
-        """Return a value for every hyper-parameter: the default of those that ``configuration`` does not set."""
+        """Return a value for every hyper-parameter: ``configuration`` completed with defaults."""
         return self.hyper_parameters.defaults | configuration
 
 

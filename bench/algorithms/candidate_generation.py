@@ -21,10 +21,10 @@ class CandidateGeneration(Algorithm):
     """Vector-based candidate generation: ads whose cosine with the user is at least ``threshold`` are candidates.
 
     The vectors come from DSSM, which is trained once. The cosines of all pairs of a log and the loss of every step are
-    cached, in the folder ``dssm``, under a hash of the log, the settings and the code.
-    Source: online_hpo, sections 6 and 7.1, with its 10,000 epochs read as steps. Assumed: the width of the embeddings,
-    Adam's usual learning rate, and a smoothing of 1, since the paper gives no factor. With 5 the cosines of clicked and
-    unclicked ads of the generated log are further apart, and F-scores depend more on the threshold.
+    cached, in the folder ``dssm``, under a hash of the log, the settings and the code. Source: online_hpo, sections 6
+    and 7.1, with its 10,000 epochs read as steps. Assumed: the width of the embeddings, Adam's usual learning rate, and
+    a smoothing of 1, because the paper states no factor. With 5, the cosines of clicked and unclicked ads of the
+    generated log are further apart, and F-scores depend more on the threshold.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class CandidateGeneration(Algorithm):
     batch_size
         Number of clicked pairs in a batch.
     learning_rate
-        Of Adam.
+        Learning rate of Adam.
     smoothing
         Factor of the cosines in the softmax of the loss.
     model_seed
@@ -73,7 +73,7 @@ class CandidateGeneration(Algorithm):
 
 
 _MINUTES = 15, 30
-"""What 10,000 steps take, on one processor; others take in proportion."""
+"""Minutes of 10,000 steps on one processor; other numbers of steps take proportionally long."""
 
 _cache: Cache[np.ndarray] = Cache("dssm", "", bench.algorithms.dssm, bench.seeding)
 

@@ -12,13 +12,14 @@ from bench.space import Configuration
 
 
 def rate(*candidates: float) -> dict[str, Any]:
-    """Return the space of an exploration rate, a step size or the like: these candidates, and cdt's interval."""
+    """Return the space of an exploration rate or step size: the usual candidates, and cdt's interval."""
     return {"candidates": candidates, "low": 0.1, "high": 5.0, "log": False, "default": 1.0}
 
 
 @dataclass(frozen=True)
 class BanditInfo:
-    """What an algorithm may know of its environment: see `ContextualEnvironment`; ``rounds`` is the horizon T."""
+    """Facts about its environment that an algorithm may know: see `ContextualEnvironment`; ``rounds`` is the horizon
+    T."""
 
     dim: int
     n_arms: int
@@ -30,40 +31,40 @@ class BanditInfo:
 
 @component
 class ContextualAlgorithm(Algorithm, ABC):
-    """A contextual bandit algorithm; hyper-parameters that are not tuned stand at their theoretical value, if any."""
+    """A contextual bandit algorithm; hyper-parameters that are not tuned have their theoretical value, if any."""
 
     links: ClassVar[tuple[str, ...]] = ("linear", "logistic")
 
     per_arm: ClassVar[bool] = False
-    """Whether it keeps coefficients for each arm where all arms share one context, with no features of their own."""
+    """Whether it keeps coefficients per arm if all arms share one context, without features of their own."""
 
     @property
     def random_rounds(self) -> int:
-        """The number of random pulls before its first decision."""
+        """Number of random pulls before its first decision."""
         return 0
 
     @property
     def rounds_per_decision(self) -> int:
-        """The number of rounds for which it keeps one configuration."""
+        """Number of rounds for which it keeps one configuration."""
         return 1
 
     def theory(self, round_: int, configuration: Configuration | None = None) -> Configuration:
-        """Return the theoretical values for round ``round_`` (from 1), which may depend on what a tuner has set."""
+        """Return the theoretical values for round ``round_`` (from 1), which may depend on the tuned values."""
         return {}
 
     @property
     def estimate(self) -> np.ndarray | None:
-        """Its estimate of theta as of the latest decision; None when it has none.
+        """Its estimate of theta at the latest decision; None without one.
 
         Shape (dim,), or (arms, dim) with coefficients for each arm.
         """
         return None
 
     def expect(self, contexts: np.ndarray, arm: int) -> dict[str, float]:
-        """Return what its estimate, if any, expects of a round in which ``arm`` is pulled; called before `update`.
+        """Return its estimates for a round in which ``arm`` is pulled, if it has any; called before `update`.
 
-        ``model_mean`` is the expected reward of the arm: x'theta, through the logistic function where all that the
-        algorithm takes are logistic rewards; ``model_regret`` is by how much the largest of all arms exceeds it.
+        ``model_mean`` is the expected reward of the arm: x'theta, through the logistic function if the algorithm
+        accepts only logistic rewards; ``model_regret`` is the largest over all arms less that.
         """
         theta = self.estimate
         if theta is None:

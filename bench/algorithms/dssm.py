@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 WIDTHS = (500, 300, 300, 128)
 """Neurons of the layers of each tower."""
 NEGATIVES = 4
-"""Unclicked ads beside each clicked one."""
+"""Number of unclicked ads for each clicked one."""
 
 _CHUNK = 1 << 15
 
@@ -23,16 +23,16 @@ _CHUNK = 1 << 15
 class Dssm:
     """A tower for users and one for ads, whose outputs have a high cosine if the user clicks on the ad.
 
-    Trained on clicked pairs of user and ad, drawn uniformly, each beside four ads drawn uniformly, with replacement,
-    from those that the same user saw and did not click. The loss is ``-log(m(u, a+) / (m(u, a+) + sum_i m(u, a-_i)))``
+    Trained on clicked pairs of user and ad, drawn uniformly, each with four ads drawn uniformly, with replacement, from
+    the ads that the same user saw and did not click. The loss is ``-log(m(u, a+) / (m(u, a+) + sum_i m(u, a-_i)))``
     with ``m = exp(smoothing * cosine)``, as in Huang et al. 2013, which the paper follows. The paper prints the cosine
-    itself in place of m, whose logarithm is undefined where it is negative. With ``m = (1 + cosine) / 2`` the loss is
-    invariant to scaling all m: the cosines then drift towards -1, where no threshold in [0, 1] lets an ad pass.
+    itself in place of m, whose logarithm is undefined for negative cosines. With ``m = (1 + cosine) / 2`` the loss is
+    invariant to scaling all m: the cosines then drift towards -1, where no ad passes a threshold in [0, 1].
 
     All arithmetic uses one thread: the same ``seeds`` give the same numbers in any process on the same machine. Raises
-    DataError if no user of the log has both a clicked and an unclicked ad.
-    Source: online_hpo, section 7.1. Assumed: the width of the embeddings; weights are drawn uniformly within sqrt(6 /
-    (inputs + outputs)), as in Huang et al. 2013, embeddings from N(0, 0.1^2).
+    DataError if no user of the log has both a clicked and an unclicked ad. Source: online_hpo, section 7.1. Assumed:
+    the width of the embeddings; weights are drawn uniformly within sqrt(6 / (inputs + outputs)), as in Huang et al.
+    2013, embeddings from N(0, 0.1^2).
     """
 
     def __init__(self, log: AdLog, embedding_dim: int, seeds: Seeds) -> None:
@@ -60,7 +60,7 @@ class Dssm:
     def fit(self, steps: int, batch_size: int, learning_rate: float, smoothing: float) -> np.ndarray:
         """Take ``steps`` steps of Adam on random batches; return the loss of each, float32, shape (steps,).
 
-        After each tenth of them the loss is printed on the standard error stream.
+        The loss is printed to the standard error stream ten times.
         """
         import torch
 
@@ -120,8 +120,8 @@ class Dssm:
 class Tower:
     """Embeddings of categorical features, then fully connected layers with tanh, then scaling to norm 1.
 
-    ``features`` are rows of categories, shape (n, features): each value that occurs in a column has an embedding; all
-    others share one of zeros.
+    ``features`` are rows of categories, shape (n, features): each value of a column has an embedding; unknown values
+    share one of zeros.
     """
 
     def __init__(self, features: np.ndarray, embedding_dim: int, rng: np.random.Generator) -> None:
@@ -141,7 +141,7 @@ class Tower:
         self.parameters: list[Tensor] = [torch.from_numpy(array.astype(np.float32)) for array in weights]
 
     def encode(self, features: np.ndarray) -> np.ndarray:
-        """Return the row of each category in the table of embeddings, int64, same shape as ``features``."""
+        """Return the row of each category in the table of embeddings, int64, with the shape of ``features``."""
         codes = np.empty(features.shape, dtype=np.int64)
         for j, values in enumerate(self._values):
             place = np.minimum(np.searchsorted(values, features[:, j]), len(values) - 1)
@@ -162,7 +162,7 @@ class Tower:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Let torch use one thread, which fixes the order of sums, and no denormals: Adam's moments decay to these."""
+    """Let torch use one thread, which fixes the order of sums, and no denormals, to which Adam's moments decay."""
     import torch
 
     before = torch.get_num_threads()

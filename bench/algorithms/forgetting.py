@@ -17,7 +17,7 @@ from bench.space import Configuration
 
 @component
 class ForgettingLinUCB(LinUCB):
-    """LinUCB that solves its sums again in every round.
+    """LinUCB that recomputes its estimate from its sums in every round.
 
     Parameters
     ----------
@@ -36,11 +36,11 @@ class ForgettingLinUCB(LinUCB):
 
 @component
 class DLinUCB(ForgettingLinUCB):
-    """LinUCB that discounts the past: a reward counts ``discount``^n after n further rounds.
+    """LinUCB that discounts the past: a reward has weight ``discount``^n after n further rounds.
 
     With V = ridge I + sum discount^n x x' and W the same with discount^(2n), theta_hat = V^-1 sum discount^n x y; pull
-    argmax x'theta_hat + exploration_rate |x|_{V^-1 W V^-1}. The theoretical discount is 1 - (B / (d T))^(2/3).
-    Source: Russac, Vernade and Cappe 2019, algorithm 1. Their code (YRussac/WeightedLinearBandits, D_LinUCB_class.py at
+    argmax x'theta_hat + exploration_rate |x|_{V^-1 W V^-1}. The theoretical discount is 1 - (B / (d T))^(2/3). Source:
+    Russac, Vernade and Cappe 2019, algorithm 1. Their code (YRussac/WeightedLinearBandits, D_LinUCB_class.py at
     9cc1edf, 2019-11-14) takes V in place of the last W when it updates W.
     """
 
@@ -82,11 +82,11 @@ class DLinUCB(ForgettingLinUCB):
 
 @component
 class SWLinUCB(ForgettingLinUCB):
-    """LinUCB on the last ``window`` rewards alone: pull argmax x'theta_hat + exploration_rate |x|_{V^-1}.
+    """LinUCB on the last ``window`` rewards: pull argmax x'theta_hat + exploration_rate |x|_{V^-1}.
 
-    V and theta_hat are those of ridge regression on these rewards. A window that grows from one round to the next takes
-    older rewards in again. The theoretical window is (d T / B)^(2/3).
-    Source: Cheung, Simchi-Levi and Zhu 2019, algorithm 1.
+    V and theta_hat are those of ridge regression on these rewards. A window that grows from one round to the next
+    includes older rewards again. The theoretical window is (d T / B)^(2/3). Source: Cheung, Simchi-Levi and Zhu 2019,
+    algorithm 1.
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {
@@ -123,13 +123,13 @@ class SWLinUCB(ForgettingLinUCB):
         self._add(self._count, self._count + 1, 1.0)
         self._count += 1
         self._slide()
-        if self._count % REFRESH_EVERY == 0:  # so that rounding errors of sums and differences cannot accumulate
+        if self._count % REFRESH_EVERY == 0:  # so that rounding errors of sums and differences do not accumulate
             self._gram[:] = 0.0
             self._moment[:] = 0.0
             self._add(self._first, self._count, 1.0)
 
     def _slide(self) -> None:
-        """Take out what lies before the window, or take in again what lies within it now."""
+        """Remove rounds before the window from the sums, and add rounds that a longer window includes again."""
         first = max(0, self._count - self._window)
         self._add(self._first, first, -1.0)
         self._add(first, self._first, 1.0)

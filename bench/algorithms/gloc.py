@@ -31,25 +31,25 @@ class GLOC(ContextualAlgorithm):
     x'theta_hat + exploration_rate |x|_{V^-1}. The projection is exact (one-dimensional dual). The ridge of the Newton
     step, epsilon, and that of least squares, lambda, are equal (1 in cdt's experiments) and share V.
 
-    Theory. kappa = mu'(S L), the least slope of the logistic function that can occur. exploration_rate = sqrt(beta)
-    with beta = lambda S^2 + 1 + 4 B / kappa + 8 (R / kappa)^2 ln(2/delta sqrt(1 + 2 B / kappa + 4 (R / kappa)^4 /
-    delta^2)), where B = 1 / (2 kappa) sum_s (mu(x_s'theta_s) - y_s)^2 |x_s|^2_{V_s^-1} + 2 kappa S^2 lambda bounds the
-    learner's regret over the rounds so far; S = theta_norm, R the noise constant. Assumed: cdt's text does not say
-    which values it uses; these are Jun et al.'s with the constants of the logistic function, and the residual sum of
-    squares that their beta subtracts is omitted, so the set is slightly too large. Rewards of a warm-up, before the
-    first decision, are learnt with the theoretical kappa.
-    Source: Jun, Bhargava, Nowak and Willett 2017, algorithms 1 and 2, theorems 1 and 3; cdt, section 5.
+    Theory. kappa = mu'(S L), the least possible slope of the logistic function. exploration_rate = sqrt(beta) with beta
+    = lambda S^2 + 1 + 4 B / kappa + 8 (R / kappa)^2 ln(2/delta sqrt(1 + 2 B / kappa + 4 (R / kappa)^4 / delta^2)),
+    where B = 1 / (2 kappa) sum_s (mu(x_s'theta_s) - y_s)^2 |x_s|^2_{V_s^-1} + 2 kappa S^2 lambda bounds the learner's
+    regret over the rounds so far; S = theta_norm, R the noise constant. Assumed: cdt's text does not state its values;
+    these are Jun et al.'s with the constants of the logistic function, and the residual sum of squares that their beta
+    subtracts is omitted, so the set is slightly too large. Rewards of a warm-up, before the first decision, are learnt
+    with the theoretical kappa. Source: Jun, Bhargava, Nowak and Willett 2017, algorithms 1 and 2, theorems 1 and 3;
+    cdt, section 5.
 
     Parameters
     ----------
     ridge
         Both lambda and epsilon.
     theta_norm
-        Radius S of the ball to which theta is confined.
+        Radius S of the ball that contains theta.
     delta
         Probability with which the theoretical confidence set may fail.
     feature_norm
-        Bound L of the features' norms that theory uses: 1 (``one``), or the largest that occurs (``largest``).
+        Bound L of the features' norms in the theory: 1 (``one``), or the largest in the environment (``largest``).
     prediction
         Whether z is the prediction ``before`` the Newton step, as in Jun et al., or ``after`` it, as in the code.
     theory_kappa
@@ -110,7 +110,7 @@ class GLOC(ContextualAlgorithm):
             ridge_inverse(self._gram, self._moment, self.ridge, self._inverse, self.theta_hat)
 
     def _learn(self, contexts: np.ndarray, arm: int, reward: float, radius: float, after: bool) -> None:
-        """Add one observation; ``after``: whether least squares learn the prediction after the Newton step."""
+        """Add one observation; with ``after``, least squares learn the prediction after the Newton step."""
         matrices = self._gram, self._inverse
         vectors = self._moment, self.theta, self.theta_hat
         self._newton_sum += _learn(contexts, arm, reward, self._kappa, self.ridge, radius, after, *matrices, *vectors)
@@ -123,14 +123,13 @@ _FLAT = 1e-4
 
 @component
 class GLOCCode(GLOC):
-    """GLOC whose learner is projected by gradient descent in place of exactly.
+    """GLOC whose learner is projected by gradient descent instead of exactly.
 
-    Where theta' lies outside the ball, theta starts at 0 and takes up to 1,000 steps against 2 V (theta - theta'), cut
-    to the ball after each, of length 1/2 at first and half of that after each 100 steps; it ends early where the
-    gradient is shorter than 1e-4. The last steps have length 2^-10, so that the descent does not converge where V has
-    an eigenvalue above 1,024: theta then ends near the ball's boundary in the direction of that eigenvector, wherever
-    theta' is.
-    Source: the public code of cdt, argm in GLOC.py at commits 4711c87 (2023-01-25) and d67bc02 (2023-03-22).
+    If theta' lies outside the ball, theta starts at 0 and takes up to 1,000 steps against 2 V (theta - theta'), each
+    followed by a projection onto the ball, of length 1/2 at first and halved after each 100 steps; it ends early once
+    the gradient is shorter than 1e-4. The last steps have length 2^-10, so the descent does not converge if V has an
+    eigenvalue above 1,024: theta then ends near the ball's boundary in the direction of that eigenvector, for any
+    theta'. Source: the public code of cdt, argm in GLOC.py at commits 4711c87 (2023-01-25) and d67bc02 (2023-03-22).
     """
 
     def _learn(self, contexts: np.ndarray, arm: int, reward: float, radius: float, after: bool) -> None:
@@ -183,8 +182,8 @@ def _learn(
 def project(gram: Array, ridge: float, radius: float, theta: Array) -> None:
     """Replace ``theta`` by the nearest point of the ball of ``radius`` in the norm of A = gram + ridge I.
 
-    Outside the ball, that is (A + nu I)^-1 A theta for the nu > 0 that gives it the length of the radius. One over its
-    length is concave and increasing in nu, so that Newton's method from nu = 0 approaches the solution from one side.
+    Outside the ball, this point is (A + nu I)^-1 A theta for the nu > 0 at which its length is the radius. One over its
+    length is concave and increasing in nu, so Newton's method from nu = 0 approaches the solution from one side.
     """
     dim = theta.size
     square = dot(theta, theta)

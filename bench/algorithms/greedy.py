@@ -20,10 +20,10 @@ from bench.space import Configuration
 class EpsilonGreedy(RidgeInverse):
     """Pull argmax x'theta_hat, and with probability min(1, epsilon / t^decay) in round t an arm drawn uniformly.
 
-    Epsilon is constant with decay 0. Ties are broken at random. The theoretical values, of the order that is best for
-    independent rewards without assumptions on gaps, are decay 1/3 and epsilon (K ln(t + 1))^(1/3) with K arms; where
-    epsilon is tuned and decay is not, decay is its default, 0.
-    Source: Slivkins 2019, section 1.2 (there without contexts); as a learner from features: Bietti et al. 2021.
+    Epsilon is constant with decay 0. Ties are broken at random. The theoretical values have the best order for
+    independent rewards without assumptions on gaps: decay 1/3 and epsilon (K ln(t + 1))^(1/3) with K arms; if epsilon
+    is tuned and decay is not, decay is its default, 0. Source: Slivkins 2019, section 1.2 (there without contexts); as
+    a learner from features: Bietti et al. 2021.
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {
@@ -62,9 +62,8 @@ class SquareCB(RidgeInverse):
     """Pull an arm with probability 1 / (K + gamma (largest - its prediction)), the arm predicted best with the rest.
 
     Predictions are x'theta_hat of K arms; gamma large is greedy, 0 is uniform. The theoretical gamma for rewards in [0,
-    1] and T rounds is sqrt(K T / (R + ln(2 / delta))) with R = D ln(1 + T / D), the order of the squared loss of ridge
-    regression with D coefficients in all, above that of the best ones.
-    Source: Foster and Rakhlin 2020, algorithm 1 and theorem 1.
+    1] and T rounds is sqrt(K T / (R + ln(2 / delta))) with R = D ln(1 + T / D), the order of the excess squared loss of
+    ridge regression with D coefficients in all. Source: Foster and Rakhlin 2020, algorithm 1 and theorem 1.
 
     Parameters
     ----------
@@ -116,7 +115,7 @@ def score(contexts: np.ndarray, theta: np.ndarray, scores: np.ndarray) -> None:
 
 @kernel
 def _largest(scores: Array, which: float) -> int:
-    """Return the place of the largest score; ``which``, uniform in [0, 1), says which of several."""
+    """Return the index of the largest score; ``which``, uniform in [0, 1), selects one of several."""
     count, largest = 0, -np.inf
     for k in range(scores.size):
         if scores[k] > largest:
@@ -134,7 +133,7 @@ def _largest(scores: Array, which: float) -> int:
 
 @kernel
 def _draw_by_gap(scores: Array, gamma: float, uniform: float) -> int:
-    """Draw from SquareCB's probabilities: ``uniform`` falls to an arm other than the best one, or else to that."""
+    """Draw from SquareCB's probabilities: ``uniform`` selects an arm other than the best one, or else the best."""
     n_arms = scores.size
     best = 0
     for k in range(n_arms):

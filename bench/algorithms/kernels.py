@@ -1,11 +1,11 @@
-"""Compiled arithmetic that several algorithms share; every loop adds in the order written."""
+"""Compiled arithmetic of several algorithms; every loop adds in the written order."""
 
 import numpy as np
 
 from bench.jit import Array, kernel
 
 REFRESH_EVERY = 4096
-"""Rounds after which an inverse is recomputed, so that rounding errors of its updates cannot accumulate."""
+"""Rounds after which an inverse is recomputed, so that rounding errors of its updates do not accumulate."""
 
 
 @kernel
@@ -144,7 +144,8 @@ def solve_upper_transposed(upper: Array, vector: Array) -> None:
 
 @kernel
 def add_outer(x: Array, weight: float, matrix: Array) -> None:
-    """Add weight x x' to ``matrix``: both triangles, as loops from 0 on run faster than half as many others."""
+    """Add weight x x' to ``matrix``: both triangles, because loops from 0 run faster than half as many with other
+    bounds."""
     for i in range(x.size):
         scaled = weight * x[i]
         for j in range(x.size):
@@ -153,7 +154,7 @@ def add_outer(x: Array, weight: float, matrix: Array) -> None:
 
 @kernel
 def add_to_inverse(x: Array, gram: Array, inverse: Array, gain: Array) -> float:
-    """Add x x' to ``gram`` and to what ``inverse`` is the inverse of, by Sherman and Morrison's formula.
+    """Add x x' to ``gram`` and update ``inverse``, the inverse of gram + ridge I, by Sherman and Morrison's formula.
 
     Writes inverse x / (1 + x' inverse x) of the old inverse into ``gain``; returns x' inverse x.
     """

@@ -29,21 +29,21 @@ class LaplaceTS(ContextualAlgorithm):
     so. The result depends on step_size * q_i, which grows with the data. Below 2 it converges; above, the first
     iterations diverge from w, by a factor of step_size * q_i - 1 each, and from about 9 on the later, shorter steps
     cannot compensate. The mean then jumps around far from w, where p (1 - p) is zero, so the precision stops growing
-    and arms are pulled nearly at random for the rest of the run. ``solver: exact`` avoids that.
+    and arms are pulled nearly at random for the rest of the run. ``solver: exact`` avoids this.
 
     Assumed: if the descent overflows (the squared norm of w is not finite), the posterior is unchanged; rewards of a
-    warm-up, before the first decision, are learnt with the theoretical step size.
-    Source: Chapelle and Li 2011, algorithm 3; cdt, section 5 (hyper-parameter: the step size; theory: 1).
+    warm-up, before the first decision, are learnt with the theoretical step size. Source: Chapelle and Li 2011,
+    algorithm 3; cdt, section 5 (hyper-parameter: the step size; theory: 1).
 
     Parameters
     ----------
     prior_precision
         Precision q_i of the prior, whose mean is zero.
     solver
-        ``gradient_descent``, as stated, or ``exact``: w to machine precision, whatever the step size.
+        ``gradient_descent``, as stated, or ``exact``: w to machine precision, for any step size.
     first_halving
         The iteration, from 0, before which the step is halved for the first time: 100, or 0 as in cdt's code
-        (LaplaceTS.py at commit d67bc02, 2023-03-22), where no step is as long as the step size.
+        (LaplaceTS.py at commit d67bc02, 2023-03-22), where every step is shorter than the step size.
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {"step_size": rate(0.1, 1.0, 2.0, 3.0, 4.0, 5.0)}
@@ -89,7 +89,7 @@ class LaplaceTS(ContextualAlgorithm):
 def _learn_by_descent(
     contexts: Array, arm: int, label: float, step: float, uniform: Array, mean: Array, precision: Array
 ) -> None:
-    """Add one observation as stated; ``uniform``: draws from (0, 1) for the start, shape (dim,)."""
+    """Add one observation by the stated descent; ``uniform``: draws from (0, 1) for the start, shape (dim,)."""
     dim = mean.size
     x = contexts[arm].copy()
     w = np.empty(dim)

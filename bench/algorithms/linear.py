@@ -18,7 +18,7 @@ from bench.space import Configuration
 class RidgeRegression(ContextualAlgorithm):
     """V = ridge I + sum x x', theta_hat = V^-1 sum x y.
 
-    Where all arms share one context, each arm has its own: V and theta_hat of the rounds in which it was pulled, d x d
+    If all arms share one context, each arm has its own V and theta_hat, from the rounds in which it was pulled: d x d
     matrices for each arm instead of one of arms times d features (Li et al. 2010, LinUCB with disjoint models).
     """
 
@@ -47,12 +47,12 @@ class RidgeRegression(ContextualAlgorithm):
             self._refresh()
 
     def _refresh(self) -> None:
-        """Recompute from the Gram matrix and the moments what is otherwise updated in each round."""
+        """Recompute the quantities that are updated in each round from the Gram matrix and the moments."""
 
 
 @component
 class RidgeInverse(RidgeRegression):
-    """Ridge regression that keeps V^-1 and adds a round to it by Sherman and Morrison's formula."""
+    """Ridge regression that keeps V^-1 and adds a round by Sherman and Morrison's formula."""
 
     per_arm: ClassVar[bool] = True
 
@@ -82,9 +82,9 @@ class RidgeInverse(RidgeRegression):
 class LinearAlgorithm(RidgeRegression):
     """Ridge regression and an exploration rate.
 
-    In theory the exploration rate is that of syndicated, equation 3 (Abbasi-Yadkori et al. 2011), for the ridge in play
-    and t rounds: sigma sqrt(d ln((1 + t L^2 / ridge) / delta)) + sqrt(ridge) S. With coefficients for each arm, delta
-    is divided by the number of arms, so that all confidence sets hold together.
+    The theoretical exploration rate is that of syndicated, equation 3 (Abbasi-Yadkori et al. 2011), for the current
+    ridge and t rounds: sigma sqrt(d ln((1 + t L^2 / ridge) / delta)) + sqrt(ridge) S. With coefficients for each arm,
+    delta is divided by the number of arms, so that all confidence sets hold together.
 
     Parameters
     ----------
@@ -93,11 +93,11 @@ class LinearAlgorithm(RidgeRegression):
     theta_norm
         Bound S of the norm of theta that theory assumes.
     feature_norm
-        Bound L of the features' norms that theory uses: 1 (``one``), or the largest that occurs (``largest``).
+        Bound L of the features' norms in the theory: 1 (``one``), or the largest in the environment (``largest``).
     sigma_factor
         Factor on the noise constant in the theoretical exploration rate.
     first_round
-        What the theoretical exploration rate counts the first round as: 1 as stated, 0 as in the authors' code.
+        Number of the first round in the theoretical exploration rate: 1 as stated, 0 as in the authors' code.
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {

@@ -59,7 +59,7 @@ def _solve_estimate(upper: Array, moment: Array, theta: Array) -> None:
 def _learn(
     contexts: Array, arm: int, reward: float, gram: Array, moment: Array, upper: Array, theta: Array, factorised: bool
 ) -> None:
-    """Add one observation; the factor by Givens rotations, which are backward stable over any number of rounds."""
+    """Add one observation; the factor is updated by Givens rotations, which are backward stable over many rounds."""
     dim = moment.size
     x = contexts[arm].copy()
     for i in range(dim):

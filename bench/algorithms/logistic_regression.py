@@ -11,7 +11,7 @@ HESSIAN_TOLERANCE = 1e-3
 """Largest relative error of the Hessian."""
 
 _STALE = 0.9
-"""Share of the Hessian's tolerance that stale weights may use; the last step may use half of the rest."""
+"""Share of the Hessian's tolerance for stale weights; the last step may use half of the rest."""
 
 _BLOCK = 128
 """Observations per block of the history: with 25 features, a block fits into a processor's first-level cache."""
@@ -26,7 +26,7 @@ class LogisticRegression:
     """Penalised maximum likelihood, sum of logistic losses + penalty/2 |theta|^2, refitted after every observation.
 
     After every `fit` the estimate ``theta``, shape (dim,), is within `TOLERANCE` of the exact one, and the Hessian U'U,
-    U the upper triangular ``upper``, penalty included, within `HESSIAN_TOLERANCE`: both are proven. There is no
+    U the upper triangular ``upper``, penalty included, within `HESSIAN_TOLERANCE`; both are proven below. There is no
     intercept; both arrays are updated in place.
 
     Estimate. Newton's method from the last estimate. Its first step needs no pass over the history: there, the gradient
@@ -39,8 +39,8 @@ class LogisticRegression:
     full Newton step therefore ends within (exp(r + q) - 1) sqrt(g' B^-1 g) / sqrt(penalty) of the minimum; a step is
     the last one when that is at most the tolerance.
 
-    Hessian. H = penalty I + sum_s w_s x_s x_s' with w_s = mu'(x_s'theta). Each observation's weight v_s as contained in
-    the Hessian is kept. With e the tolerance, a pass corrects those, and only those, with |v_s - w_s| > 0.9 e w_s. The
+    Hessian. H = penalty I + sum_s w_s x_s x_s' with w_s = mu'(x_s'theta). The weight v_s of each observation in the
+    stored Hessian is kept. With e the tolerance, a pass corrects exactly the weights with |v_s - w_s| > 0.9 e w_s. The
     last step, after the last pass, must be so short that L |step| <= 0.05 e, which bounds the change of ln w_s; as (1 +
     0.9 e) exp(0.05 e) <= 1 + e, |v_s - w_s| <= e w_s holds after it for all s. Then -e H <= B - H <= e H in the order
     of positive semi-definite matrices, and the relative error in the Frobenius norm is at most e too: for symmetric A
@@ -64,7 +64,7 @@ class LogisticRegression:
         return self._rows, self._labels, self._weights, self.theta, self._gradient, self._hessian
 
     def add(self, features: np.ndarray, label: float) -> None:
-        """Add one observation: ``features``, shape (dim,), and its label in [0, 1]. The estimate stays as it is."""
+        """Add an observation: ``features``, shape (dim,), and its label in [0, 1]. `fit` then updates the estimate."""
         if self.count == self._labels.size:
             self._rows, self._labels, self._weights = (
                 np.concatenate((array, np.zeros_like(array))) for array in (self._rows, self._labels, self._weights)
@@ -74,7 +74,7 @@ class LogisticRegression:
         self.count += 1
 
     def fit(self, penalty: float) -> None:
-        """Make ``theta`` and ``upper`` those of all observations and ``penalty`` > 0.
+        """Fit ``theta`` and ``upper`` to all observations with ``penalty`` > 0.
 
         Raises ConfigError if the tolerance cannot be reached: the penalty is too small, or the features are not finite.
         """
@@ -130,7 +130,7 @@ def _fit(
     gradient: Array,
     hessian: Array,
 ) -> bool:
-    """Minimise from ``theta`` on, ``gradient`` being that of the losses alone; tell whether passes sufficed."""
+    """Minimise from ``theta`` on, ``gradient`` being that of the losses only; return whether the passes sufficed."""
     dim = theta.size
     step = np.empty(dim)
     drift = -np.log1p(-_STALE * HESSIAN_TOLERANCE)
@@ -153,7 +153,7 @@ def _fit(
         for i in range(dim):
             theta[i] += damping * step[i]
         if last:
-            # at the minimum the gradient of the losses is the negative one of the penalty
+            # at the minimum the losses' gradient is minus the penalty's
             for i in range(dim):
                 gradient[i] = -penalty * theta[i]
             return True
@@ -165,9 +165,9 @@ def _fit(
 def _pass(
     count: int, rows: Array, labels: Array, weights: Array, theta: Array, gradient: Array, hessian: Array
 ) -> None:
-    """Compute the gradient of the losses at ``theta`` exactly, and correct the stale weights in the Hessian.
+    """Compute the gradient of the losses at ``theta`` exactly, and correct stale weights in the Hessian.
 
-    Loops run along the observations of a block, zero behind the last one: contiguous memory, no split sums.
+    Loops run along the observations of a block, padded with zeros: contiguous memory, no split sums.
     """
     dim = theta.size
     value, residual, weight = np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK)

@@ -37,6 +37,7 @@ class SGDTS(ContextualAlgorithm):
     The maximum-likelihood estimate is infinite if a plane through the origin separates the rewards of the random pulls,
     which is certain if there are no more pulls than features, and common up to twice as many. Assumed: a penalty/2
     |theta|^2 is added, small enough to be negligible otherwise.
+
     Source: Ding, Hsieh and Sharpnack 2021, algorithm 1; syndicated, appendix A.4; cdt, section 5.
 
     Parameters
@@ -44,9 +45,9 @@ class SGDTS(ContextualAlgorithm):
     epoch_factor
         Length of an epoch in units of max(floor(ln T), dim): 10 in syndicated, 1 in its code, 6 in cdt.
     covariance
-        Whether there are ``two`` exploration rates, as in the original, or ``one``.
+        Number of exploration rates: ``two``, as in the original, or ``one``.
     radius
-        Distance from theta_hat within which theta_tilde stays.
+        Largest distance of theta_tilde from theta_hat.
     penalty
         Ridge penalty of theta_hat.
     """
@@ -78,7 +79,7 @@ class SGDTS(ContextualAlgorithm):
         return self._tau
 
     def theory(self, round_: int, configuration: Configuration | None = None) -> Configuration:
-        """Return the values for the epoch of ``round_``; the second rate depends on the learning rate in play."""
+        """Return the values for the epoch of ``round_``; the second rate depends on the current learning rate."""
         learning_rate = positive("learning_rate", (configuration or {}).get("learning_rate", _LEARNING_RATE))
         info, tau = self._info, self._tau
         epoch = max(1, 1 + (round_ - 1 - max(self._random_pulls, tau)) // tau)

@@ -26,9 +26,9 @@ class SoftmaxPolicy(Algorithm):
     """pi(a|x) = exp(beta mu(x, a)) / sum_b exp(beta mu(x, b)), with mu learnt from logged rewards 0 and 1.
 
     mu is a logistic regression with an elastic net or a random forest, on the context joined with the action's
-    features. A logistic regression on these alone orders the actions in the same way in every context. Models are
-    remembered for the run: beta does not enter the training, and the random state is the same each time.
-    Source: opl_hpo, equation 6 and table 2.
+    features. Without ``products``, a logistic regression orders the actions in the same way in every context. Models
+    are kept for the run: beta does not enter the training, and the random state is fixed. Source: opl_hpo, equation 6
+    and table 2.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class SoftmaxPolicy(Algorithm):
     max_iter
         Maximum number of passes over the data for the logistic regression (saga), converged or not.
     products
-        Whether the logistic regression sees the products of the context's features with the action's as well.
+        Whether the logistic regression also has the products of the context's features with the action's.
     """
 
     requires: ClassVar[tuple[str, ...]] = ("scikit-learn",)
@@ -78,7 +78,7 @@ class SoftmaxPolicy(Algorithm):
     products: bool = False
 
     def start(self, train: LoggedData, action_features: np.ndarray, seeds: Seeds) -> None:
-        """Forget everything and take the data to train on; ``action_features``: shape (n_actions, d_a).
+        """Forget everything and take the training data; ``action_features``: shape (n_actions, d_a).
 
         Raises TaskError if a reward is neither 0 nor 1.
         """

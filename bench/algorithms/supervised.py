@@ -21,7 +21,7 @@ class SupervisedAlgorithm(Algorithm):
     ) -> np.ndarray:
         """Train on ``features``, shape (rows, features), and predict for ``queries``; return shape (queries,).
 
-        ``classes``: whether the targets are classes rather than numbers.
+        ``classes``: whether the targets are classes instead of numbers.
         """
 
 

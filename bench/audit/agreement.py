@@ -1,4 +1,4 @@
-"""How well printed numbers agree with ours, and how well false ones would: pure functions on arrays."""
+"""How well our numbers, and deliberately false numbers, agree with printed ones: pure functions on arrays."""
 
 import math
 from functools import lru_cache
@@ -13,13 +13,14 @@ from bench.stats import LEVEL, Array, Interval
 PanelNames = npt.NDArray[np.generic]
 
 FACTORS = (0.8, 0.9, 1.1, 1.25)
-"""By which the printed numbers are multiplied to make false ones."""
+"""Factors by which the printed numbers are multiplied to make false ones."""
 DRAWS, SEED = 200, 2026
 _UNKNOWN = math.nan, math.nan
 
 
 class Intervals(NamedTuple):
-    """An interval of the true value, and one of the same estimate from a further set of repetitions."""
+    """A confidence interval of the true value, and a prediction interval of the same estimate from further
+    repetitions."""
 
     low: float
     high: float
@@ -28,7 +29,7 @@ class Intervals(NamedTuple):
 
 
 class Placebo(NamedTuple):
-    """How many printed numbers lie within our intervals, and how many false ones: swapped (draws,), scaled (4,)."""
+    """Counts of numbers within our intervals: the printed numbers, and false ones, swapped (draws,) and scaled (4,)."""
 
     within: int
     swapped: npt.NDArray[np.int64]
@@ -36,12 +37,12 @@ class Placebo(NamedTuple):
 
     @property
     def reaches(self) -> bool:
-        """Whether the count lies above 95 % of the swaps and above every scaled one."""
+        """Whether the count exceeds 95 % of the swaps and every scaled count."""
         return bool(np.mean(self.swapped < self.within) > LEVEL and (self.scaled < self.within).all())
 
 
 class Order(NamedTuple):
-    """Of the pairs that our runs decide, how many stand in the printed order; the share with its interval."""
+    """The share of decided pairs that are in the printed order, with its interval."""
 
     agree: int
     decided: int
@@ -51,7 +52,8 @@ class Order(NamedTuple):
 def of_mean(mean: float, std: float, n: int, further: int) -> Intervals:
     """Return the intervals of a mean of normal values: mean +- t std sqrt(1/n), and +- t std sqrt(1/n + 1/further).
 
-    ``std`` has the divisor n - 1; the mean of ``further`` repetitions falls into the second interval with 95 %.
+    ``std`` has the divisor n - 1. The mean of ``further`` repetitions falls into the second interval with probability
+    95 %.
     """
     if n < 2 or not math.isfinite(std):
         return Intervals(*_UNKNOWN, *_UNKNOWN)
@@ -61,7 +63,8 @@ def of_mean(mean: float, std: float, n: int, further: int) -> Intervals:
 
 
 def of_std(std: float, n: int, further: int) -> Intervals:
-    """Return the intervals of a standard deviation of normal values: by chi-square, and by F for a further set."""
+    """Return the intervals of a standard deviation of normal values: by chi-square, and by F for further
+    repetitions."""
     if n < 2 or not math.isfinite(std):
         return Intervals(*_UNKNOWN, *_UNKNOWN)
     tails = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
@@ -76,11 +79,11 @@ def rounding(value: float) -> float:
 
 
 def placebo(published: Array, half_units: Array, low: Array, high: Array, panels: PanelNames) -> Placebo:
-    """Return how many printed numbers our intervals contain, and how many false ones.
+    """Count the printed numbers, and false ones, that our intervals contain.
 
-    The printed numbers, half a unit of the last digit of each, and their panels have the shape (numbers,); numbers of
-    one panel are swapped, all orders being equally likely. The ends of prediction intervals have the shape (numbers,
-    readings), NaN where there is none; a number counts if any contains it.
+    The printed numbers, half a unit of each last digit, and the panels have shape (numbers,). Numbers of one panel are
+    swapped, all orders being equally likely. The ends of the prediction intervals have shape (numbers, readings), NaN
+    if missing; a number counts if any interval contains it.
     """
 
     def count(values: Array, units: Array) -> int:
@@ -94,7 +97,7 @@ def placebo(published: Array, half_units: Array, low: Array, high: Array, panels
 
 @lru_cache(maxsize=64)
 def _orders(panels: tuple[str, ...]) -> list[npt.NDArray[np.int64]]:
-    """Return the `DRAWS` orders in which numbers of these panels are swapped, always the same, for every reading."""
+    """Return the `DRAWS` permutations of numbers within their panels, the same for every reading."""
     rng, names = np.random.default_rng(SEED), np.array(panels)
     members = [np.flatnonzero(names == panel) for panel in np.unique(names)]
     orders = []
@@ -107,11 +110,12 @@ def _orders(panels: tuple[str, ...]) -> list[npt.NDArray[np.int64]]:
 
 
 def level(published: Array, ours: Array, low: Array, high: Array) -> Interval:
-    """Return the geometric mean of ours / printed over panels, with the interval that repetitions leave.
+    """Return the geometric mean of ours / printed over panels, with the interval due to repetitions.
 
-    The half widths of the prediction intervals, as shares of ours, are averaged: that is wide enough however the
-    panels depend on each other, which share contexts and seeds. It is of these panels, not of others like them. All
-    have the shape (panels,): printed and our numbers above 0, and the prediction intervals of a printed one.
+    The half widths of the prediction intervals, as shares of our numbers, are averaged. This is conservative for any
+    dependence between the panels, which share contexts and seeds. The interval is for these panels, not for a
+    population of panels. All arguments have shape (panels,): printed and our numbers above 0, and the prediction
+    intervals of one printed number.
     """
     middle = float(np.mean(np.log(ours / published)))
     reach = float(np.mean((high - low) / 2 / ours))
@@ -119,11 +123,11 @@ def level(published: Array, ours: Array, low: Array, high: Array) -> Interval:
 
 
 def order(published: Array, ours: Array, std: Array, n: Array, panels: PanelNames) -> Order:
-    """Return how often two methods of a panel stand in the printed order, of the pairs that our runs decide.
+    """Return the share of decided pairs of methods that are in the printed order, with its interval.
 
-    A pair is decided where Welch's test tells our means apart at 5 %. The interval of the share is that of Clopper and
-    Pearson with as many draws as panels that decide any pair: pairs of a panel are not independent. All have the shape
-    (numbers,): printed means, our means with their standard deviations and numbers of repetitions, and panels.
+    A pair is decided if Welch's test separates our means at 5 %. The interval is that of Clopper and Pearson with one
+    draw for each panel that decides a pair, because pairs of a panel are dependent. All arguments have shape
+    (numbers,): printed means, our means with standard deviations and numbers of repetitions, and panels.
     """
     left, right = np.triu_indices(len(published), 1)
     same = (panels[left] == panels[right]) & (published[left] != published[right])

@@ -1,4 +1,4 @@
-"""What a paper says in general, and the verdicts on the claims it rests on, under one reading or several."""
+"""General statements of papers, and their verdicts under one reading or several."""
 
 import re
 from collections import Counter
@@ -18,7 +18,7 @@ from bench.report.typeset import sentence_list
 Word = Literal["holds", "fails", "mixed", "open", "no evidence"]
 MIXED, NOT_RUN, DEPENDS = "mixed", "not run", "depends on the reading"
 ORDER = (HOLDS, FAILS, MIXED, DEPENDS, OPEN, NO_EVIDENCE, NOT_RUN)
-"""All that a headline can be, in the order in which it is counted."""
+"""Verdicts of a headline, in the order in which they are counted."""
 RULE = (
     "A headline *holds* if none of its cases fails and more than half hold, in each of its parts (such as against OP, "
     "and against TL). It *fails* if some cases fail and none holds, or if most are ties where the paper claims a "
@@ -30,7 +30,7 @@ RULE = (
     "all cases go against it. *Depends on the reading* means that the paper's words and its authors' code, or two "
     "readings of its words, give different verdicts; all are shown."
 )
-"""How a headline is judged, in the words that every page takes from here; `judge` and `judged` do it."""
+"""The rule of `judge` and `judged`, which all pages quote."""
 TOTALS = "totals by reading: cases that hold / fail / are open or a tie"
 Claims = Callable[[str], pd.DataFrame]
 """The rows of ``claims.csv``, or ``readings.csv``, of a figure of the paper; empty without results."""
@@ -50,18 +50,18 @@ Several = Annotated[list[str], BeforeValidator(_several), Field(min_length=1)]
 class Headline(BaseModel):
     """A general statement of a paper; ``place`` is where the paper makes it.
 
-    ``rests_on`` names groups of claims: ``figure#claim``, or ``figure#claim@case`` for one case; or a list of them.
-    Groups under ``beside`` only give numbers to its sentence. ``hedge`` is the paper's own "most", "usually" or
-    "often", or its "can" or "not always", for which one case is enough. ``readings`` are further readings of the
-    figures under which it is judged, by a name for each; a figure has one of them at most.
+    ``rests_on`` names groups of claims: ``figure#claim``, ``figure#claim@case`` for one case, or a list of these.
+    Groups under ``beside`` only provide numbers for the sentence. ``hedge`` is the paper's own "most", "usually" or
+    "often"; or its "can" or "not always", for which one case is enough. ``readings`` are further readings of the
+    figures under which the headline is judged, by name; a figure has at most one of them.
 
-    ``verdict`` is the expected verdict on the reference results, by name of the reading; a single word if there is one.
-    ``finding`` is a sentence whose numbers are filled in: ``{group.holds}``, or ``{reading.group.holds}``. Of each
-    group it may name the number of `cases`, `holds`, `fails`, `ties`, `open`, `no_evidence` and `agree`; the `least`
-    and `most` estimate, the ends of intervals `low` and `high`, `percent_least` and `percent_most`, `n_least` and
-    `n_most` repetitions; and the cases `held_in` and `failed_in`. ``totals`` are claims by name; a table counts their
-    cases by reading. ``aside`` is the reason why it is left out of tallies. The gallery's first page shows a paper by
-    the headline with a ``picture``, a figure, and its sentence ``short``.
+    ``verdict`` is the expected verdict on the reference results by reading, or a word if there is one reading.
+    ``finding`` is a sentence whose numbers are filled in: ``{group.holds}``, or ``{reading.group.holds}``. The fields
+    of a group are the numbers of `cases`, `holds`, `fails`, `ties`, `open`, `no_evidence` and `agree`; the `least` and
+    `most` estimate, the ends of intervals `low` and `high`, `percent_least` and `percent_most`, `n_least` and `n_most`
+    repetitions; and the cases `held_in` and `failed_in`. ``totals`` are claims by name, whose cases a table counts by
+    reading. ``aside`` is the reason for its omission from tallies. The gallery's first page shows a paper by the
+    headline with a ``picture``, a figure, and its sentence ``short``.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -81,7 +81,7 @@ class Headline(BaseModel):
 
     @property
     def of_paper(self) -> str:
-        """The words for the figures' first reading."""
+        """The name of the figures' first reading."""
         return next(words for words in self.verdict if words not in self.readings)
 
     @model_validator(mode="after")
@@ -111,13 +111,13 @@ class Headline(BaseModel):
 
 
 class Evidence(NamedTuple):
-    """The verdicts on some cases; a verdict that does not remain after Holm's correction counts as open.
+    """Counts of verdicts on some cases; a verdict that does not survive Holm's correction counts as open.
 
-    ``holds``, ``fails``, ``ties`` and ``open`` add up to the ``cases``; ``no_evidence`` are not cases. ``agree``
-    count for the claim: a tie does for "no more" and "no less". ``least`` and ``most`` are the lowest and the highest
-    estimate, ``low`` and ``high`` the outer ends of their intervals; ``percent_least`` and ``percent_most`` are
-    of the comparison as a share of the right side, without its sign; ``n_least`` and ``n_most`` of repetitions.
-    ``held_in`` and ``failed_in`` name the cases that hold and fail: ``GLOC (simulation, MovieLens)``.
+    ``holds``, ``fails``, ``ties`` and ``open`` add up to ``cases``; ``no_evidence`` is not part of ``cases``. ``agree``
+    counts the cases in favour of the claim; for "no more" and "no less" these include ties. ``least`` and ``most`` are
+    the lowest and the highest estimate, ``low`` and ``high`` the outer ends of the intervals. ``percent_least`` and
+    ``percent_most`` are the comparison as a share of the right side, without sign; ``n_least`` and ``n_most`` are
+    repetitions. ``held_in`` and ``failed_in`` name cases: ``GLOC (simulation, MovieLens)``.
     """
 
     cases: int
@@ -147,9 +147,9 @@ _NOTHING = Evidence._make([0] * 7 + [np.nan] * 6 + [0, 0, "", ""])
 
 
 class Judged(NamedTuple):
-    """A headline with its verdicts, by the words for each reading, its sentences, and its totals by reading and words.
+    """A headline with verdicts by reading, sentences, and totals by reading and name.
 
-    They are empty where a verdict is another than it was written for, or claims that it rests on were not run.
+    The sentences are empty if a verdict differs from the expected one, or claims of ``rests_on`` were not run.
     """
 
     headline: Headline
@@ -160,13 +160,13 @@ class Judged(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """The verdict, or that it depends on the reading."""
+        """The verdict, or "depends on the reading"."""
         run = {word for word in self.verdicts.values() if word != NOT_RUN} or {NOT_RUN}
         return DEPENDS if len(run) > 1 else run.pop()
 
     @property
     def by_reading(self) -> str:
-        """The verdicts in words, where there are several readings: ``fails as printed, mixed with their code``."""
+        """The verdicts of several readings as text: ``fails as printed, mixed with their code``."""
         if len(self.verdicts) < 2:
             return ""
         if self.verdict != DEPENDS:
@@ -178,13 +178,13 @@ class Judged(NamedTuple):
 
     @property
     def figures(self) -> list[str]:
-        """The figures that it rests on."""
+        """The figures in ``rests_on``."""
         references = (reference for listed in self.headline.rests_on.values() for reference in listed)
         return list(dict.fromkeys(reference.partition("#")[0] for reference in references))
 
 
 def read_headlines(paper: str, given: Sequence[Any]) -> list[Headline]:
-    """Return headlines as a paper's file has them, checked; `ConfigError` names paper, number and key."""
+    """Return the checked headlines of a paper's file; ConfigError names paper, number and key."""
     headlines = []
     for number, raw in enumerate(given, start=1):
         try:
@@ -195,7 +195,7 @@ def read_headlines(paper: str, given: Sequence[Any]) -> list[Headline]:
 
 
 def judged(headline: Headline, claims: Claims, readings: Claims = lambda _: pd.DataFrame()) -> Judged:
-    """Return a headline's verdicts and its sentence with the numbers of the claims that it rests on."""
+    """Return a headline's verdicts, and its sentence with the numbers of its claims filled in."""
     parts = _evidence(headline.rests_on, claims)
     under, totals = {headline.of_paper: parts}, {headline.of_paper: _evidence(headline.totals, claims)}
     for words, names in headline.readings.items():
@@ -216,7 +216,7 @@ def _evidence(parts: Mapping[str, Sequence[str]], *under: Any) -> dict[str, Evid
 
 
 def judge(parts: Sequence[Evidence], *, hedge: str = "") -> str:
-    """Return the verdict on a headline, by `RULE`; ``not run`` without any case."""
+    """Return the verdict on a headline by `RULE`; ``not run`` without cases."""
     telling = [part for part in parts if part.cases]
     if not telling:
         return NO_EVIDENCE if any(part.no_evidence for part in parts) else NOT_RUN
@@ -234,20 +234,20 @@ def judge(parts: Sequence[Evidence], *, hedge: str = "") -> str:
 
 
 def counted(rows: Iterable[Judged]) -> dict[str, int]:
-    """Return the number of headlines by verdict, in the order of `ORDER`; those that stand aside are left out."""
+    """Return the number of headlines by verdict, in the order of `ORDER`, without the headlines with ``aside``."""
     words = Counter(row.verdict for row in rows if not row.headline.aside)
     return {word: words[word] for word in ORDER if words[word]}
 
 
 def spelled(words: Mapping[str, int]) -> str:
-    """Return a tally in words: ``3 hold, 1 fails, 2 depend on the reading``."""
+    """Return a tally as text: ``3 hold, 1 fails, 2 depend on the reading``."""
     several = {HOLDS: "hold", FAILS: "fail", DEPENDS: "depend on the reading"}
     return ", ".join(f"{number} {several.get(word, word) if number > 1 else word}" for word, number in words.items())
 
 
 def evidence(table: pd.DataFrame) -> Evidence:
-    """Return the verdicts on some cases, rows of ``claims.csv``."""
-    if not len(table):  # of what was not run: it saves half a second for all headlines
+    """Return the counts of verdicts on some cases, rows of ``claims.csv``."""
+    if not len(table):  # Skipping empty tables saves half a second over all headlines.
         return _NOTHING
     says = table[table["verdict"] != NO_EVIDENCE]
     remains = says["verdict"].where(says["holm"] == REMAINS, OPEN)
@@ -263,7 +263,7 @@ def evidence(table: pd.DataFrame) -> Evidence:
 
 
 def _named(cases: Iterable[str]) -> str:
-    """Return cases in words, those that begin with the same label together: ``LinUCB and GLOC (simulation)``."""
+    """Return cases as text, grouped by their first label: ``LinUCB and GLOC (simulation)``."""
     heads: dict[str, list[str]] = {}
     for head, _, rest in (case.partition(", ") for case in cases):
         heads.setdefault(head, []).extend([rest] if rest else [])
@@ -277,7 +277,7 @@ def _ends(column: "pd.Series[float]") -> tuple[float, float]:
 def _cases(
     references: Sequence[str], claims: Claims, readings: Claims | None = None, names: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """Return the rows of some claims; with ``readings`` under that of the ``names`` that a figure has, if any."""
+    """Return the rows of some claims; with ``readings``, under the reading in ``names`` that the figure has, if any."""
     parts = []
     for reference in references:
         figure, _, rest = reference.partition("#")

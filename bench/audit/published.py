@@ -1,4 +1,4 @@
-"""Every number that the papers printed, once, beside ours, and what all of them together say of each reading."""
+"""Every number printed in the papers, once, with our number and the overall agreement of each reading."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -29,15 +29,16 @@ _COLUMNS = ("paper", "cell", "published", "ours", "low", "high", READING, "verdi
 
 
 class PublishedOverview(NamedTuple):
-    """What there is to say of all papers' numbers.
+    """The published numbers of all papers and their agreement with ours.
 
-    ``rows`` are those of all figures' `bench.audit.readings.numbers_table`, of each number under each reading the one
-    with most repetitions. Of ``numbers``, a row each, `ours` with `low` and `high`, the 95 % prediction interval of a
-    further set of the paper's size, are under the reading that is the paper's, or that gives an exact number; it is
-    `possible` under so many readings of those `tried`. ``placebo`` has a row for each reading of a paper, and one for
-    all: how many numbers are `exact` and `within` the prediction intervals, how many false ones, `swapped` (mean, with
-    the central 95 % of the draws) and multiplied. ``levels``, by paper and group of panels, have a row for each
-    reading: ours / printed of each method, then how many of the decided pairs stand in the printed order.
+    ``rows`` are the tables of `bench.audit.readings.numbers_table` of all figures; for each number and reading, the row
+    with most repetitions. ``numbers`` has one row per number: `ours` with `low` and `high`, the 95 % prediction
+    interval of a further set of the paper's size, is taken under the paper's reading, or under a reading that gives the
+    exact number; the number is `possible` under so many of the readings `tried`. ``placebo`` has one row per reading of
+    a paper, and one for all readings together: the count of `exact` numbers, the count `within` the prediction
+    intervals, and the counts of false numbers, `swapped` (mean and central 95 % of the draws) and multiplied.
+    ``levels``, by paper and group of panels, has one row per reading: ours / printed of each method, and the share of
+    decided pairs in the printed order.
     """
 
     rows: pd.DataFrame
@@ -49,10 +50,10 @@ class PublishedOverview(NamedTuple):
 def published_overview(
     figures: Mapping[str, Figure], folder: Path, compared: Mapping[str, Mapping[str, Any]] | None = None
 ) -> PublishedOverview:
-    """Return what can be said of every number that a paper printed, other than times.
+    """Return the comparison of all printed numbers except times.
 
-    Figures are by their names ``paper/figure``; of the folder of results only reference results count. ``compared``
-    has by paper the ``methods`` whose levels and order are compared, and the ``panels`` of each group; by default all.
+    Figures are given by name ``paper/figure``; only reference results in ``folder`` are used. ``compared`` holds, by
+    paper, the ``methods`` whose levels and order are compared, and the ``panels`` of each group; by default all.
     """
     shown = {
         name: figure
@@ -61,10 +62,10 @@ def published_overview(
     }
     parts = [rows for name, figure in shown.items() if len(rows := _rows_of(name, figure, folder / name))]
     rows = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*NUMBERS, "paper", "is_of_paper"])
-    # Of the same number under the same reading in several figures that with most repetitions counts
+    # If several figures show a number under one reading, the row with most repetitions is used.
     rows = rows.sort_values("n", ascending=False, kind="stable").drop_duplicates(["paper", "cell", READING])
     rows = rows.sort_index().sort_values("is_of_paper", ascending=False, kind="stable")
-    narrow = rows.reindex(columns=_OF_NUMBER)  # without the axes of all figures
+    narrow = rows.reindex(columns=_OF_NUMBER)  # axes differ between figures
     numbers = [_number(cells) for _, cells in narrow.groupby(["paper", "cell"], sort=False)]
     judged = {(row["paper"], row["cell"]) for row in numbers}
     for row in (row for name, figure in shown.items() for row in _without(name, figure, folder / name)):
@@ -89,7 +90,7 @@ def is_assuming(figure: Figure, manifest: Manifest) -> bool:
 
 
 def _rows_of(name: str, figure: Figure, folder: Path) -> pd.DataFrame:
-    """Return the published numbers beside ours of a figure's reference result, under each reading."""
+    """Return a figure's published numbers and our reference results under each reading."""
     scale = _reference(folder)
     if scale is None or not (scale / "numbers.csv").is_file():
         return pd.DataFrame(columns=list(NUMBERS))
@@ -109,7 +110,7 @@ def _rows_of(name: str, figure: Figure, folder: Path) -> pd.DataFrame:
 
 
 def _method(cell: str, panel: str, what: str) -> str:
-    """Return what a number is of, within its panel: the labels that its name has beside the panel's."""
+    """Return the labels of a published number within its panel."""
     labels = [label for label in cell.split(": ")[1:-1] if label not in panel.split(": ")]
     return ": ".join(labels) or ("Theory" if what.startswith("theory") else "best on the grid")
 
@@ -117,7 +118,7 @@ def _method(cell: str, panel: str, what: str) -> str:
 def _number(rows: pd.DataFrame) -> dict[str, Any]:
     """Return a published number with its verdict and our number, given its rows of readings."""
     made = rows.dropna(subset=["estimate"])
-    tried = made[made["is_of_paper"] | ~made.duplicated(_OURS)]  # others are no second try
+    tried = made[made["is_of_paper"] | ~made.duplicated(_OURS)]  # the other readings are no additional attempts
     word = verdict(rows, rows["is_of_paper"])
     showing = rows[is_exact(rows) if word == EXACT else rows["is_of_paper"]]
     shown = (showing if len(showing) else rows).iloc[0]
@@ -130,7 +131,7 @@ def _number(rows: pd.DataFrame) -> dict[str, Any]:
 
 
 def _without(name: str, figure: Figure, folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield a figure's published numbers as those that nothing is beside."""
+    """Yield the published numbers of a figure that has no result."""
     scale = _reference(folder)
     data = _manifest(scale).provenance if scale else None
     word = (
@@ -144,7 +145,7 @@ def _without(name: str, figure: Figure, folder: Path) -> Iterator[dict[str, Any]
 
 
 def _placebos(paper: str, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield how many numbers lie within the intervals of each reading, and of any, beside as many false ones."""
+    """Yield, for each reading and for all together, the counts of printed and of false numbers within the intervals."""
     rows = rows.dropna(subset=["further_low"])
     readings = list(dict.fromkeys(rows[READING]))
     for name in [*readings, *([ANY] if len(readings) > 1 else [])]:
@@ -167,7 +168,7 @@ def _placebos(paper: str, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _levels(rows: pd.DataFrame, compared: Mapping[str, Any]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield for each group of panels what each reading's means are beside the printed ones."""
+    """Yield, for each group of panels, ours / printed under each reading."""
     means = rows[rows["what"].isin(("mean", "theory_mean")) & (rows["published"] > 0)].dropna(subset=["further_low"])
     methods = compared.get("methods") or list(dict.fromkeys(means["method"]))
     for group, panels in (compared.get("panels") or {"": list(means["panel"])}).items():
@@ -178,7 +179,7 @@ def _levels(rows: pd.DataFrame, compared: Mapping[str, Any]) -> Iterator[tuple[s
         for reading, under in some.groupby(READING, sort=False):
             line = {method: _level(under[under["method"] == method], cells) for method, cells in needed.items()}
             line |= _order(under)
-            is_other = line != next(iter(lines.values()), None)  # some readings change other panels alone
+            is_other = line != next(iter(lines.values()), None)  # some readings change other panels only
             if is_other and {line[method] for method in needed} - {"–"}:
                 lines[reading] = line
         if lines:
@@ -186,7 +187,7 @@ def _levels(rows: pd.DataFrame, compared: Mapping[str, Any]) -> Iterator[tuple[s
 
 
 def _level(rows: pd.DataFrame, cells: set[str]) -> str:
-    """Return ours / printed in words; a dash unless there are all numbers of all panels."""
+    """Return ours / printed as text; a dash if the numbers of a panel are missing."""
     if set(rows["cell"]) != cells or not (rows["estimate"] > 0).all():
         return "–"
     return _words(
@@ -206,15 +207,15 @@ def _words(value: Interval) -> str:
 
 
 def _reference(folder: Path) -> Path | None:
-    """Return a figure's reference result, that of real data before others; None if there is none."""
+    """Return a figure's reference result, of real data if available; None without a result."""
     return min(sorted(folder.glob("paper*")), key=lambda path: DataKind.SURROGATE in path.name, default=None)
 
 
 def _manifest(scale: Path) -> Manifest:
-    """Return what a result's manifest says; of a damaged one its page speaks."""
+    """Return a result's manifest, empty if damaged: the result's own page reports the damage."""
     try:
         return Manifest.model_validate(read_manifest(scale))
-    except Exception:  # what a damaged file makes of its reader
+    except Exception:  # a damaged file can raise any error in its reader
         return Manifest()
 
 
@@ -244,7 +245,7 @@ LEVELS = [
 
 
 def published_text(published: PublishedOverview) -> str:
-    """Return the counts of each paper, what the placebo says of each reading, levels and order, then all numbers."""
+    """Return the page: counts by paper, the placebo test of each reading, levels and order, and all numbers."""
     numbers = published.numbers
     counts = [
         {"paper": paper, "numbers": len(of_paper)}
@@ -276,14 +277,14 @@ def published_text(published: PublishedOverview) -> str:
 
 
 def within_any(published: PublishedOverview, paper: str) -> tuple[str, str]:
-    """Return how many numbers lie within the intervals of any reading, and how many false ones; "–" if unknown."""
+    """Return how many printed and false numbers lie within the intervals of any reading; "–" if unknown."""
     rows = _placebo(published, paper)
     last = rows[rows["reading"] == ANY] if len(rows) > 1 else rows
     return (str(last["within"].iloc[0]), str(last["swapped"].iloc[0])) if len(last) else ("–", "–")
 
 
 def reached(published: PublishedOverview, paper: str) -> list[str]:
-    """Return which readings reach a paper's numbers, each with what it reaches."""
+    """Return the readings that reach a paper's numbers, each with its counts."""
     rows = _placebo(published, paper)
     exact = [f"{row['exact']} {EXACT} ({row['reading']})" for row in rows.to_dict("records")
              if row["exact"] and row["reading"] != ANY]  # fmt: skip

@@ -18,21 +18,21 @@ from bench.report.results import Results
 NUMBERS = names_of("numbers")
 EXACT, INSIDE, POSSIBLE, OUTSIDE = "exact", "inside", "possible", "outside"
 AS_PRINTED = "as printed"
-"""What the numbers of a figure without readings are called."""
+"""Name of the only reading of a figure without readings."""
 
 
 class Readings(NamedTuple):
-    """What a figure says under its readings."""
+    """A figure's claims and published numbers under its readings."""
 
     claims: pd.DataFrame
     numbers: pd.DataFrame
 
 
 def render_readings(results: Mapping[str, Results[Figure]], size: int, first: pd.DataFrame | None = None) -> Readings:
-    """Return a figure's claims and published numbers under each reading; of a single one only the numbers.
+    """Return a figure's claims and published numbers under each reading; for a single reading only the numbers.
 
-    ``results`` are by reading, the first first; ``size`` the paper's number of repetitions; ``first`` the verdicts
-    under the first reading, if they are known.
+    ``results`` are by reading, in order; ``size`` is the paper's number of repetitions; ``first`` holds the verdicts
+    under the first reading, if known.
     """
     if len(results) == 1:
         ((name, only),) = results.items()
@@ -45,32 +45,34 @@ def render_readings(results: Mapping[str, Results[Figure]], size: int, first: pd
 
 
 def claims_table(verdicts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the verdicts under all readings, a row for each case of a claim under each."""
+    """Return the verdicts under all readings, one row for each case of a claim and reading."""
     parts = [table.assign(**{READING: name}) for name, table in verdicts.items()]
     return pd.concat(parts, ignore_index=True).reindex(columns=list(readings_columns()))
 
 
 def numbers_table(results: Mapping[str, Results[Figure]], size: int) -> pd.DataFrame:
-    """Return every published number beside ours under each reading.
+    """Return every published number with ours under each reading.
 
-    A number is `exact` where our own first repetitions, as many as the paper has, give it under a reading that draws
-    what the authors drew. Else it is `inside` where our 95 % interval under the paper's reading, the first that is not
-    of its authors' code, contains it. Else it is `possible` where the 95 % prediction interval of a further set of
-    repetitions of the paper's size contains it under some reading, as it would many a false number; else it is
-    `outside`. An interval contains a number if it reaches to within half a unit of the number's last digit.
+    A number is `exact` if our first repetitions, as many as in the paper, give it under a reading that draws what the
+    authors drew. Else it is `inside` if our 95 % interval contains it under the paper's reading, which is the first
+    unless that is the authors' code. Else it is `possible` if the 95 % prediction interval of further repetitions of
+    the paper's size contains it under some reading; many false numbers are possible too. Else it is `outside`. An
+    interval contains a number if it reaches to within half a unit of the number's last digit.
 
-    Results are by reading, the first first; a figure without readings has one. ``size`` is the paper's number of
-    repetitions. The columns are the axes, then `NUMBERS`: `first` is our number from as many repetitions as the paper
-    has, of a reading that draws the same; `inside` and `predicted` (yes, no, or "" without results) are of one reading,
-    `verdict` is of the number. The table is empty without published numbers, of a packaged sample, and of runs that
-    they do not belong to.
+    ``results`` are by reading, in order; a figure without readings has one. ``size`` is the paper's number of
+    repetitions. The columns are the axes, then `NUMBERS`: `first` is our number from as many repetitions as in the
+    paper, for a reading with the authors' draws; `inside` and `predicted` (yes, no, or "" without results) belong to
+    one reading, `verdict` to the number. The table is empty without published numbers, for a packaged sample, and for
+    runs to which the numbers do not apply.
     """
     rows: list[dict[str, Any]] = []
     whole = next(iter(results.values()))
     figure = whole.figure
     same_draws = {reading.name: selection(reading.same_draws) for reading in figure.readings if reading.same_draws}
     for reading, under in results.items():
-        if not (under.provenance.packaged or under.provenance.other_than_published):  # no evidence about the paper's
+        if not (
+            under.provenance.packaged or under.provenance.other_than_published
+        ):  # such data is no evidence about the paper
             ours = _with_all_repetitions(under, whole)
             rows += [{READING: reading} | row for row in _rows(ours, size, same_draws.get(reading))]
     if not rows:
@@ -85,7 +87,7 @@ def numbers_table(results: Mapping[str, Results[Figure]], size: int) -> pd.DataF
 
 
 def _rows(results: Results[Figure], in_print: int, same: Selection | None) -> Iterator[dict[str, Any]]:
-    """Yield every published number beside ours; ``same`` are runs that draw what the authors drew, None without."""
+    """Yield every published number with ours; ``same`` are runs with the authors' draws, or None."""
     figure, published, finals = results.figure, results.published_numbers(), results.finals
     few = Results(figure, results.curves, finals[finals["repetition"] < in_print], results.provenance)
     firsts = figure.tables(few) if same is not None else {}
@@ -105,14 +107,15 @@ def _rows(results: Results[Figure], in_print: int, same: Selection | None) -> It
 
 
 def of_paper(figure: Figure) -> str:
-    """Return the name of the reading that is the paper's own: the first; "" where that is of the authors' code."""
+    """Return the name of the paper's own reading: the first, or "" if that is the authors' code."""
     if not figure.readings:
         return AS_PRINTED
     return "" if figure.readings[0].source[0] == "code" else figure.readings[0].name
 
 
 def verdict(rows: pd.DataFrame, is_of_paper: "pd.Series[bool]") -> str:
-    """Return the verdict on a published number; ``rows`` are those of `numbers_table`, some of the paper's reading."""
+    """Return the verdict on a published number from its rows in `numbers_table`, including rows of the paper's
+    reading."""
     if is_exact(rows).any():
         return EXACT
     if ((rows["inside"] == "yes") & is_of_paper).any():
@@ -125,9 +128,10 @@ def is_exact(rows: pd.DataFrame) -> "pd.Series[bool]":
 
 
 def _with_all_repetitions(results: Results[Figure], of_first: Results[Figure]) -> Results[Figure]:
-    """Return a reading's results; of experiments that it does not change, all repetitions of the first reading.
+    """Return a reading's results; experiments that the reading does not change get all repetitions of the first
+    reading.
 
-    A reading may stop at fewer: the same runs must not say something else of a number because they are fewer.
+    A reading may stop at fewer repetitions, and the same runs must give the same number under both.
     """
     figure, taken, less = results.figure, [], []
     for key in results.experiments:
@@ -173,6 +177,6 @@ def _beside(
 
 
 def _as_printed(figure: Figure, value: float, what: str, size: int) -> float:
-    """Return a number of ``size`` repetitions as the paper would print it: deviations may have the divisor n."""
+    """Return a number of ``size`` repetitions as the paper would print it; a deviation may have the divisor n."""
     is_less = what.endswith("std") and figure.deviation == "population"
     return value * math.sqrt((size - 1) / size) if is_less else value

@@ -1,1 +1,1 @@
-"""What every tuner, environment and algorithm must do, and what each tuner can: found out by trying."""
+"""Conformance checks of tuners, environments and algorithms, and the capabilities of tuners, determined by trying."""

@@ -1,4 +1,4 @@
-"""What a tuner can search, and what else it can do."""
+"""The capabilities of a tuner: the spaces that it can search, and optional features."""
 
 import copy
 import json
@@ -13,26 +13,26 @@ from bench.tuners.fault import fault_of
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a tuner can search, and what else it can do."""
+    """The spaces that a tuner can search, and its optional features."""
 
     candidates: bool
     """A list of numbers."""
     interval: bool
     """An interval without candidates."""
     words: bool
-    """Candidates that are words."""
+    """Candidates that are strings."""
     several: bool
     """Several hyper-parameters at once."""
     late: bool
-    """Rewards that come later than the next question."""
+    """Rewards that arrive after further asks."""
     history: bool
-    """A start from what was played before."""
+    """A start from earlier observations."""
     state: bool
-    """A state that is saved as JSON, and from which another object goes on."""
+    """A state that is saved as JSON and continued by another object."""
 
 
 def capabilities(tuner: Tuner) -> Capabilities:
-    """Return what a tuner that was not started yet can, found out by starting it on small problems."""
+    """Return the capabilities of a tuner that has not started, determined by starting it on small problems."""
     other = copy.deepcopy(tuner)
     return Capabilities(
         candidates=_takes(tuner, HyperParameter("x", candidates=(0.5, 1.0, 2.0))),
@@ -46,7 +46,7 @@ def capabilities(tuner: Tuner) -> Capabilities:
 
 
 def searches_interval(tuner: Tuner) -> bool:
-    """Return whether a tuner that was not started yet can search an interval without candidates."""
+    """Return whether a tuner that has not started can search an interval without candidates."""
     return _takes(tuner, HyperParameter("x", low=0.1, high=5.0))
 
 
@@ -54,7 +54,7 @@ def _takes(tuner: Tuner, *parameters: HyperParameter) -> bool:
     try:
         tuner.start(problem(100, Space(parameters)), Seeds(1))
         return fault_of(tuner, Space(parameters), tuner.ask()) is None
-    except Exception:  # of a class of a user's own
+    except Exception:  # a user's class may raise any error
         return False
 
 
@@ -67,7 +67,7 @@ def _goes_on(tuner: Tuner, other: Tuner) -> bool:
             tuner.tell(outcome.reward, outcome)
         other.restore(json.loads(json.dumps(tuner.save())))
         return [tuner.ask() for _ in range(5)] == [other.ask() for _ in range(5)]
-    except Exception:  # of a class of a user's own
+    except Exception:  # a user's class may raise any error
         return False
 
 
@@ -80,4 +80,4 @@ WORDS = {
     "history": "start from what was played before",
     "state": "save its state and go on from it",
 }
-"""What each capability is called."""
+"""Names of the capabilities in tables and messages."""

@@ -1,4 +1,4 @@
-"""What every class must do: ``bandit-bench check my_module.MyTuner`` runs these, and the tests do for the suite's."""
+"""Requirements on every class, run by ``bandit-bench check my_module.MyTuner`` and by the suite's own tests."""
 
 import json
 import math
@@ -32,17 +32,17 @@ from bench.tuners.fault import fault_of
 
 
 class NotConformingError(BenchError):
-    """A class does not do what every class of its kind must do; the text says what was found."""
+    """A class violates a requirement of its kind; the message gives the values found."""
 
 
 OWN_STATE = "expected no list, dict or array that all objects of the class share: create it in `_start`"
 OF_THE_BASE = {"_asked", "_given", "_started", "_tickets"}
 """The attributes that `Tuner.start` sets."""
 REMEDY = "expected all random numbers to come from `seeds`, and all state to be set at the start"
-"""What makes a class come to the same with the same seed."""
+"""Functions that return the behaviour of an object for a seed, by part."""
 REFUSE = "; if it cannot search them, `_start` refuses them: raise bandit_bench.BenchError('found ..., expected ...')"
 Build = Callable[[], Any]
-"""Returns a fresh object of the class that is checked."""
+"""Builds a fresh object of the class under test."""
 
 
 def _expect(is_right: bool, found: str) -> None:
@@ -69,7 +69,7 @@ def proposes_from_the_space(build: Build, rounds: int) -> None:
 
 
 def leaves_other_objects_alone(build: Build, rounds: int) -> None:
-    """What another object of the class is told does not change what it proposes."""
+    """It is independent of other objects of its class."""
     alone = drive_tuner(build(), 1, min(rounds, 60))
     tuner, other = build(), build()
     tuner.start(problem(len(alone)), Seeds(1).child("tuner"))
@@ -83,12 +83,12 @@ def leaves_other_objects_alone(build: Build, rounds: int) -> None:
 
 
 def stays_finite(build: Build, rounds: int) -> None:
-    """Rewards from -1e6 to 1e6 leave no NaN and no infinity in its state."""
+    """Its state stays finite under rewards from -1e6 to 1e6."""
     _expect_finite_state(build(), drive_tuner, rounds)
 
 
 def refuses_rewards_that_are_no_numbers(build: Build, rounds: int) -> None:
-    """A reward that is not a finite number is refused and changes nothing."""
+    """It refuses a reward that is not a finite number, and is unchanged afterwards."""
     for reward in (math.nan, -math.inf, "much", None, 1j, 10**400):
         tuner, other = build(), build()
         for each in (tuner, other):
@@ -107,7 +107,7 @@ def refuses_rewards_that_are_no_numbers(build: Build, rounds: int) -> None:
 
 
 def is_asked_before_it_is_told(build: Build, rounds: int) -> None:
-    """`ask` before `start`, and `tell` before `ask`, are refused."""
+    """It refuses `ask` before `start`, and `tell` before `ask`."""
     tuner = build()
     _refused(tuner.ask, "ask() before start()")
     tuner.start(problem(20), Seeds(1))
@@ -126,7 +126,7 @@ def _refused(call: Callable[[], Any], what: str) -> None:
 
 
 def answers_what_was_asked_last(build: Build, rounds: int) -> None:
-    """Calling `ask` twice does no harm, and the probabilities of what it draws add up to 1."""
+    """Two calls of `ask` in a row are harmless, and the probabilities of its draws add up to 1."""
     tuner, horizon = build(), min(rounds, 300)
     tuner.start(problem(horizon), Seeds(4))
     for t, outcome in enumerate(outcomes(horizon), 1):
@@ -141,7 +141,7 @@ def answers_what_was_asked_last(build: Build, rounds: int) -> None:
 
 
 def says_which_space_does_not_fit(build: Build, rounds: int) -> None:
-    """A space that it cannot search is refused in one sentence, at `start` or at the first `ask`."""
+    """It refuses a space that it cannot search in one sentence, at `start` or at the first `ask`."""
     for parameter in (HyperParameter("x", candidates=(1, "a", None)), HyperParameter("x", low=0.0, high=1.0)):
         tuner = build()
         try:
@@ -159,7 +159,8 @@ def says_which_space_does_not_fit(build: Build, rounds: int) -> None:
 
 
 def keeps_names_of_its_own(build: Build, rounds: int) -> None:
-    """It leaves alone the attributes that `Tuner` itself keeps, such as `_asked`, and sets none called as a method."""
+    """It leaves the attributes of `Tuner`, such as `_asked`, unchanged, and sets no attribute with the name of a
+    method."""
     tuner = build()
     tuner.start(problem(20), Seeds(1))
     kept = {name: vars(tuner)[name] for name in vars(tuner).keys() & OF_THE_BASE}
@@ -172,7 +173,7 @@ def keeps_names_of_its_own(build: Build, rounds: int) -> None:
 
 
 def goes_on_from_its_state(build: Build, rounds: int) -> None:
-    """From its saved state, whose keys a store has put in another order, another object goes on as it does."""
+    """From its saved state, with the keys in another order, another object continues identically."""
     tuner, told = build(), list(outcomes(min(rounds, 30)))
     tuner.start(problem(100), Seeds(1))
     for outcome in told:
@@ -180,7 +181,7 @@ def goes_on_from_its_state(build: Build, rounds: int) -> None:
         tuner.tell(outcome.reward, outcome)
     try:
         saved = json.dumps(tuner.save())
-    except TunerError:  # it says that it has no state to save
+    except TunerError:  # its message says that it has no state to save
         return
     for place, text in (
         ("as JSON", saved),
@@ -198,7 +199,7 @@ def goes_on_from_its_state(build: Build, rounds: int) -> None:
 
 
 def repeats_itself(build: Build, rounds: int) -> None:
-    """With the same seed it pulls the same arms, not always the same one; its theory names its hyper-parameters."""
+    """It pulls the same arms from the same seed, and not always one arm; its theory names its hyper-parameters."""
     algorithm = build()
     first = drive_algorithm(algorithm, 1, min(rounds, 200))
     _expect(
@@ -214,12 +215,12 @@ def repeats_itself(build: Build, rounds: int) -> None:
 
 
 def algorithm_stays_finite(build: Build, rounds: int) -> None:
-    """Rewards from -1e6 to 1e6 leave no NaN and no infinity in its state."""
+    """Its state stays finite under rewards from -1e6 to 1e6."""
     _expect_finite_state(build(), drive_algorithm, rounds)
 
 
 def environment_repeats_itself(build: Build, rounds: int) -> None:
-    """With the same seed it shows and pays the same, with another seed something else."""
+    """It shows and pays the same from the same seed, and something else from another seed."""
     first = digest_of(drive_environment(build(), 1, 30))
     _expect(
         digest_of(drive_environment(build(), 1, 30)) == first,
@@ -229,7 +230,7 @@ def environment_repeats_itself(build: Build, rounds: int) -> None:
 
 
 def tells_the_truth_about_its_means(build: Build, rounds: int) -> None:
-    """What it pays is on average what it calls the mean, and spreads no more than it says."""
+    """Its rewards have the stated means on average, and no more than the stated spread."""
     environment, rounds = build(), min(rounds, 20_000)
     environment.start(rounds, Seeds(1).child("env"))
     rng = np.random.default_rng(0)
@@ -241,7 +242,7 @@ def tells_the_truth_about_its_means(build: Build, rounds: int) -> None:
             _expect(best, f"a mean of {environment.mean} is above best_mean, {environment.best_mean}")
             continue
         contexts = environment.observe()
-        if contexts is None or "regret" not in environment.sums:  # a log has an end, and may know no means
+        if contexts is None or "regret" not in environment.sums:  # a log ends, and its means may be unknown
             break
         shape = (len(environment.means), environment.dim)
         _expect(contexts.shape == shape, f"contexts have the shape {contexts.shape}, expected {shape}")
@@ -278,4 +279,4 @@ CHECKS: dict[str, tuple[Callable[[Build, int], None], ...]] = {
     "algorithm": (repeats_itself, algorithm_stays_finite),
     "env": (environment_repeats_itself, tells_the_truth_about_its_means),
 }
-"""By part; each check's docstring says what it tests."""
+"""By part; the docstring of a check is the tested requirement."""

@@ -1,4 +1,4 @@
-"""Objects of any class played through the same rounds: ordinary and extreme rewards."""
+"""Runs objects of any class through the same rounds, with ordinary and extreme rewards."""
 
 import json
 import math
@@ -20,11 +20,11 @@ SPACE = Space.of(
     exploration_rate={"candidates": (0.1, 1.0, 2.0, 4.0), "low": 0.1, "high": 5.0},
     ridge={"candidates": (0.1, 1.0), "low": 0.1, "high": 2.0, "log": True},
 )
-"""A space that every tuner can search, of two hyper-parameters with candidates and intervals."""
+"""A space that suits every tuner: two hyper-parameters with candidates and intervals."""
 
 
 def problem(horizon: int, space: Space = SPACE) -> Problem:
-    """Return a problem that has whatever a tuner may need."""
+    """Return a problem with every fact that a tuner may use."""
     return Problem(
         space,
         horizon,
@@ -36,26 +36,26 @@ def problem(horizon: int, space: Space = SPACE) -> Problem:
 
 
 def rewards(horizon: int) -> Iterator[float]:
-    """Yield ordinary rewards first, then extreme ones of both signs, then ordinary ones."""
+    """Yield ordinary rewards, then extreme ones of both signs, then ordinary ones."""
     kinds = np.random.default_rng(5)
     for t in range(horizon):
         yield float(kinds.random() < 0.5) if t % 3 else (-1.0) ** t * 10.0 ** (t % 7)
 
 
 def outcomes(horizon: int, n: int = len(SPACE.product())) -> Iterator[Outcome]:
-    """Yield ordinary and extreme rewards, and what all ``n`` candidates would have earned, and forecast."""
+    """Yield outcomes with ordinary and extreme rewards, the rewards of all ``n`` candidates, and forecast losses."""
     rng = np.random.default_rng(6)
     for reward in rewards(horizon):
         yield Outcome(reward, rewards=reward * rng.random(n), forecast_losses=abs(reward) * rng.random(n))
 
 
 def known(reward: float, n: int = len(SPACE.product())) -> Outcome:
-    """Return an outcome in which each of ``n`` candidates earns the same."""
+    """Return an outcome in which each of ``n`` candidates earns the same reward."""
     return Outcome(reward, rewards=np.full(n, reward), forecast_losses=np.full(n, abs(reward)))
 
 
 def asks(tuner: Tuner, seed: int, horizon: int) -> Iterator[Configuration]:
-    """Yield what a tuner asks for; it is told the rewards of `outcomes`, each before the next question."""
+    """Yield a tuner's proposals; it is told each reward of `outcomes` before the next ask."""
     tuner.start(problem(horizon), Seeds(seed).child("tuner"))
     for outcome in outcomes(horizon):
         yield tuner.ask()
@@ -63,12 +63,12 @@ def asks(tuner: Tuner, seed: int, horizon: int) -> Iterator[Configuration]:
 
 
 def drive_tuner(tuner: Tuner, seed: int, horizon: int) -> list[Configuration]:
-    """Return what a tuner asks for, told the rewards of `outcomes`, also the last one."""
+    """Return a tuner's proposals, after telling it all rewards of `outcomes`."""
     return list(asks(tuner, seed, horizon))
 
 
 def drive_algorithm(algorithm: Any, seed: int, horizon: int) -> list[int]:
-    """Return the arms that an algorithm pulls of five with three features."""
+    """Return the arms that an algorithm pulls, of five arms with three features."""
     dim, n_arms = 3, 5
     algorithm.start(BanditInfo(dim, n_arms, horizon, 0.5, 1.0), Seeds(seed).child("algorithm"))
     rng = np.random.default_rng(11)
@@ -90,7 +90,7 @@ def drive_algorithm(algorithm: Any, seed: int, horizon: int) -> list[int]:
 
 
 def drive_environment(environment: Any, seed: int, horizon: int) -> list[Any]:
-    """Return what an environment shows and pays."""
+    """Return the contexts and rewards of an environment."""
     environment.start(horizon, Seeds(seed).child("env"))
     seen: list[Any] = []
     rng = np.random.default_rng(0)
@@ -106,24 +106,25 @@ def drive_environment(environment: Any, seed: int, horizon: int) -> list[Any]:
 
 
 def backwards(data: Any) -> Any:
-    """Return plain data with the keys of every object in the opposite order: JSON says that it means the same."""
+    """Return plain data with the keys of every object in reverse order, which is the same JSON."""
     if isinstance(data, dict):
         return {key: backwards(data[key]) for key in reversed(data)}
     return [backwards(item) for item in data] if isinstance(data, list) else data
 
 
 def is_played(environment: Any) -> bool:
-    """Tell whether it is played round by round; others hand data to an algorithm that has a task of its own."""
+    """Return whether an environment is played round by round; others provide data for an algorithm with a task of
+    its own."""
     return isinstance(environment, DirectEnvironment | ContextualEnvironment)
 
 
 def digest_of(value: Any) -> str:
-    """Return a digest of what was asked, pulled or seen."""
+    """Return a digest of proposals, arms or observations."""
     return digest(json.dumps(value, default=float).encode())
 
 
 def not_finite(value: Any, path: str = "", own: tuple[str, ...] = ("bench.",)) -> Iterator[str]:
-    """Yield the places in an object's state that hold NaN or an infinity, also in objects of the modules ``own``."""
+    """Yield the paths of NaN and infinity in an object's state, also within objects of the modules ``own``."""
     if isinstance(value, float | np.floating) and not math.isfinite(value):
         yield f"{path} = {value}"
     elif isinstance(value, np.ndarray) and value.dtype.kind == "f" and not np.isfinite(value).all():

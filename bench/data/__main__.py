@@ -14,7 +14,7 @@ from bench.errors import BenchError, DataError, one_line
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit code: 0, 1 after an error message, 130 if stopped, 141 if nobody reads it."""
+    """Run the command; return 0, 1 after an error message, 130 after an interrupt, 141 if the output is closed."""
     parser = argparse.ArgumentParser(prog="python -m bench.data", description="Data sets of the benchmark suite.")
     commands = parser.add_subparsers(dest="command", required=True)
     fetching = commands.add_parser("fetch", help="download a data set into the cache")
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
         return 141
-    except OSError as error:  # a folder of data that may not be entered
+    except OSError as error:  # the folder of data may be unreadable
         print(f"error: {error.filename}: cannot be read ({error.strerror}), expected one that can", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -55,9 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fetch_all() -> None:
-    """Fetch what is not here and needs no account; say so, with size and terms, and what is used where it fails.
+    """Fetch the missing data sets that need no account; print size and terms, and the substitute after a failure.
 
-    Where ``BENCH_DATA_DIR`` names a folder of data sets, nothing is fetched.
+    If ``BENCH_DATA_DIR`` names a folder of data sets, nothing is fetched.
     """
     if os.environ.get("BENCH_DATA_DIR"):
         print(f"nothing is fetched: data sets are those in BENCH_DATA_DIR ({os.environ['BENCH_DATA_DIR']})")
@@ -107,5 +107,5 @@ def _heldout(output: Path | None, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: what was not finished is removed
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as on Ctrl-C: unfinished files are removed
     sys.exit(main())

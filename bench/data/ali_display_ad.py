@@ -1,4 +1,4 @@
-"""Ali-Display-Ad: the log of shown and clicked ads, as the environment uses it."""
+"""Ali-Display-Ad: the log of shown and clicked ads, as used by the environment."""
 
 import hashlib
 import tempfile
@@ -23,7 +23,7 @@ from bench.errors import DataError
 
 
 def fingerprint() -> str:
-    """Return which data is in use: a hash of the three files' sha256, or ``surrogate`` if there are none.
+    """Return the identity of the data in use: a hash of the three files' sha256, or ``surrogate`` without files.
 
     Raises DataError if only some of the files exist, or one cannot be read.
     """
@@ -32,10 +32,11 @@ def fingerprint() -> str:
 
 
 def load_log(n_users: int, n_ads: int, days: int) -> AdLog:
-    """Return the log of the three files if they exist, else a generated one of that size, written and read alike.
+    """Return the log of the three files if they exist, else a generated one of that size, written and read in the same
+    way.
 
-    It is cached under a hash of the files' checksums and of the code. Warnings say what was dropped. Raises
-    DataError if a file is missing or damaged; the generated log does not replace it then.
+    It is cached under a hash of the files' checksums and of the code. Warnings report dropped rows. Raises DataError if
+    a file is missing or damaged; the generated log then does not replace it.
     """
     stamps = _files_in_use()
     parts = (_checksum(stamps),) if stamps else (DataKind.SURROGATE.value, n_users, n_ads, days)

@@ -29,20 +29,20 @@ AD_FEATURES = ("cate_id", "campaign_id", "customer", "brand", "price")
 
 @dataclass(frozen=True, eq=False)
 class AdLog(Log):
-    """The users and ads of a log with their features, and for every user the ads that were shown, clicked or not.
+    """The users and ads of a log with their features, and for every user the shown ads, clicked or not.
 
-    The ads of user u are at the places ``starts[u]`` to ``starts[u + 1] - 1`` of ``shown`` and ``clicked``, each ad
-    once, however often it was shown. ``identity`` changes with the files that were read and the code that read them.
+    The ads of user u are at the places ``starts[u]`` to ``starts[u + 1] - 1`` of ``shown`` and ``clicked``; an ad that
+    was shown several times occurs once. ``identity`` changes with the files and the code that reads them.
 
     Parameters
     ----------
     user_ids, ad_ids
-        Ids in the files, ascending, int32, shapes (users,) and (ads,): those in a row that was kept.
+        Ids in the files, ascending, int32, shapes (users,) and (ads,), for users and ads of the rows kept.
     user_features, ad_features
         Categories, int32, shapes (users, 8) and (ads, 5), in the order of ``USER_FEATURES`` and ``AD_FEATURES``; values
         as in the files, except that the price is its bin, 0 to 4.
     user_hour
-        Hour of the day that holds most of the user's rows of the log, displays included, 0 to 23, uint8.
+        Hour of the day with most of the user's rows of the log, displays included, 0 to 23, uint8.
     starts
         First place of each user, and the number of places, int64, shape (users + 1,).
     shown
@@ -138,7 +138,7 @@ def _aggregated(rows: "pd.DataFrame", users: "pd.DataFrame", ads: "pd.DataFrame"
 
 
 def _read(path: Path, names: Sequence[str], key: str = "") -> "pd.DataFrame":
-    """Return the columns as float64, NaN where a value is missing; ``key`` becomes the index."""
+    """Return the columns as float64, NaN for a missing value; ``key`` becomes the index."""
     # The original has a blank after a column's name
     table = read_table(path, names, ["", "NULL"], usecols=lambda name: name.strip() in names, dtype=np.float64)
     for name in names:

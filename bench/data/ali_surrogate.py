@@ -13,7 +13,7 @@ _WEIGHTS = (0.8, 1.0, 0.5, 0.6, 0.5, 0.4, 0.3, 0.4)
 
 
 def write_surrogate(folder: Path, n_users: int = 20_000, n_ads: int = 5_000, days: int = 8, seed: int = 0) -> None:
-    """A stand-in for Ali-Display-Ad: write the same three files with content generated from ``seed``.
+    """A substitute for Ali-Display-Ad: write the same three files with content generated from ``seed``.
 
     Users and ads have latent vectors that are mostly sums of vectors of their features. A user clicks on an ad if the
     cosine of the two vectors, with some noise, is above a threshold that drifts over the hours of the day: in the
@@ -59,7 +59,7 @@ def write_surrogate(folder: Path, n_users: int = 20_000, n_ads: int = 5_000, day
 
 def _users(n: int, rng: np.random.Generator) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
     segment = rng.choice(_SEGMENTS, n, p=rng.dirichlet(np.full(_SEGMENTS, 2.0)))
-    group = rng.integers(_GROUPS, size=_SEGMENTS)[segment]  # as in the original, it goes with the segment
+    group = rng.integers(_GROUPS, size=_SEGMENTS)[segment]  # determined by the segment, as in the original
     features = [segment, group, 1 + group // _AGES, group % _AGES]
     for values in _OTHERS:
         features.append(rng.choice(values, n, p=rng.dirichlet(np.full(len(values), 2.0))))
@@ -71,7 +71,7 @@ def _users(n: int, rng: np.random.Generator) -> tuple[tuple[np.ndarray, np.ndarr
 
 
 def _ads(n: int, rng: np.random.Generator) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-    """Return ids, features and latent vectors: a campaign is of one customer, who has one category."""
+    """Return ids, features and latent vectors: each campaign has one customer, each customer one category."""
     n_categories, n_brands, n_customers, n_campaigns = n // 50 + 1, n // 20 + 1, n // 5 + 1, n // 2 + 1
     campaign = rng.integers(n_campaigns, size=n)
     customer = rng.integers(n_customers, size=n_campaigns)[campaign]

@@ -17,17 +17,18 @@ from bench.errors import ConfigError, DataError
 UNIFORM = "uniform"
 MAX_ACTIONS = 10_000
 MAX_FEATURES = 1000
-"""Of an arm in a context: more would make matrices that are slow to use."""
+"""Largest number of features of an arm in a context; more would make the matrices slow."""
 
 _TOLERANCE, _STANDARD_ERRORS = 0.05, 5.0
 
 
 @dataclass(frozen=True, eq=False)
 class BanditLog(Log):
-    """``contexts``, shape (n, d), of norm 1; ``actions``, from 0; ``rewards``; ``propensities``, above 0; ``order``.
+    """A log: ``contexts``, shape (n, d), of norm 1; ``actions``, from 0; ``rewards``; ``propensities``, above 0;
+    ``order``.
 
-    ``order`` lists the rows by time, as they stand in the files without times. ``arms``, shape (actions, d_a), has the
-    features of the actions, of norm 1, shape (actions, 0) without a table of them. ``names`` are those of the actions.
+    ``order`` lists the rows by time, or in file order without times. ``arms``, shape (actions, d_a), has the features
+    of the actions, of norm 1; shape (actions, 0) without a table of them. ``names`` are the names of the actions.
     """
 
     contexts: np.ndarray
@@ -49,7 +50,7 @@ class BanditLog(Log):
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns hold what; ``propensity`` may be ``uniform``; empty: there is none."""
+    """Names of the columns; ``propensity`` may be ``uniform``; an empty name means no column."""
 
     context: tuple[str, ...]
     action: str
@@ -59,10 +60,10 @@ class Columns:
 
 
 def load_bandit_log(path: str | list[str], columns: Columns, arms: str = "") -> BanditLog:
-    """Return a log; that of the latest call is kept in memory.
+    """Return a log; the log of the latest call is kept in memory.
 
     Raises ConfigError if a column is not named, DataError if a file is damaged or the log cannot be replayed without
-    bias: without propensities, or where actions lack support.
+    bias: without propensities, or with actions that lack support.
     """
     for name in ("action", "reward"):
         if not getattr(columns, name):
@@ -132,7 +133,7 @@ def _load(stamps: tuple[Stamp, ...], columns: Columns, of_arms: tuple[Stamp, ...
 def _with_features(
     column: str, logged: Labels, of_arms: tuple[Stamp, ...]
 ) -> tuple[list[str], np.ndarray, np.ndarray, tuple[str, ...]]:
-    """Return all actions of the table of arms, those of the rows as places there, and the arms' features."""
+    """Return all actions of the table of arms, the rows' actions as indices into it, and the arms' features."""
     files = [path for path, _, _ in of_arms]
     names = column_names(files)
     match(column, names, "env.arms: the column of the action")
@@ -155,10 +156,10 @@ def _with_features(
 
 
 def _check_support(labels: list[str], actions: np.ndarray, propensities: np.ndarray, uniform: bool) -> None:
-    """Refuse a log in which some action was not possible in some contexts, or whose propensities are wrong.
+    """Refuse a log with wrong propensities, or with an action that was impossible in some contexts.
 
-    The sum of 1 / propensity over the rows of an action estimates in how many rows it was possible: all, if it is as
-    it should be.
+    The sum of 1 / propensity over the rows of an action estimates the number of rows in which it was possible, which
+    should be all.
     """
     n = len(actions)
     inverse = 1.0 / propensities

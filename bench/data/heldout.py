@@ -28,9 +28,9 @@ def held_out_error(
 ) -> pd.DataFrame:
     """Hold out some ratings at random, fit on the others, and compute root mean squared errors on both.
 
-    All predictions are clipped to the range of stars, 1 to 5. If a held-out rating's user or item has no rating left to
-    fit on, every predictor falls back on the means. ``fraction`` is held out, in (0, 1); all rows share ``seed``, that
-    of the split and of the factors' starting values.
+    All predictions are clipped to the range of stars, 1 to 5. For a held-out rating whose user or item has no ratings
+    left, every predictor falls back on the means. ``fraction`` is the held-out share, in (0, 1); all rows share
+    ``seed``, which determines the split and the factors' starting values.
 
     The table has the columns ``predictor``, ``regularisation`` (NaN for the means), ``train_rmse``, ``heldout_rmse``.
     The first row is user mean + item mean - global mean, of the training ratings.
@@ -96,7 +96,7 @@ def describe(table: pd.DataFrame, fingerprint: str) -> str:
 
 
 def write_tables(table: pd.DataFrame, fingerprint: str, folder: Path) -> None:
-    """Write ``heldout.csv`` and ``heldout.md`` into a folder, created if need be. Raises DataError if that fails."""
+    """Write ``heldout.csv`` and ``heldout.md`` into a folder, creating it if necessary; DataError if that fails."""
     try:
         content = table.to_csv(index=False, float_format="%.6g", lineterminator="\n")
         write_whole(folder / "heldout.csv", content.encode())

@@ -1,4 +1,4 @@
-"""Labelled data: features and a class of each row, scikit-learn's packaged sets or a user's file."""
+"""Labelled data: features and a class of each row, from scikit-learn or a user's file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from bench.packages import how_to_install
 Packaged = Literal["digits", "wine", "breast_cancer", "iris"]
 MAX_CLASSES = 100
 FEW_CLASSES = 20
-"""As many whole numbers may well be classes; more are rather a measurement."""
+"""Up to this many different whole numbers are plausible classes; more look like a measurement."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Labelled(Log):
 
 @lru_cache(maxsize=4)
 def load_packaged(name: Packaged) -> Labelled:
-    """Return a data set that comes with scikit-learn. Raises ConfigError if scikit-learn is not installed."""
+    """Return a data set included in scikit-learn. Raises ConfigError if scikit-learn is not installed."""
     if find_spec("sklearn") is None:
         raise ConfigError(
             f"env.data: found '{name}', a data set of scikit-learn, expected scikit-learn to be installed: "
@@ -55,7 +55,7 @@ def load_packaged(name: Packaged) -> Labelled:
 
 
 def load_labelled(path: str | list[str], target: str, features: tuple[str, ...]) -> Labelled:
-    """Return a user's table. Raises ConfigError if a column is not there, DataError if a file is damaged."""
+    """Return a user's table. Raises ConfigError if a column is missing, DataError if a file is damaged."""
     if not target:
         raise ConfigError("env.target: found none, expected the column with the class of each row")
     return _load(tuple(map(stamp_of, files_of(path, "env.path"))), target, features)
@@ -83,7 +83,7 @@ def _labelled(table: Files, columns: list[str], target: str, notes: Sequence[str
 
 
 def _doubtful(target: str, labels: Labels) -> list[str]:
-    """Say of classes that look like measurements that only the exact one is right."""
+    """Warn that classes look like measurements, and that only the exact one is right."""
     number, values = len(labels.names), labels.values
     if not labels.are_numbers or (number <= FEW_CLASSES and all(value == int(value) for value in values)):
         return []

@@ -1,4 +1,4 @@
-"""Columns of labels, such as actions and classes: which there are, and where one may be spelled in two ways."""
+"""Columns of labels, such as actions and classes, with a check for two spellings of one label."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?")
 class Labels(NamedTuple):
     """Labels in order: ``names`` as they are spelled; ``values``, exact numbers if all are numbers, else the names.
 
-    ``codes``, shape (rows,): the place of each row's label.
+    ``codes``, shape (rows,): the index of each row's label.
     """
 
     names: list[str]
@@ -30,10 +30,10 @@ class Labels(NamedTuple):
 
 
 def labels_in(table: Files, column: str, one: str, several: str, most: int) -> Labels:
-    """Return the labels in a column that `read_files` has read as such; ``one``, ``several``: what they stand for.
+    """Return the labels in a text column of `read_files`; ``one`` and ``several`` name their meaning in messages.
 
-    Raises DataError where a row has none, for more than ``most``, and where labels say the same in two spellings, as 7
-    and 007 do in a column of numbers: only the user knows whether they are one label or two.
+    Raises DataError for a row without a label, for more than ``most`` labels, and for two spellings of one value, such
+    as 7 and 007 in a column of numbers: only the user knows whether they are one label or two.
     """
     import pandas as pd
 
@@ -64,7 +64,7 @@ def labels_in(table: Files, column: str, one: str, several: str, most: int) -> L
 
 
 def _values(labels: Sequence[str]) -> Sequence[Decimal] | Sequence[str]:
-    """Return what labels say: numbers if all are, ``true`` and ``false`` if all are, else words without outer space."""
+    """Return the values of labels: numbers or booleans if all are, else words without outer space."""
     words = [label.strip() for label in labels]
     if all(map(_NUMBER.fullmatch, words)):
         return [Decimal(word) for word in words]

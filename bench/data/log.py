@@ -6,7 +6,7 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """A record of read-only arrays; after reading files, ``counts`` says what was read and left out, by kind."""
+    """A record of read-only arrays; ``counts`` holds, by kind, the numbers of items that were read and left out."""
 
     counts: dict[str, int] = field(init=False, default_factory=dict)
 
@@ -19,7 +19,7 @@ class Log:
         return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
 
     def fingerprint(self) -> str:
-        """Return the sha256 of the arrays, whatever files they came from."""
+        """Return the sha256 of the arrays, independent of the files."""
         digest = hashlib.sha256()
         for name, array in self.arrays().items():
             digest.update(f"{name} {array.shape} ".encode())

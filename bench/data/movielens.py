@@ -1,4 +1,4 @@
-"""MovieLens 100K: its ratings, and their factors as the bandit environments use them."""
+"""MovieLens 100K: its ratings, and their factors for the bandit environments."""
 
 import sys
 import warnings
@@ -28,7 +28,7 @@ _LATENT_RANK = 10
 def read_ratings(path: Path) -> Ratings:
     """Read a file of lines ``user<TAB>item<TAB>rating<TAB>timestamp``, ids from 1 and ratings in whole stars.
 
-    Raises DataError if it is not such a file.
+    Raises DataError for any other file.
     """
     user, item, rating, _ = _columns(path)
     return Ratings(
@@ -48,7 +48,7 @@ def _columns(path: Path) -> np.ndarray:
 
 
 def fingerprint() -> str:
-    """Return which data is in use: the sha256 of the data file, or ``surrogate`` if there is none."""
+    """Return the identity of the data in use: the sha256 of the data file, or ``surrogate`` without one."""
     return data_in_use(MOVIELENS)[1]
 
 
@@ -59,9 +59,9 @@ def load_ratings() -> Ratings:
 
 
 def users_by_period(periods: int) -> list[np.ndarray]:
-    """Return the users, from 0 and in order, who rated in each of ``periods`` parts of the log, equal in ratings.
+    """Return, for each of ``periods`` parts of the log with equal numbers of ratings, its users, from 0 and in order.
 
-    The stand-in for the data has no times: there its ratings are in a random order.
+    The generated data has no times; its ratings are put in a random order.
     """
     path, user = data_in_use(MOVIELENS)[0], load_ratings().user
     random = Seeds(0, 0, ("data", "movielens")).generator("times")
@@ -72,9 +72,9 @@ def users_by_period(periods: int) -> list[np.ndarray]:
 def movielens_factors(rank: int = 20, regularisation: float = 0.05) -> Factors:
     """Return the factors of the MovieLens ratings, or of the surrogate's if the data is not available.
 
-    The defaults are those of Syndicated's MovieLens experiments (0.05 from the authors' code; that the penalty is
-    weighted by the numbers of ratings is assumed). The result is cached; its arrays are read-only. Factors are unique
-    only up to a rotation. Raises DataError if the data file is damaged, ConfigError if a setting is out of range.
+    The defaults are those of Syndicated's MovieLens experiments (0.05 from the authors' code; a penalty weighted by the
+    numbers of ratings is assumed). The result is cached; its arrays are read-only. Factors are unique only up to a
+    rotation. Raises DataError if the data file is damaged, ConfigError if a setting is out of range.
     """
     identity = data_in_use(MOVIELENS)[1]
 
@@ -100,7 +100,7 @@ _cache: Cache[Factors] = Cache(
 
 
 def surrogate_ratings(n_users: int = 943, n_items: int = 1682, n_ratings: int = 100_000) -> Ratings:
-    """A stand-in for MovieLens 100K: generated ratings, always the same ones, sorted by user and item.
+    """A substitute for MovieLens 100K: generated ratings, always the same ones, sorted by user and item.
 
     A few users rate very often and a few items are rated very often; every user has at least 20 ratings and every item
     at least one, as in the original. A rating is a rounded sum of a mean, a user's and an item's bias, a product of

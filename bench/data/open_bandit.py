@@ -32,7 +32,7 @@ class Campaign:
 
     ``item_scores``, shape (n_items,), is the items' numerical feature, standardised by the publisher;
     ``item_categories`` has the codes, from 0, of their three categorical ones, int64, shape (n_items, 3).
-    ``fingerprint`` is the sha256 of all of it, after ``packaged-`` for the sample that comes with the package obp.
+    ``fingerprint`` is the sha256 of all data, after ``packaged-`` for the sample in the package obp.
     """
 
     bts: OpenBanditLog
@@ -50,9 +50,9 @@ def load_campaign(name: CampaignName) -> Campaign:
     """Return a campaign from the full data set if that is available, else from obp's packaged sample.
 
     The full data set is the folder ``open_bandit_dataset`` of the published zip file, in the data set's folder below
-    ``BENCH_DATA_DIR`` or the cache. The sample, 10,000 rows of each log, is real data and always there. The parsed
+    ``BENCH_DATA_DIR`` or the cache. The sample, 10,000 rows of each log, is real data and always available. The parsed
     campaign is cached under a hash of the files' paths, sizes and modification times and of the parser's source. Raises
-    DataError if some of the files are missing, or one is damaged; the sample does not replace it then.
+    DataError if some of the files are missing, or one is damaged; the sample then does not replace them.
     """
     paths, packaged = _files(name)
     return _cache.get(
@@ -72,7 +72,7 @@ _cache: Cache[Campaign] = Cache(
 
 
 def _files(name: CampaignName) -> tuple[list[Path], bool]:
-    """Return log and items of each policy, and whether they are those of the packaged sample."""
+    """Return log and items of each policy, and whether they belong to the packaged sample."""
     for root in data_roots():
         paths = _below(root / OPEN_BANDIT.folder / OPEN_BANDIT.file.partition("/")[0], name)
         here = [path.is_file() for path in paths]
@@ -81,7 +81,7 @@ def _files(name: CampaignName) -> tuple[list[Path], bool]:
         if any(here):
             missing, present = paths[here.index(False)], paths[here.index(True)]
             raise DataError(f"{missing}: found no such file beside {present}, expected all four of the campaign")
-    specification = importlib.util.find_spec("obp")  # importing it would take 400 MB
+    specification = importlib.util.find_spec("obp")  # its import would take 400 MB
     if specification is None or not specification.submodule_search_locations:
         raise DataError(
             f"found neither the {OPEN_BANDIT.title} nor the package obp, expected one of them: "

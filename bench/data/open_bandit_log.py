@@ -17,7 +17,7 @@ N_POSITIONS = 3
 
 @dataclass(frozen=True, eq=False)
 class OpenBanditLog(Log):
-    """What one logging policy showed to whom, and whether it was clicked: one row for each item shown, by time.
+    """The displays of one logging policy and their clicks: one row for each item shown, by time.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class OpenBanditLog(Log):
     affinity_rows, affinity_items, affinities
         The non-zero user-item affinities, sorted by row and item: int64, int64, float64.
     names
-        What the codes of the four features stand for: four arrays of str.
+        The texts of the codes of the four features: four arrays of str.
     """
 
     timestamps: np.ndarray
@@ -74,7 +74,7 @@ def read_items(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return the items' numerical feature, shape (n_items,), and the three categorical ones, int64, shape (n_items, 3).
 
     Codes are by first appearance: the names are hashed differently in the folders of the two policies. Raises DataError
-    if it is not such a file, or ids are not 0, 1, ..., each once.
+    for another kind of file, or unless the ids are 0, 1, ..., each once.
     """
     import pyarrow as pa
 
@@ -83,7 +83,7 @@ def read_items(path: Path) -> tuple[np.ndarray, np.ndarray]:
     table = pa.concat_tables([block for _, block in _read_blocks(path, types)])
     item, scores = table["item_id"].to_numpy(), table["item_feature_0"].to_numpy()
     wrong = (item < 0) | (item >= len(item))
-    wrong[np.setdiff1d(np.arange(len(item)), np.unique(item, return_index=True)[1])] = True  # a second time
+    wrong[np.setdiff1d(np.arange(len(item)), np.unique(item, return_index=True)[1])] = True  # for a repeated id
     refuse(path, "item_id", item, wrong, f"every id from 0 to {len(item) - 1} once")
     refuse(path, "item_feature_0", scores, ~(abs(scores) < _TOO_LARGE), f"a number below {_TOO_LARGE:g}")
     order = np.argsort(item)
@@ -99,8 +99,8 @@ def _by_first_appearance(texts: np.ndarray) -> np.ndarray:
 def read_logs(bts: Path, random: Path, n_items: int) -> list[OpenBanditLog]:
     """Read the logs of both policies, with common codes: each has user features that do not occur in the other.
 
-    Raises DataError, naming the place, if one is not such a file, or has an unknown item, a click that is neither 0 nor
-    1, a propensity outside (0, 1], or one in the ``random`` log that is not 1 / n_items.
+    Raises DataError, naming the place, for another kind of file, an unknown item, a click that is neither 0 nor 1, a
+    propensity outside (0, 1], or one in the ``random`` log that is not 1 / n_items.
     """
     logs = _read(bts, n_items, uniform=False), _read(random, n_items, uniform=True)
     coded = [_coded([*first, *second]) for first, second in zip(*(texts for _, texts in logs), strict=True)]
@@ -113,7 +113,7 @@ def read_logs(bts: Path, random: Path, n_items: int) -> list[OpenBanditLog]:
 
 
 def _read(path: Path, n_items: int, *, uniform: bool) -> tuple[list[np.ndarray], list[list[Any]]]:
-    """Return the columns of a log except the users' features, and these as blocks of Arrow's dictionaries."""
+    """Return the columns of a log, with the users' features as blocks of Arrow's dictionaries."""
     import pyarrow as pa
 
     users = [f"user_feature_{number}" for number in range(N_USER_FEATURES)]
@@ -163,7 +163,7 @@ def _coded(parts: list[Any]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _in_order(columns: list[np.ndarray], users: np.ndarray, names: tuple[np.ndarray, ...]) -> OpenBanditLog:
-    """Sort by time."""
+    """Return the rows sorted by time."""
     timestamp, item, position, click, propensity, row, of_item, affinity = columns
     order = np.argsort(timestamp, kind="stable")
     rank = np.empty(len(order), dtype=np.int64)

@@ -6,11 +6,11 @@ from bench.data.open_bandit_log import OpenBanditLog
 def probabilities(log: OpenBanditLog, n_items: int, timestamps: np.ndarray, positions: np.ndarray) -> np.ndarray:
     """Return the probabilities of all items, shape (m, n_items), under a policy at other times, estimated from its log.
 
-    The policy ignores the user, but changes all the time, and the log has only the propensities of what was shown. So
-    the probability of an item at a position is that of its last display there before and its first one after: the
-    harmonic mean of both propensities, since an item is more likely to be shown when its probability is high, which
-    weights 1 / propensity correct. The probabilities of a row are then scaled to sum to 1. An item that was never shown
-    at a position has probability 0 there. Log entries of the same microsecond are ignored.
+    The policy ignores the user but changes all the time, and the log has only the propensities of the shown items. The
+    probability of an item at a position is therefore interpolated between its last display there before and its first
+    one after: the harmonic mean of both propensities, because an item is more likely to be shown when its probability
+    is high, which weights 1 / propensity correct. The probabilities of a row are then scaled to sum to 1. An item that
+    was never shown at a position has probability 0 there. Log entries of the same microsecond are ignored.
     """
     found = np.zeros((len(timestamps), n_items))
     for position in np.unique(positions):
@@ -21,7 +21,7 @@ def probabilities(log: OpenBanditLog, n_items: int, timestamps: np.ndarray, posi
         ends = np.searchsorted(log.items[there], np.arange(n_items + 1))
         for item in range(n_items):
             shown = there[ends[item] : ends[item + 1]]
-            # Padded with a weight of 0 at both ends: nothing before the first or after the last display
+            # Padded with a weight of 0 at both ends, for times before the first or after the last display
             inverse = np.concatenate(([0.0], 1.0 / log.propensities[shown], [0.0]))
             before = np.searchsorted(log.timestamps[shown], times, side="left")
             after = np.searchsorted(log.timestamps[shown], times, side="right") + 1
@@ -35,7 +35,7 @@ def probabilities(log: OpenBanditLog, n_items: int, timestamps: np.ndarray, posi
 def probabilities_of_log(log: OpenBanditLog, n_items: int, rows: np.ndarray) -> np.ndarray:
     """Return the probabilities of all items in the ``rows`` of the log itself, shape (m,): shape (m, n_items).
 
-    The item shown has the logged one; the others have those of `probabilities`, scaled to sum to the rest.
+    The shown item has its logged probability; the others have those of `probabilities`, scaled to sum to the rest.
     """
     found = probabilities(log, n_items, log.timestamps[rows], log.positions[rows])
     own, shown = np.arange(len(rows)), log.items[rows]

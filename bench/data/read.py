@@ -1,7 +1,6 @@
-"""Users' tables, Parquet or CSV: `read` returns them, and remembers which files a module has read.
+"""Users' tables, Parquet or CSV: `read` returns them, and records the files that each module has read.
 
-What is read here becomes part of the fingerprint of the data without the author's doing: if a file changes, runs on it
-are run again.
+Files read here become part of the data's fingerprint automatically: if a file changes, runs on it are repeated.
 """
 
 import csv
@@ -30,21 +29,20 @@ MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
 """Texts in a CSV file that mean a missing value."""
 
 _INDEX = re.compile(r"__index_level_\d+__|Unnamed: \d+(_level_\d+)?(\.\d+)*")
-"""What pandas calls the index of a table in a file."""
+"""Names that pandas gives the index of a table in a file."""
 
 _EXACT = 2.0**53
-"""From here on floats no longer tell whole numbers apart."""
+"""From this size on, floats cannot represent all whole numbers."""
 
 _KINDS = "a Parquet file (.parquet) or a CSV file (.csv, .csv.gz)"
 _read_by: dict[str, set[Path]] = {}
 
 
 def read(path: str | Path | Sequence[str | Path], columns: Sequence[str] | None = None) -> "pd.DataFrame":
-    """Return a table from Parquet or CSV files; several, or a pattern such as ``log-*.csv``, follow each other.
+    """Return a table from Parquet or CSV files; several files, or a pattern such as ``log-*.csv``, are concatenated.
 
-    An index without a name that pandas wrote is left out, unless ``columns`` names it.
-
-    Raises DataError, naming file and line, if there is none or it is damaged, or a column is missing or there twice.
+    An unnamed index written by pandas is left out, unless ``columns`` names it. Raises DataError, naming file and line,
+    if there is no file or it is damaged, or a column is missing or occurs twice.
     """
     caller = str(sys._getframe(1).f_globals.get("__name__", ""))
     files = files_of(path)
@@ -60,7 +58,7 @@ def files_read_by(modules: Iterable[str]) -> list[Path]:
 
 
 def files_of(path: str | Path | Sequence[str | Path], key: str = "path") -> list[Path]:
-    """Return the files that a path, a pattern or several of them name; those of a pattern in order.
+    """Return the files of a path, a pattern or several of them; files of a pattern in order.
 
     Raises DataError, with the name ``key`` of the setting, if there are none.
     """
@@ -68,7 +66,7 @@ def files_of(path: str | Path | Sequence[str | Path], key: str = "path") -> list
     for text in [path] if isinstance(path, str | Path) else path:
         try:
             expanded = Path(text).expanduser()
-        except RuntimeError:  # no user of that name
+        except RuntimeError:  # ``~name`` of an unknown user
             expanded = Path(text)
         found = [expanded] if expanded.is_file() else [Path(name) for name in sorted(glob.glob(str(expanded)))]
         if not text or not found or not all(file.is_file() for file in found):
@@ -81,7 +79,7 @@ def files_of(path: str | Path | Sequence[str | Path], key: str = "path") -> list
 
 
 def digest(files: Iterable[Path]) -> str:
-    """Return one sha256 of the files' contents, in their order. A file is read again only if its stamp has changed."""
+    """Return one sha256 of the files' contents, in order. A file is read again only if its stamp has changed."""
     total = hashlib.sha256()
     for file in files:
         with reading(file, _KINDS):
@@ -97,7 +95,7 @@ def _digest(path: Path, size: int, mtime_ns: int) -> bytes:
 
 @dataclass(frozen=True, eq=False)
 class Files:
-    """A table, and the files that its rows come from with their numbers of rows."""
+    """A table, and the files of its rows with their numbers of rows."""
 
     frame: "pd.DataFrame"
     parts: tuple[tuple[Path, int], ...]
@@ -114,7 +112,7 @@ class Files:
             raise DataError(f"{self.place(row)}, {column}: found {found[:60]}, expected {expected}")
 
     def single(self, column: str) -> "pd.Series":
-        """Return a column; DataError for the first value that is a list, a mapping or bytes, as Parquet files have."""
+        """Return a column; DataError for the first value that is a list, a mapping or bytes, as in Parquet files."""
         values = self.frame[column]
         if values.dtype == object:
             wrong = [isinstance(value, bytes | dict | list | np.ndarray) for value in values]
@@ -129,9 +127,9 @@ class Files:
             raise DataError(f"{self.place(0)}, {column}: found the time {values.iloc[0]}, expected {expected}")
 
     def texts(self, column: str) -> "pd.Series":
-        """Return a column of labels as texts, whole numbers without a decimal point, None where there is none.
+        """Return a column of labels as texts: whole numbers without a decimal point, None for a missing value.
 
-        Raises DataError for a value that is not single, or a float so large that it may stand for several numbers.
+        Raises DataError for a value that is not single, or a float too large to identify one number.
         """
         import pandas as pd
 
@@ -140,7 +138,9 @@ class Files:
             expected = "whole numbers or words: floats of this size do not tell whole numbers apart"
             self.refuse(column, values.abs() >= _EXACT, expected)
         codes, found = pd.factorize(values)
-        return pd.Series(np.array([*map(_text, found.tolist()), None], dtype=object)[codes])  # -1: the last
+        return pd.Series(
+            np.array([*map(_text, found.tolist()), None], dtype=object)[codes]
+        )  # index -1, the last column
 
     def place(self, row: int) -> str:
         part = 0
@@ -165,7 +165,7 @@ class Files:
 
 
 def column_names(files: Sequence[Path]) -> list[str]:
-    """Return the names of the columns. Raises DataError if one is there twice, or files differ in them."""
+    """Return the names of the columns. Raises DataError if one occurs twice, or the files differ in them."""
     names = _names(files[0])
     for file in files[1:]:
         if sorted(_names(file)) != sorted(names):
@@ -174,9 +174,9 @@ def column_names(files: Sequence[Path]) -> list[str]:
 
 
 def index_columns(files: Sequence[Path]) -> set[str]:
-    """Return the columns that pandas wrote for the index of a table, which a pattern of features leaves out.
+    """Return the index columns written by pandas, which a pattern of features leaves out.
 
-    The numbers of rows may tell what is to be learnt.
+    Row numbers may reveal the target.
     """
     return {name for file in files for name in _names(file) if _INDEX.fullmatch(name)}.union(*map(_pandas_index, files))
 
@@ -193,9 +193,9 @@ def _pandas_index(file: Path) -> set[str]:
 
 
 def read_files(files: Sequence[Path], columns: Sequence[str] | None = None, labels: Sequence[str] = ()) -> Files:
-    """Return the columns, by default all, of files that follow each other; raises DataError as `read` does.
+    """Return the columns, by default all, of concatenated files; raises DataError as `read` does.
 
-    ``labels``: those of the columns that are read as texts, for `bench.data.labels`, so that no two become one number.
+    ``labels`` are columns to read as text, for `bench.data.labels`, so that different texts stay different.
     """
     import pandas as pd
 
@@ -279,11 +279,11 @@ def _read_csv(file: Path, columns: list[str], labels: Sequence[str]) -> "pd.Data
     names = _csv_names(file)
     missing = {name: ("",) if name in labels else MISSING for name in names}
     with reading(file, "a table of comma-separated values in UTF-8"):
-        frame = pd.read_csv(  # without usecols, with which too many values in a line are no error
+        frame = pd.read_csv(  # without usecols, which would hide excess values in a line
             file, names=names, skiprows=1, encoding="utf-8-sig", low_memory=False, skipinitialspace=True,
             keep_default_na=False, na_values=missing, dtype=dict.fromkeys(labels, str),
         )  # fmt: skip
-    if not isinstance(frame.index, pd.RangeIndex):  # pandas takes what is too much for an index
+    if not isinstance(frame.index, pd.RangeIndex):  # pandas takes excess values for an index
         raise DataError(f"{file}, line 2: found more values than the {len(names)} columns, expected as many")
     expected = "a label: this text means that there is none; if it is one, write it otherwise"
     for name in labels:

@@ -1,4 +1,4 @@
-"""How texts of a user's table are spelled: numbers that are written otherwise, words that look alike."""
+"""Spelling in a user's table: numbers in other notations, words that look alike."""
 
 import re
 import unicodedata
@@ -20,7 +20,8 @@ PLAINLY = (
 
 
 def is_number_written_otherwise(text: str) -> bool:
-    """Tell whether a text is a number with a decimal comma, separators, a currency or percent sign, or other digits."""
+    """Return whether a text is a number with a decimal comma, separators, a currency or percent sign, or other
+    digits."""
     try:
         float(text)
     except ValueError:
@@ -39,7 +40,7 @@ def is_number_written_otherwise(text: str) -> bool:
 
 
 def folded(word: str) -> str:
-    """Return a word without what cannot be seen: its Unicode form, blanks around it or doubled, marks of width 0."""
+    """Return a word without invisible differences: Unicode form, outer or repeated blanks, marks of width 0."""
     text = "".join(c for c in unicodedata.normalize("NFKC", word) if unicodedata.category(c) != "Cf")
     return " ".join(text.split())
 
@@ -51,7 +52,7 @@ def alike(words: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def shown(*words: str) -> list[str]:
-    """Return words as a message shows them, so that those which differ look different."""
+    """Return words for a message, with invisible differences made visible."""
     texts = [repr(word) for word in words]
     seen = {unicodedata.normalize("NFC", text) for text in texts}
     return texts if len(seen) == len(texts) and all(map(str.isprintable, words)) else [ascii(word) for word in words]

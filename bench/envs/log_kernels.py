@@ -5,7 +5,7 @@ import numpy as np
 from bench.jit import Array, kernel
 
 NONE = -1
-"""In the place of the arm of an event that was shown and not pulled."""
+"""Marks a shown arm of an event that was not pulled."""
 
 
 @kernel
@@ -31,7 +31,8 @@ def estimate(
     spread: Array,
     totals: Array,
 ) -> None:
-    """Add the events' terms of the estimates to ``totals``; after each let the model of its action learn the reward."""
+    """Add the events' terms of the estimates to ``totals``; after each, update the model of its action with the
+    reward."""
     gain = np.zeros(contexts.shape[1])
     for at in range(rows.size):
         arm, row = pulled[at], rows[at]

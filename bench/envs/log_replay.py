@@ -16,26 +16,26 @@ from bench.seeding import Seeds
 _UNIT = 1.0
 """Ridge of the reward model of the doubly robust estimate."""
 _BLOCK, _BLOCK_FLOATS = 256, 1_000_000
-"""Events that are taken at once, and the most numbers in their contexts, unless a single one has more."""
+"""Events processed at once, and the largest number of values in their contexts, unless one event has more."""
 _FAR = 4.0
-"""Standard deviations above its mean that the number of accepted rounds seldom exceeds: it is binomial."""
+"""Standard deviations above the mean of the number of accepted rounds, which is binomial, that are kept as a margin."""
 _WIDE = 2.0
-"""Standard deviation of rewards from which ranges of exploration rates are too narrow for them."""
+"""Standard deviation of rewards above which the ranges of exploration rates are too narrow."""
 
 
 @component
 class LogReplay(Replay):
-    """Your own log, from Parquet or CSV files, replayed.
+    """A user's log, from Parquet or CSV files, replayed.
 
-    An event is a round if its action is the arm pulled, with probability c / propensity: c is the smallest propensity
-    of the log, so every event is accepted with probability c whatever is pulled, and accepted rounds are as if actions
-    had been logged uniformly. Contexts have norm 1: numbers standardised, words one-hot, a constant. Without ``arms``
-    all arms share the context, and algorithms have coefficients for each arm; with it the features of an arm are the
-    products of those of the context and its own.
+    An event is a round if its action is the arm pulled, with probability c / propensity. c is the smallest propensity
+    of the log, so every event is accepted with probability c for any pulled arm, and accepted rounds are distributed as
+    if actions had been logged uniformly. Contexts have norm 1: numbers standardised, words one-hot, a constant. Without
+    ``arms`` all arms share the context, and algorithms have coefficients for each arm; with it the features of an arm
+    are the products of its own and the context's features.
 
     Columns: ``mean_reward`` of the accepted rounds so far, ``accepted``, their number, ``share_accepted`` of all
-    events, and of the same decisions, on all events, the estimates ``ips``, ``snips`` and ``dr``, by inverse propensity
-    score, self-normalised, and doubly robust with a ridge regression for each action, learnt from the events before.
+    events, and estimates for the same decisions from all events: ``ips``, ``snips`` and ``dr``, by inverse propensity
+    score, self-normalised, and doubly robust with a ridge regression for each action, learnt from earlier events.
     Source: Li et al. 2011 (uniform logs); Dudik et al. 2012 (rejection by propensity), 2014 (doubly robust).
 
     Parameters
@@ -49,12 +49,12 @@ class LogReplay(Replay):
     propensity
         The column with the logging policy's probability of the logged action; ``uniform`` if all were equally likely.
     arms
-        A file with a row for each action, in a column called as in the log, and its features in the other columns.
+        A file with a row for each action: the action column of the log, and the action's features in the other columns.
     order
-        The order in which events are replayed: ``shuffled`` again in each repetition, or by ``time``.
+        The order of the events: ``shuffled`` anew in each repetition, or by ``time``.
     sample
-        What a repetition replays: a ``part`` of its own, the only kind whose intervals hold for other data than the
-        log; ``all`` rows; or as many rows drawn with replacement (``bootstrap``).
+        The events of a repetition: a separate ``part``, the only kind whose intervals hold for other data than the log;
+        ``all`` rows; or as many rows drawn with replacement (``bootstrap``).
     """
 
     path: str | list[str] = ""
@@ -71,7 +71,7 @@ class LogReplay(Replay):
     def link(self) -> Link:
         try:
             return "logistic" if np.isin(self._load().rewards, (0.0, 1.0)).all() else "linear"
-        except BenchError:  # said where it is started
+        except BenchError:  # reported at the start
             return "linear"
 
     @property
@@ -94,7 +94,7 @@ class LogReplay(Replay):
         return load_bandit_log(self.path, columns, self.arms)
 
     def _smallest(self, log: BanditLog) -> float:
-        """Return c, the share of events that are accepted whatever is pulled."""
+        """Return c, the probability with which any event is accepted."""
         smallest = float(log.propensities.min())
         rounds = self._n_rows(log) * smallest
         if rounds < 2:
@@ -192,7 +192,7 @@ class LogReplay(Replay):
         return self._shown[at]
 
     def _next_block(self) -> bool:
-        """Take the next events all at once, which is several times faster; tell whether there are any."""
+        """Process the next events at once, which is several times faster; return whether there are any."""
         self.check_part()
         self._estimate_block()
         log, first = self._log, self._first + len(self._block)
@@ -214,7 +214,7 @@ class LogReplay(Replay):
         return self._reward
 
     def _estimate_block(self) -> None:
-        """Bring the estimates up to date."""
+        """Update the estimates with the processed events."""
         log, first = self._log, self._first
         rows, pulled = self._rows[first + self._estimated : first + self._at], self._pulled[self._estimated : self._at]
         estimate(
@@ -235,7 +235,7 @@ class LogReplay(Replay):
 
 
 def _on_scale(name: str, rewards: np.ndarray) -> tuple[str, ...]:
-    """Say of rewards that spread more than those that the algorithms' ranges of settings are made for."""
+    """Warn that rewards spread more than the algorithms' ranges of settings allow for."""
     std = float(rewards.std())
     if std <= _WIDE:
         return ()

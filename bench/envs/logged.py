@@ -50,7 +50,7 @@ class LoggedEnvironment(Environment):
     def value(self, policy: Policy, rows: int | None = None) -> float:
         """Return the value of ``policy``: the expected reward of a decision, on data not used in tuning.
 
-        Where less precision suffices, ``rows`` limits those data, always to the same ones.
+        ``rows`` limits the data, always to the same rows, for a faster and less precise value.
         """
 
     def value_interval(self, policy: Policy) -> tuple[float, float] | None:

@@ -143,16 +143,16 @@ def _offer(
 
 @component
 class DriftingMovielens(Movielens):
-    """MovieLens whose audience changes: theta is the mean factor of users who rated in the current part of the log.
+    """MovieLens with a changing audience: theta is the mean factor of users who rated in the current part of the log.
 
-    With one period it is the environment without drift. The mean taste of all who rated in a tenth of the real log is
-    nearly that of any other tenth (cosines above 0.98): what changes is which users are there, if they are few.
+    With one period it is the environment without drift. The mean taste of all raters in a tenth of the real log is
+    nearly that of any other tenth (cosines above 0.98): the drift comes from the selection of a few users.
 
     Parameters
     ----------
     periods
         Parts of the log, equal in ratings and in time order, that follow each other in equal parts of the run. In each
-        theta is the mean factor of ``n_users`` random users of those who rated in it, of all if they are fewer.
+        theta is the mean factor of ``n_users`` random users who rated in it, or of all if they are fewer.
     """
 
     periods: PositiveInt = 20

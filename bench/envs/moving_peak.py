@@ -132,10 +132,10 @@ class SwitchingTriangle(_Triangle, Switching):
 class PiecewiseLipschitz(MovingPeak):
     """Bernoulli rewards with the mean max(0, ``height`` - abs(x - peak)) for ``x`` in [0, 1]; the peak drifts in jumps.
 
-    The slope is 1, the steepest that the theory of SD2ME and AD2ME allows. Peaks are uniform on [0, 1], and so are the
-    shares of the run at which they jump, since the theory does not say where changes occur; runs of all lengths with
-    the same seeds have the same shares and peaks. If two changes fall into one round of a short run, there is one less.
-    Source: online_hpo, section 3 (the class of problems; the functions are ours).
+    The slope is 1, the steepest that the theory of SD2ME and AD2ME allows. Peaks are uniform on [0, 1], as are the
+    shares of the run at which they jump, because the theory does not place changes; runs of all lengths with the same
+    seeds have the same shares and peaks. Two changes in one round of a short run become one. Source: online_hpo,
+    section 3 (the class of problems; the functions are ours).
 
     Parameters
     ----------
@@ -177,8 +177,8 @@ _EVEN = [(place + 0.5) / 2_000 for place in range(2_000)]
 class NewPeak(MovingPeak):
     """A hill 0.5 - 0.5 |x - old_peak|, to which a higher and steeper one, 0.9 - 2 |x - new_peak|, is added in the run.
 
-    The expected reward is the larger of both, so what was the best pays as before: only who tries ``x`` near the new
-    peak notices. Source: none, the functions are ours.
+    The expected reward is the larger of both. The former optimum pays as before, so a tuner detects the change only by
+    trying ``x`` near the new peak. Source: none, the functions are ours.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ class NewPeak(MovingPeak):
         return max(old, 0.9 - 2.0 * abs(x - self.new_peak)) if self._piece else old
 
     def _average(self) -> float:
-        """Return the mean over even points: off by at most 1e-6, since the hills are no steeper than 2."""
+        """Return the mean over an even grid, accurate to 1e-6, because the slopes are at most 2."""
         return sum(map(self._value, _EVEN)) / len(_EVEN)
 
 
@@ -214,18 +214,18 @@ class NewPeak(MovingPeak):
 class WanderingTriangle(_Triangle):
     """Expected reward 0.9 - 0.95 |x - peak|; the peak walks at random, in small steps.
 
-    A step that would end within ``step`` of 0 or 1 ends at twice ``step`` from it.
-    Source: the public code of cdt, ZoomingTS_exp/alg1_code_slowtv.py and run_slow.py at d67bc02 (2023-03-22), whose
-    defaults these are; the paper does not mention the experiment.
+    A step that would end within ``step`` of 0 or 1 ends at twice ``step`` from it. Source: the public code of cdt,
+    ZoomingTS_exp/alg1_code_slowtv.py and run_slow.py at d67bc02 (2023-03-22), whose defaults these are; the paper does
+    not mention the experiment.
 
     Parameters
     ----------
     probability
         Probability of a step in a round.
     step
-        Length of a step, to either side with the same probability.
+        Length of a step, to either side with equal probability.
     first_peak
-        Where the walk starts.
+        Start of the walk.
     noise_std
         Standard deviation of the Gaussian noise on the rewards.
     """

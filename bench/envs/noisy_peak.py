@@ -14,12 +14,12 @@ Motion = Literal["still", "jumps", "wanders", "swings"]
 Noise = Literal["normal", "outlier", "outliers", "student", "changing"]
 
 _WIDTH = 0.15
-"""Standard deviation of the normal density that the hill has the shape of."""
+"""Standard deviation of the hill, which has the shape of a normal density."""
 
 _JUMPS = 3
 _STEP = 0.004
 _SHARE, _LOUD = 0.02, 25.0
-"""Share of outliers, and their standard deviation in units of that of the others."""
+"""Share of outliers, and their standard deviation relative to that of other rewards."""
 
 _CHANGE = 10.0
 _DEGREES = 2.0
@@ -36,17 +36,17 @@ class NoisyPeak(MovingPeak):
     Parameters
     ----------
     motion
-        How the peak moves: ``still``, ``jumps``, ``wanders`` or ``swings``.
+        Motion of the peak: ``still``, ``jumps``, ``wanders`` or ``swings``.
     noise
         ``normal``; ``outlier``: normal, but for one reward; ``outliers``: 2 % of the rewards have 25 times the standard
         deviation; ``student``: Student's t with 2 degrees of freedom times ``noise_std``, of infinite variance;
         ``changing``: ten times the standard deviation in the middle third of the run.
     noise_std
-        Standard deviation of the normal noise. Tuners that want a constant of sub-Gaussian noise are told this.
+        Standard deviation of the normal noise, also reported to tuners as the sub-Gaussian constant.
     outlier
         Noise of the one reward in units of ``noise_std``; its sign is drawn.
     outlier_after
-        Share of the run after which it comes.
+        Share of the run before the outlier.
     """
 
     motion: Motion = "still"
@@ -73,7 +73,7 @@ class NoisyPeak(MovingPeak):
 
 
 class _UnevenNoise(RewardNoise):
-    """One draw a round, the same whatever is played; ``outlier`` in units of ``std``, ``at`` counted from 0."""
+    """One draw per round, the same for any configuration; ``outlier`` in units of ``std``, ``at`` counted from 0."""
 
     def __init__(self, kind: Noise, std: float, rounds: int, outlier: float, at: int, rng: np.random.Generator) -> None:
         super().__init__("linear", std, rng)

@@ -23,21 +23,21 @@ _STATIC = N_POSITIONS + 2
 
 @component
 class OpenBandit(Replay, LoggedEnvironment):
-    """One campaign's two logs. An action is an item; the position at which it is shown is part of the context.
+    """One campaign's two logs. An action is an item; its position on the page is part of the context.
 
     For off-policy learning, ``n_tuning`` random rows of the Thompson-sampling log, one half for training and one for
     validation, are the logged data, and the whole uniform log is the test data. A context is the user's four features
     and the position, one-hot; an item's features are its numerical one and the three categorical ones, one-hot.
 
-    For online bandits, the uniform log is replayed (Li et al. 2011): an event whose item is not the one chosen is
-    rejected. Repetitions replay disjoint random parts of the log, each in chronological order; so their results are
-    independent, and an interval over them reflects the variation of the data as well as of the algorithm. Rewards are
-    clicks; expected rewards, and so regret, are unknown. Each row is treated as an event, although a page view has
-    three rows. The features of an item are the position, one-hot, the item's numerical feature, the user-item affinity
-    a as a / (1 + a), and ``n_hashed`` signed hashed features (item, its categories, and these crossed with the user's
-    features); each item's features are scaled to norm 1.
-    Source: opl_hpo, appendix A. It has 240 actions in the men's campaign, the 80 items times 3 positions of another:
-    assumed are the position in the context and the halves.
+    For online bandits, the uniform log is replayed (Li et al. 2011): an event with another item than the chosen one is
+    rejected. Repetitions replay disjoint random parts of the log, each in chronological order. Their results are
+    therefore independent, and an interval over them reflects the variation of the data as well as of the algorithm.
+    Rewards are clicks; expected rewards, and so regret, are unknown. Each row is treated as an event, although a page
+    view has three rows. The features of an item are the position, one-hot, the item's numerical feature, the user-item
+    affinity a as a / (1 + a), and ``n_hashed`` signed hashed features (item, its categories, and these crossed with the
+    user's features); each item's features are scaled to norm 1. Source: opl_hpo, appendix A. It states 240 actions for
+    the men's campaign, which is 80 items of another campaign times 3 positions; the position in the context and the
+    equal halves are assumed.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class OpenBandit(Replay, LoggedEnvironment):
         return float(self.value_terms(policy).mean())
 
     def value_terms(self, policy: Policy) -> np.ndarray:
-        """Return each row's term of the IPS estimate on the uniform log, whose mean it is, shape (rows,).
+        """Return each row's term of the IPS estimate on the uniform log, shape (rows,); the estimate is their mean.
 
         The policy is evaluated on the rows with a click only, so it must treat every row independently.
         """
@@ -137,10 +137,10 @@ class OpenBandit(Replay, LoggedEnvironment):
         self.start_replay(part, data.random.items, data.random.clicks)
 
     def _hashed(self, data: Campaign) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Hash the items' features and their crosses with the values of the users' features, regardless of the seed.
+        """Hash the items' features and their crosses with the values of the users' features, independently of the seed.
 
-        Returns the items' features, shape (n_hashed, n_items); what each value of the users' features adds, shape
-        (values, n_hashed, n_items); and the first value of each user feature, shape (4,).
+        Returns the items' features, shape (n_hashed, n_items); the additional features for each value of the users'
+        features, shape (values, n_hashed, n_items); and the first value of each user feature, shape (4,).
         """
         rng = Seeds(0, 0, ("env", "open_bandit")).generator("hashing")
         sizes = [len(names) for names in data.random.names]
@@ -159,7 +159,7 @@ class OpenBandit(Replay, LoggedEnvironment):
             for group in groups[1:]:
                 draw(group, value)
         first = np.cumsum([0, *sizes[:-1]])
-        scale = 1.0 / math.sqrt(len(groups) + len(sizes) * (len(groups) - 1))  # norm 1 if nothing collides
+        scale = 1.0 / math.sqrt(len(groups) + len(sizes) * (len(groups) - 1))  # norm 1 without collisions
         return own * scale, crossed * scale, first
 
     def observe(self) -> np.ndarray | None:
@@ -183,8 +183,8 @@ class OpenBandit(Replay, LoggedEnvironment):
     def values(self, arm: int) -> dict[str, Any]:
         """Return click-through rates so far: of accepted events, and of all events (the uniform policy).
 
-        ``ctr_low`` and ``ctr_high`` are 95 % limits of the former by Wilson's method: without any click, an interval
-        over repetitions would have length 0.
+        ``ctr_low`` and ``ctr_high`` are 95 % limits of the former by Wilson's method: before the first click, an
+        interval over repetitions would have length 0.
         """
         n, ctr = self._accepted, self._earned / self._accepted
         middle = (ctr + _Z**2 / (2 * n)) / (1 + _Z**2 / n)

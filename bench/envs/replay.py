@@ -1,4 +1,4 @@
-"""The replay of a log: an event is a round if the arm pulled is the one that was logged."""
+"""The replay of a log: an event is a round if the pulled arm is the logged one."""
 
 from dataclasses import field
 from typing import Any, ClassVar
@@ -16,13 +16,13 @@ from bench.seeding import Seeds
 class Replay(ContextualEnvironment):
     """Rejects events whose logged action is not the arm pulled (Li et al. 2011). Expected rewards are unknown.
 
-    The columns of a run are the reward, summed, and means over the rounds so far: rounds differ in number between
-    repetitions and tuners.
+    The columns of a run are the reward, summed, and means over the rounds so far, because the number of rounds differs
+    between repetitions and tuners.
 
     Parameters
     ----------
     n_parts
-        Number of disjoint random parts of the log, and so the largest number of repetitions: each replays its own.
+        Number of disjoint random parts of the log, one for each repetition.
     """
 
     sums: ClassVar[tuple[str, ...]] = ("reward",)
@@ -34,11 +34,11 @@ class Replay(ContextualEnvironment):
 
     @property
     def most_repetitions(self) -> int | None:
-        """The largest number of repetitions, None if there may be any number."""
+        """The largest number of repetitions, None for no limit."""
         return self.n_parts
 
     def start_replay(self, rows: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> None:
-        """Prepare to replay these rows, in this order, of a log: shape (n,) of its actions and rewards."""
+        """Prepare to replay these rows of a log in order; ``actions`` and ``rewards`` have shape (n,)."""
         self._rows, self._actions, self._rewards = rows, actions, rewards
         self._row = -1
         self._seen = self._accepted = 0

@@ -36,13 +36,12 @@ class SyntheticLinear(Synthetic):
 
 @component
 class SyntheticLinearLegacy(SyntheticLinear):
-    """`SyntheticLinear` that draws theta, features and noise as the script behind a published table does.
+    """`SyntheticLinear` with the draws of theta, features and noise of the script behind a published table.
 
-    NumPy's legacy generator is seeded with the base seed plus the repetition's number, from 1, and asked for theta,
-    then for the features of all rounds, then for one standard normal a round. Contexts and noise are therefore those of
-    the script, for any algorithm that draws nothing itself. All features are held in memory: 8 x rounds x n_arms x dim
-    bytes.
-    Source: github.com/VivianDQ/Syndicated, run_grid.py, commit 4a9e7e1 (2021-05-26), for syndicated, table 1.
+    NumPy's legacy generator is seeded with the base seed plus the repetition's number, from 1. It draws theta, then the
+    features of all rounds, then one standard normal per round. Contexts and noise therefore equal the script's for any
+    algorithm without draws of its own. All features are held in memory: 8 x rounds x n_arms x dim bytes. Source:
+    github.com/VivianDQ/Syndicated, run_grid.py, commit 4a9e7e1 (2021-05-26), for syndicated, table 1.
     """
 
     def start(self, rounds: int, seeds: Seeds) -> None:

@@ -16,11 +16,10 @@ _BLOCK = 8192
 class SyntheticLogged(LoggedEnvironment):
     """Rewards of 0 and 1 with mean mu(x, a) = sigmoid(x'M e_a + eta_x'x + eta_a'e_a), logged by softmax(beta0 mu).
 
-    Contexts are N(0, I); the entries of M, eta_x and eta_a are uniform on [-1, 1], drawn for each repetition unless
-    ``reward_seed`` is given, and so are the action features e_a. Values of policies are exact expectations over the
-    actions, averaged over ``n_test`` contexts that are the same for all policies. Raises ConfigError if the number of
-    one-hot features differs from that of actions.
-    Source: opl_hpo, section 3.1, equations 4 and 5.
+    Contexts are N(0, I); the entries of M, eta_x, eta_a and the action features e_a are uniform on [-1, 1], drawn for
+    each repetition unless ``reward_seed`` is given. Values of policies are exact expectations over the actions,
+    averaged over ``n_test`` contexts, the same for all policies. Raises ConfigError if the number of one-hot features
+    differs from that of actions. Source: opl_hpo, section 3.1, equations 4 and 5.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from bench.seeding import Seeds
 
 @component
 class TabularEnvironment(Environment):
-    """A table, split at random into rows for training and rows for testing, and rows held out where that is wanted.
+    """A table, split at random into rows for training and for testing, and optionally held-out rows.
 
     After ``start``: ``train_features``, float64, shape (rows, features), with ``train_target``, ``test_features`` with
     ``test_target``, ``held_out_features`` with ``held_out_target``, and ``split``, the seed of the split in use.
@@ -24,9 +24,9 @@ class TabularEnvironment(Environment):
     Parameters
     ----------
     test_share
-        Share of the rows used for testing: those by whose score configurations are chosen.
+        Share of the rows used for testing, on which configurations are scored and chosen.
     held_out_share
-        Share of the rows held out, by whose score the choice can be judged.
+        Share of the rows held out, on which the choice can be judged.
     split_seed
         Seed of the split, the same in every run; null: each repetition has another split.
     """
@@ -35,7 +35,7 @@ class TabularEnvironment(Environment):
     metric: ClassVar[Literal["accuracy", "r2"]]
     """Score of predictions: accuracy for classes, R2 for numbers."""
     dataset: ClassVar[Dataset | None] = None
-    """The data set that the table comes from, if it is one of the catalogue."""
+    """The catalogue's data set that provides the table, if any."""
 
     test_share: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.2
     held_out_share: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.0
@@ -90,7 +90,7 @@ class TabularEnvironment(Environment):
 
 @component
 class Titanic(TabularEnvironment):
-    """Who survived, from seven features of 712 passengers; without the file, breast cancer instead.
+    """The survivors of the Titanic, from seven features of 712 passengers; without the file, breast cancer instead.
 
     Source: habo, section 26.2; the split from the authors' code.
     """
@@ -106,7 +106,7 @@ class Titanic(TabularEnvironment):
 
 @component
 class HousePrices(TabularEnvironment):
-    """The price, from 75 features of 1,460 houses; without the file, the progression of diabetes instead.
+    """House prices, from 75 features of 1,460 houses; without the file, the progression of diabetes instead.
 
     Source: habo, section 26.3; the split from the authors' code.
     """

@@ -14,16 +14,15 @@ BOUNDS: tuple[Bound, ...] = get_args(Bound)
 def estimator_terms(
     estimator: Estimator, data: LoggedData, policy: np.ndarray, predictions: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return each row's term, shape (n,), of an estimate of a policy's value, which is the mean of the terms.
+    """Return each row's term, shape (n,), of an estimate of a policy's value; the estimate is the mean of the terms.
 
     - ``ips``: w r with w = pi(a|x) / pi0(a|x), the inverse propensity score;
     - ``snips``: V + w (r - V) / mean(w) with V = sum(w r) / sum(w), self-normalised; the rows are those of its linear
-      expansion, whose variance is the estimator's. V is 0 if no action taken has any weight;
+      expansion, whose variance is the estimator's. V is 0 if the policy gives every logged action probability 0;
     - ``dr``: sum_a pi(a|x) mu(x, a) + w (r - mu(x, a)), doubly robust.
 
-    ``policy`` holds the probabilities of all actions and ``predictions`` mu(x, a), for ``dr`` only: shape (n,
-    n_actions).
-    Source: opl_hpo, section 2.1 and appendix B; Dudik et al. 2014; Swaminathan and Joachims 2015.
+    ``policy`` holds the probabilities of all actions, ``predictions`` mu(x, a), needed for ``dr`` only: shape (n,
+    n_actions). Source: opl_hpo, section 2.1 and appendix B; Dudik et al. 2014; Swaminathan and Joachims 2015.
     """
     rows = np.arange(len(data))
     weights = policy[rows, data.actions] / data.propensities
@@ -41,7 +40,7 @@ def estimator_terms(
 
 
 def lower_bound(bound: Bound, terms: np.ndarray, largest_weight: float, delta: float) -> float:
-    """Return a number that the policy's value should lie below with probability at most ``delta``.
+    """Return a lower confidence bound of the policy's value, which fails with probability at most ``delta``.
 
     With V the mean of the n > 1 ``terms`` and Var = mean((term - V)^2):
 
@@ -49,9 +48,8 @@ def lower_bound(bound: Bound, terms: np.ndarray, largest_weight: float, delta: f
     - ``hoeffding``: V - w_max sqrt(2 ln(2 / delta) / n);
     - ``bernstein``: V - sqrt(2 ln(2 / delta) Var / (n - 1)) - 7 w_max ln(2 / delta) / (3 (n - 1)).
 
-    w_max is the largest pi(a|x) / pi0(a|x); the inequalities assume terms in [0, w_max], as IPS has for rewards in [0,
-    1].
-    Source: opl_hpo, equation 11 and appendix E; Thomas et al. 2015; Maurer and Pontil 2009.
+    w_max is the largest pi(a|x) / pi0(a|x). The last two assume terms in [0, w_max], which IPS satisfies for rewards in
+    [0, 1]. Source: opl_hpo, equation 11 and appendix E; Thomas et al. 2015; Maurer and Pontil 2009.
     """
     n = terms.size
     mean, variance = float(terms.mean()), float(terms.var())

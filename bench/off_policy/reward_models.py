@@ -13,8 +13,8 @@ _MASK_BITS = 62
 class LogisticRewards:
     """sigmoid(x'w_a + c_a): a logistic regression on the context joined with the action's features.
 
-    ``weights`` has w_a in column a, shape (d, n_actions), or (d,) if they are the same for all actions; ``offsets``,
-    c_a, are what the action's features and the intercept add, shape (n_actions,).
+    ``weights`` has w_a in column a, shape (d, n_actions); shape (d,) if all actions share the weights. ``offsets``,
+    shape (n_actions,), are c_a: the action features' part and the intercept.
     """
 
     weights: np.ndarray
@@ -24,7 +24,7 @@ class LogisticRewards:
     def of(cls, classifier: Any, action_features: np.ndarray, products: bool = False) -> "LogisticRewards":
         """Convert a fitted ``sklearn.linear_model.LogisticRegression`` of rewards 0 and 1.
 
-        With ``products``, it was fitted on their products, context by action, as well, after the features.
+        With ``products``, the products of context and action features follow the features in its inputs.
         """
         coefficients = classifier.coef_[0]
         action_dim = action_features.shape[1]
@@ -46,12 +46,12 @@ class LogisticRewards:
 class ForestRewards:
     """The mean over trees of the share of reward 1 in the leaf of the context joined with the action's features.
 
-    All actions of a context descend a tree together: they separate only at splits on action features, where a bit mask
-    has those that turn left. The numbers are identical to scikit-learn's, which descends once per action.
+    All actions of a context descend a tree together and separate only at splits on action features, where a bit mask
+    holds the actions that turn left. The numbers equal scikit-learn's, which descends once per action.
 
-    ``nodes`` are the trees' roots and of each node: the ``feature`` that it splits on, those of the context first, -1
-    for a leaf; the ``threshold`` up to which ``left`` follows, else ``right``; and the ``share`` of reward 1. Bit a of
-    row c of ``masks``, shape (chunks, nodes), tells whether action 62 c + a turns left.
+    ``nodes`` are the trees' roots and, for each node, the ``feature`` of its split (context features first, -1 for a
+    leaf), the ``threshold`` up to which ``left`` follows, else ``right``, and the ``share`` of reward 1. Bit a of row c
+    of ``masks``, shape (chunks, nodes), says whether action 62 c + a turns left.
     """
 
     nodes: tuple[np.ndarray, ...]
@@ -86,7 +86,7 @@ class ForestRewards:
     def predict(self, contexts: np.ndarray) -> np.ndarray:
         """Return mu(x, a) of every action, shape (m, n_actions), for contexts of shape (m, d)."""
         rewards = np.zeros((len(contexts), self.n_actions))
-        single = np.ascontiguousarray(contexts, dtype=np.float32)  # as scikit-learn sees features
+        single = np.ascontiguousarray(contexts, dtype=np.float32)  # scikit-learn's forests use float32 features
         for chunk, masks in enumerate(self.masks):
             first = chunk * _MASK_BITS
             last = min(first + _MASK_BITS, self.n_actions)

@@ -1,1 +1,1 @@
-"""Tasks: what plays a configuration and pays a reward."""
+"""Tasks, which play a configuration and return a reward."""

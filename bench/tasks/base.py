@@ -15,24 +15,24 @@ from bench.tuners.base import Problem, Wish
 
 @dataclass(slots=True)
 class Outcome:
-    """What a task returns for one decision.
+    """The result of one decision.
 
     Parameters
     ----------
     reward
         The tuner's reward: that of the round, or the mean over the rounds of the decision.
     values, steps
-        Named numbers of the round, which become trace columns, or of every round if there were several. A tuner is told
-        those that its wish asks for, or the task reveals.
+        Named numbers of the round, or one dict for every round of a longer decision; they become trace columns. A tuner
+        is told only the values that its wish asks for or the task reveals.
     rewards
         The rewards that every configuration would have earned, if the task reveals them (full information).
     agreement
         For each configuration of the tuner's wish, whether it would have pulled the same arm, if the task knows.
     forecast_losses
-        Of each candidate, in the order of `Space.product`: the loss of what was forecast of the reward with it, summed
-        over the rounds of the decision, if the task compares forecasts.
+        For each candidate, in the order of `Space.product`: the loss of its reward forecasts, summed over the rounds of
+        the decision, if the task compares forecasts.
     costs
-        Seconds by what they were spent on: not values, as they are not reproducible; a run keeps their sums.
+        Seconds by purpose. They are not reproducible and therefore not values; a run keeps their sums.
     """
 
     reward: float
@@ -45,11 +45,11 @@ class Outcome:
 
 
 ESTIMATES = ("model_mean", "model_regret")
-"""The values that a tuner is told which wishes for `estimates`."""
+"""The values that a tuner is told if it wishes for `estimates`."""
 
 
 class Told(dict[str, Any]):
-    """The values of a round that a tuner is told; TunerError for any other."""
+    """The values of a round that a tuner is told; any other key raises TunerError."""
 
     def __missing__(self, name: str) -> Any:
         raise TunerError(
@@ -62,9 +62,9 @@ class Told(dict[str, Any]):
 
 
 def told(outcome: Outcome, reward: float, names: Sequence[str]) -> Outcome:
-    """Return what a tuner is told of an outcome: of its values those with these names, and no costs.
+    """Return the part of an outcome that a tuner is told: values with these names only, and no costs.
 
-    The others are for the trace: with the regret a tuner would know what no tuner can know.
+    Other values, such as the regret, are for the trace; a real tuner could not observe them.
     """
     values = Told()
     steps: tuple[dict[str, Any], ...] = ()
@@ -79,7 +79,7 @@ def told(outcome: Outcome, reward: float, names: Sequence[str]) -> Outcome:
 
 
 def convert_reward(outcome: Outcome, round_: int, configuration: Configuration) -> float:
-    """Make an outcome's reward a float, once, also where it is among the values; TaskError if it is not finite."""
+    """Convert an outcome's reward to float once, also among its values; TaskError if it is not finite."""
     found = outcome.reward
     outcome.reward = reward = check_reward(found, round_, configuration)
     if type(outcome.values) is dict and outcome.values.get("reward") is found:
@@ -88,7 +88,7 @@ def convert_reward(outcome: Outcome, round_: int, configuration: Configuration) 
 
 
 def check_parts(expected: str, *parts: tuple[Any, type]) -> None:
-    """Raise ConfigError if a part is not an instance of the class beside it."""
+    """Raise ConfigError unless each part is an instance of its expected class."""
     if not all(isinstance(part, cls) for part, cls in parts):
         names = " with ".join(type(part).__name__ for part, _ in parts)
         raise ConfigError(f"task: found {names}, expected {expected}")
@@ -99,33 +99,33 @@ class Task(ABC):
 
     sums: tuple[str, ...] = ("reward",)
     traced_rounds: int | None = None
-    """Rounds over which a trace spreads the rows that it keeps, if fewer than the horizon; set by ``start``."""
+    """Rounds over which a trace spreads its rows, if fewer than the horizon; set by ``start``."""
     timed: ClassVar[bool] = False
-    """Whether a round takes long enough (milliseconds) to measure the seconds of task and tuner."""
+    """Whether a round takes milliseconds, long enough to measure the seconds of task and tuner."""
     common: ClassVar[type] = Feedback
     """The class of settings that every task has beside its own, ``feedback``."""
     feedback: Feedback = Feedback()
     delays_algorithm: ClassVar[bool] = False
-    """Whether it has an algorithm whose rewards may come late, as ``feedback.delay_algorithm`` says."""
+    """Whether ``feedback.delay_algorithm`` applies: the task has an algorithm whose rewards may come late."""
     wish: Wish = Wish()
-    """What the tuner would like to be told beside the reward; set by the loop."""
+    """The information that the tuner wishes for in addition to the reward; set by the loop."""
 
     reveals: ClassVar[tuple[str, ...]] = ()
-    """Values of its outcomes that a tuner is told beside the reward; the others are for the trace alone."""
+    """Values of its outcomes that a tuner is told in addition to the reward; other values are for the trace only."""
 
     @abstractmethod
     def start(self, rounds: int, seeds: Seeds) -> Problem:
-        """Forget everything, prepare for a run of ``rounds`` rounds and return what a tuner may know of it."""
+        """Reset, prepare for ``rounds`` rounds and return the problem that the tuner may know."""
 
     @property
     def random_rounds(self) -> int:
-        """The number of random pulls that the task itself wants before the first decision."""
+        """Number of random pulls that the task requires before the first decision."""
         return 0
 
     def explore(self) -> dict[str, Any] | None:
-        """Play one warm-up round at random and return its values, None if there are no more rounds."""
+        """Play one random warm-up round and return its values; None if no rounds are left."""
         return None
 
     @abstractmethod
     def play(self, configuration: Configuration) -> Outcome | None:
-        """Play ``configuration`` and return the outcome, None if there are no more rounds (a log has ended)."""
+        """Play ``configuration`` and return the outcome; None if no rounds are left (a log has ended)."""

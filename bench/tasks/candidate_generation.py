@@ -12,26 +12,25 @@ from bench.tasks.base import Outcome, Task, check_parts
 from bench.tuners.base import Problem
 
 _THRESHOLDS = 101
-"""Evenly spaced thresholds, of which the best is sought."""
+"""Evenly spaced thresholds among which the best is sought."""
 _PARTS = 10
-"""Parts of a run, in the order of its users, of which each may have a best threshold of its own."""
+"""Parts of a run, in the order of its users; the best threshold of each part is computed separately."""
 
 
 class CandidateGenerationTask(Task):
-    """A round is a user with the ads shown to them; the reward is the F-score of the candidates among these.
+    """Each round is a user with the ads shown to them; the reward is the F-score of the candidates among these ads.
 
-    Of the ads A, with A+ the clicked ones, those whose cosine with the user is at least the threshold are candidates: F
-    = 2 |candidates in A+| / (|A+| + |candidates in A|), 0 where the denominator is 0.
+    Let A be the shown ads and A+ the clicked ones. An ad is a candidate if its cosine with the user is at least the
+    threshold: F = 2 |candidates in A+| / (|A+| + |candidates in A|), 0 if the denominator is 0.
 
     Trace columns, the first two summed: ``reward``; ``regret``, the F-score of this user's best threshold in [0, 1]
-    less the reward. That threshold is known only afterwards and differs between users: no tuner can attain it;
-    ``best_threshold``, the best of 101 for the users of this tenth of the run; ``one_threshold`` and
-    ``ten_thresholds``, the F-scores of a whole run with one threshold, or one for each tenth, that was the best on
-    every second user and is judged on the others: without drift ten earn no more than one.
+    less the reward, which no tuner can bring to 0, because that threshold is known only afterwards and differs between
+    users; ``best_threshold``, the best of 101 for the users of this tenth of the run; ``one_threshold`` and
+    ``ten_thresholds``, the F-scores of a whole run with one threshold, or one per tenth, chosen on every second user
+    and judged on the others: without drift both earn the same.
 
-    Raises ConfigError if environment or algorithm is of the wrong type.
-    Source: online_hpo, section 7.1 (the closed form of F; the quotient of precision and recall printed there lacks the
-    factor 2).
+    Raises ConfigError if environment or algorithm is of the wrong type. Source: online_hpo, section 7.1 (the closed
+    form of F; the quotient of precision and recall printed there lacks the factor 2).
     """
 
     sums = ("reward", "regret")
@@ -95,10 +94,10 @@ def _is_share(threshold: Any) -> bool:
 def f_scores(cosines: np.ndarray, clicked: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the F-scores of all distinct thresholds, and the best of each round.
 
-    ``cosines`` and ``clicked`` have shape (places,), round after round; ``first`` is the first place of each round,
-    which has ads, shape (rounds,). Returns the cosines, ascending in each round, float64; the F-score if an ad and all
-    after it in its round are candidates, shape (places,); and the best F-score of each round with a threshold in [0,
-    1], shape (rounds,).
+    ``cosines`` and ``clicked`` have shape (places,), round after round; ``first``, shape (rounds,), is the first place
+    of each round; every round has ads. Returns the cosines in float64, ascending within each round; the F-score if an
+    ad and all after it in its round are candidates, shape (places,); and the best F-score of each round with a
+    threshold in [0, 1], shape (rounds,).
     """
     n = np.diff(np.append(first, len(cosines)))
     owner = np.repeat(np.arange(len(first)), n)
@@ -109,17 +108,17 @@ def f_scores(cosines: np.ndarray, clicked: np.ndarray, first: np.ndarray) -> tup
     hits = before[end][owner] - before[:-1]
     n_clicked = before[end] - before[first]
     scores = 2.0 * hits / (n_clicked[owner] + end[owner] - np.arange(len(owner)))
-    # No threshold separates ads with equal cosines or is below 0
+    # No threshold lies between equal cosines, or below 0
     reachable = cosines >= 0.0
     reachable[1:] &= (cosines[1:] > cosines[:-1]) | (owner[1:] > owner[:-1])
     return cosines, scores, np.maximum.reduceat(np.where(reachable, scores, 0.0), first)
 
 
 def drift(cosines: np.ndarray, scores: np.ndarray, first: np.ndarray) -> tuple[list[float], float, float]:
-    """Return the best threshold of each tenth of the rounds, and what one for all and one for each tenth earn.
+    """Return the best threshold of each tenth of the rounds, and the F-scores of one for all and one for each tenth.
 
-    Those that earn are chosen on every second round and judged on the others, and the other way round. ``cosines`` and
-    ``scores`` are those of `f_scores`, ``first`` the first place of each round, shape (rounds,).
+    Thresholds are chosen on every second round and judged on the others, in both directions. ``cosines`` and ``scores``
+    come from `f_scores`; ``first`` is the first place of each round, shape (rounds,).
     """
     last = np.append(first[1:], len(cosines))
     earned = np.zeros((_THRESHOLDS, len(first)))

@@ -20,31 +20,33 @@ from bench.tuners.base import Problem
 
 _FLOAT = np.dtype(np.float64)
 _LARGEST = 1e150
-"""The largest reward, of either sign, that an algorithm may be told: its square is finite."""
+"""The largest absolute reward that an algorithm may be told: its square is finite."""
 _SELDOM = 64
-"""Whether contexts are finite is looked at in the first 64 rounds, every 64th, and the last: it costs microseconds."""
+"""Contexts are checked for finite values in the first 64 rounds, every 64th, and the last; a check costs
+microseconds.
+"""
 
 
 class ContextualBandit(Task):
-    """A contextual bandit algorithm plays in its environment, its hyper-parameters set by the configuration.
+    """A contextual bandit algorithm plays in its environment, with the configuration as its hyper-parameters.
 
-    Trace columns: ``reward``, summed, and the environment's: mostly ``regret``, the best expected reward of the round
-    less that of the arm pulled, and ``random_regret``, the same for an arm drawn uniformly, computed from the means and
-    not played; both summed. An event of a log that the environment rejects is not a round. With a tuner that wants
-    them, also ``model_mean``, the reward that the algorithm's estimate expected of the arm pulled, and
-    ``model_regret``, by how much it expected more of the greedy arm.
+    Trace columns: ``reward``, summed, and the environment's own: mostly ``regret``, the best expected reward of the
+    round less that of the arm pulled, and ``random_regret``, the same for an arm drawn uniformly, computed from the
+    means without a pull; both summed. An event of a log that the environment rejects is not a round. For a tuner that
+    wishes for estimates, also ``model_mean``, the algorithm's estimate of the pulled arm's reward, and
+    ``model_regret``, the greedy arm's estimate less that.
 
-    Raises ConfigError if the algorithm does not fit the rewards, or values are to be probed in a log without means;
+    Raises ConfigError if the algorithm does not suit the rewards, or values are to be probed in a log without means;
     TaskError if the environment contradicts itself: see `bench.tasks.stated`.
 
     Parameters
     ----------
     probe
-        Values of one hyper-parameter, by its name, that are tried out in every round without being played: the column
-        ``probe_<value>`` sums the expected rewards of the arms that they would have pulled, all else being equal, the
-        algorithm's random draws included. It costs a copy of the algorithm for each value and round. The column
-        ``tuning_regret``, not summed, is by how much the largest of these sums so far exceeds that of the arms pulled
-        (syndicated, lemma 1, with the largest of each run in place of the value that is best on average).
+        Values of one hyper-parameter, by its name, that are evaluated in every round without a pull: the column
+        ``probe_<value>`` sums the expected rewards of the arms that they would have pulled, all else being equal, with
+        the same random draws of the algorithm. This costs a copy of the algorithm for each value and round. The column
+        ``tuning_regret``, not summed, is the largest of these sums so far less that of the arms pulled (syndicated,
+        lemma 1, with the best value of each run in place of the best value on average).
     """
 
     delays_algorithm: ClassVar[bool] = True
@@ -110,7 +112,7 @@ class ContextualBandit(Task):
             horizon=math.ceil(expected / per_ask),
             rounds=expected,
             rounds_per_ask=per_ask,
-            noise_std=noise_std / math.sqrt(per_ask),  # the tuner is told the mean of an ask's rewards
+            noise_std=noise_std / math.sqrt(per_ask),  # the tuner is told the mean reward of an ask
             theory=lambda: algorithm.theory(self._round + 1),
         )
 
@@ -136,7 +138,7 @@ class ContextualBandit(Task):
         return Outcome(sum(step["reward"] for step in steps) / len(steps), steps=tuple(steps))
 
     def _step(self, configuration: Configuration | None) -> dict[str, Any] | None:
-        """Play one round, an arm drawn uniformly without a configuration; None when there are no more rounds."""
+        """Play one round, with a uniformly drawn arm if no configuration is given; None when no rounds are left."""
         environment, algorithm = self.environment, self.algorithm
         while (contexts := environment.observe()) is not None:
             if type(contexts) is not np.ndarray or contexts.dtype is not _FLOAT:
@@ -188,7 +190,7 @@ class ContextualBandit(Task):
         return None
 
     def _check_finite(self, contexts: np.ndarray) -> None:
-        """Raise TaskError if a context, or what the algorithm has learnt of earlier ones, is not a finite number."""
+        """Raise TaskError if a context, or an estimate that the algorithm derived from earlier ones, is not finite."""
         step = 1 if self._round < _SELDOM else max(1, min(_SELDOM, self._rounds - 1 - self._round))
         self._looks_at = self._round + step
         estimate = self.algorithm.estimate
@@ -211,13 +213,13 @@ class ContextualBandit(Task):
         return reward
 
     def _update_later(self, contexts: np.ndarray, arm: int, reward: float, delay: int) -> None:
-        """Keep a reward, and let the algorithm learn those that are due after this round."""
+        """Keep a reward, and let the algorithm learn the rewards that are due after this round."""
         heapq.heappush(self._coming, (self._round + delay, self._round, contexts, arm, reward))
         while self._coming and self._coming[0][0] <= self._round:
             self.algorithm.update(*heapq.heappop(self._coming)[2:])
 
     def _as_floats(self, contexts: Any) -> np.ndarray:
-        """Return contexts that came as a list, a table, or an array of other numbers, as an array of float64."""
+        """Convert contexts given as a list, a table, or an array of another type to a float64 array."""
         try:
             if np.ma.is_masked(contexts):
                 raise ValueError
@@ -250,11 +252,11 @@ class ContextualBandit(Task):
         }
 
     def _arm(self, contexts: np.ndarray, configuration: Configuration) -> int:
-        """Return what a configuration would pull now, the algorithm's random draws being the same."""
+        """Return the arm that a configuration would pull now, with the same random draws of the algorithm."""
         return copy.deepcopy(self.algorithm).choose(contexts, configuration)
 
     def _complete(self, configuration: Configuration) -> Configuration:
-        """Set what the tuner does not: at its theoretical value where there is one, else at its default."""
+        """Set the hyper-parameters that are not tuned: to their theoretical values, else to their defaults."""
         if len(configuration) == len(self._defaults):
             return configuration
         if any(name not in configuration for name in self._theoretical):

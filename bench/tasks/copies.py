@@ -16,35 +16,36 @@ from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tuners.base import Problem
 
 _SURE = 1e-15
-"""Forecast probabilities keep this distance from 0 and 1, so that no loss is infinite."""
+"""Distance of forecast probabilities from 0 and 1, so that losses are finite."""
 
 _FAR = 1e100
-"""Forecasts of a linear reward count as this far off at most, in units of the noise, so that no loss is infinite."""
+"""Limit of a linear forecast's error, in units of the noise, so that losses are finite."""
 
 
 class Copies(ContextualBandit):
-    """As `contextual_bandit`, with one copy of the algorithm for each candidate: that of the configuration pulls.
+    """Like `contextual_bandit`, with one copy of the algorithm for each candidate; the configuration's copy pulls.
 
-    For settings that change what is learnt, such as a step size, a learning rate or a ridge. Where all configurations
-    share one algorithm, what a bad one has spoilt stays so for the others; here each copy has its own state, as if its
-    configuration had been played throughout. Every copy starts from the same seeds, so that a copy's draws are those of
-    a run with that configuration alone.
+    For settings that change learning, such as a step size, a learning rate or a ridge. With one shared algorithm, a bad
+    configuration spoils the state for all others; here each copy has its own state, as if its configuration had been
+    played throughout. Every copy starts from the same seeds, so its draws are those of a run with that configuration
+    alone.
 
     If every copy learns from all rounds, outcomes hold their forecast losses: the log loss of the probability of a
-    reward of 1, for algorithms that take logistic rewards alone; half the squared error in units of the noise, the log
-    loss of a normal reward up to a constant, for others. In the first decision nothing may have been learnt: then all
-    copies forecast the same. A warm-up, which no copy plays, is learnt by all copies and not judged.
+    reward of 1 for algorithms with logistic rewards only; for others half the squared error in units of the noise,
+    which is the log loss of a normal reward up to a constant. In the first decision all copies forecast the same if no
+    warm-up preceded. A warm-up is played by no copy, learnt by all copies, and not judged.
 
-    Limits: a round costs as many decisions and updates as there are candidates. Settings that do not change what is
-    learnt, such as exploration rates, have equal forecasts. A copy learns from what others pulled, more or less than it
-    would have explored itself, and forecasts are judged on the arms that were pulled: the best forecaster need not have
-    the least regret. Tuners are shown the candidates without the interval between them.
-    Source: Dawid 1984 (prequential losses: a forecast is judged before it learns what happened).
+    Limits: a round costs as many decisions and updates as there are candidates. Settings without effect on learning,
+    such as exploration rates, have equal forecasts. A copy learns from pulls of the other copies, which may explore
+    more or less than it would. Forecasts are judged on pulled arms only: the best forecaster need not have the least
+    regret. Tuners see the candidates without the interval between them. Source: Dawid 1984 (prequential losses: a
+    forecast is judged before its outcome is learnt).
 
     Parameters
     ----------
     learn
-        Which copies learn from a round: ``all``, or that which ``played`` (then there are no forecast losses).
+        Which copies learn from a round: ``all``, or only the one that was ``played`` (then there are no forecast
+        losses).
     """
 
     delays_algorithm: ClassVar[bool] = False
@@ -71,9 +72,9 @@ class Copies(ContextualBandit):
 
 
 class CopiedAlgorithm(ContextualAlgorithm):
-    """Copies of an algorithm, one for each candidate; the one whose configuration is played pulls.
+    """One copy of an algorithm per candidate; the copy of the played configuration pulls.
 
-    ``complete`` returns a candidate with values of the hyper-parameters that are not tuned.
+    ``complete`` adds values of the hyper-parameters that are not tuned to a candidate.
     """
 
     def __init__(
@@ -98,7 +99,7 @@ class CopiedAlgorithm(ContextualAlgorithm):
         self.judged = self._learn_all and self.copies[0].estimate is not None
 
     def choose(self, contexts: np.ndarray, configuration: Configuration) -> int:
-        """Let every copy that learns choose, since algorithms also prepare what they learn when they choose."""
+        """Let every copy that learns choose, because choosing also prepares an algorithm's update."""
         self._played = played = self._place(configuration)
         if not self._learn_all:
             return self.copies[played].choose(contexts, configuration)
@@ -131,7 +132,7 @@ class CopiedAlgorithm(ContextualAlgorithm):
 
     @property
     def tuned(self) -> Space:
-        """The tuned hyper-parameters with their candidates alone: there are no copies between them."""
+        """The tuned hyper-parameters with candidates only, because there are no copies between candidates."""
         parameters = self._original.tuned.parameters
         return Space(tuple(replace(parameter, low=None, high=None, power=1.0) for parameter in parameters))
 

@@ -1,4 +1,4 @@
-"""Rewards on their way from a task to its tuner, where not each is told before the next ask."""
+"""Delivery of rewards from a task to its tuner later than the next ask."""
 
 import heapq
 from collections.abc import Callable
@@ -13,9 +13,10 @@ from bench.tuners.base import Tuner
 
 
 class Delivery:
-    """Asks with tickets, and tells rewards when they are due: after the delay, and as soon as a batch is complete.
+    """Asks with tickets, and tells rewards when they are due: after the delay, and once a batch is complete.
 
-    Of rewards that are due at the same time the earlier asked comes first. What is not due at the end is never told.
+    Rewards that are due at the same time are told in the order of their asks. Rewards not due at the end are never
+    told.
     """
 
     def __init__(self, tuner: Tuner, trace: Trace, delay: Callable[[], int], batch: int) -> None:
@@ -34,7 +35,7 @@ class Delivery:
         return configuration
 
     def tell(self, reward: float, outcome: Outcome) -> None:
-        """Take the reward of the latest ask, and tell all that are due."""
+        """Take the reward of the latest ask, and tell all rewards that are due."""
         now = self._trace.round
         heapq.heappush(self._coming, (now + self._delay(), self._asked, self._ticket, reward, _kept(outcome)))
         while self._coming and self._coming[0][0] <= now:
@@ -47,8 +48,10 @@ class Delivery:
 
 
 def held(task: Task, trace: Trace, hold: int) -> Callable[[Configuration], Outcome | None]:
-    """Return a task's ``play`` that plays a configuration ``hold`` times and returns one outcome: mean reward, all
-    rounds, and sums of forecast losses and costs. What only one round has, such as agreement, is left out.
+    """Return a ``play`` that plays a configuration ``hold`` times and returns one outcome.
+
+    The outcome has the mean reward, all rounds, and the sums of forecast losses and costs. Fields of a single round,
+    such as agreement, are omitted.
     """
 
     has_ended = False
@@ -86,7 +89,7 @@ def held(task: Task, trace: Trace, hold: int) -> Callable[[Configuration], Outco
 
 
 def _kept(outcome: Outcome) -> Outcome:
-    """Return a copy of an outcome: the task may use its own, or what is in it, again in the next round."""
+    """Return a copy of an outcome, because the task may reuse the object or its contents in the next round."""
     return Outcome(
         outcome.reward,
         outcome.values.copy(),

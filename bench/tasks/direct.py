@@ -12,12 +12,12 @@ from bench.tuners.base import Problem
 
 
 class Direct(Task):
-    """A bandit over the environment's search space, without an algorithm in between: the configuration is the arm.
+    """A bandit over the environment's search space, without an algorithm: the configuration is the arm.
 
-    Trace columns: ``reward``, summed, and the environment's: mostly ``regret``, the best expected reward of the round
-    less that of the configuration, and ``random_regret``, the same for a configuration drawn uniformly, computed and
-    not played; both summed. Hyper-parameters that the configuration leaves out, as a tuner of just one does, are played
-    at their defaults, and are columns as well.
+    Trace columns: ``reward``, summed, and the environment's own: mostly ``regret``, the best expected reward of the
+    round less that of the configuration, and ``random_regret``, the same for a configuration drawn uniformly, computed
+    without a pull; both summed. Hyper-parameters that the tuner does not tune are played at their defaults and are
+    columns too.
 
     Raises ConfigError if the environment has no arms, TaskError if it contradicts itself: see `bench.tasks.stated`.
     """

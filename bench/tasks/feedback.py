@@ -1,4 +1,4 @@
-"""When a tuner hears of rewards, whatever the task: late, in batches, of configurations that are held, from a log."""
+"""How rewards reach a tuner in any task: late, in batches, for held configurations, or from a log."""
 
 import csv
 from collections.abc import Callable
@@ -25,20 +25,21 @@ class Feedback:
     Parameters
     ----------
     delay
-        Rounds that pass before a reward is told: a number, ``{geometric: 50}`` (a mean of 50), ``{uniform: [0, 100]}``.
+        Rounds before a reward is told: a number, ``{geometric: 50}`` (a mean of 50), ``{uniform: [0, 100]}``.
     batch
-        Rewards that are told together, once so many are due.
+        Number of due rewards that are told together.
     hold
         Decisions for which a configuration is kept; the tuner is told their mean, as one ask.
     delay_algorithm
-        Likewise the rounds that pass before the bandit algorithm learns a reward; for contextual bandits.
+        Rounds before the bandit algorithm learns a reward, in the form of ``delay``; for contextual bandits.
     horizon_factor
-        How many times the true number of rounds a tuner is told: its formulas then have a wrong horizon.
+        Factor on the horizon that a tuner is told, to test a wrong horizon in its formulas.
     history
         A CSV file with a column for each hyper-parameter and ``reward``, which the tuner learns before the first ask.
     yoked
-        ``in_order`` or ``shuffled``: a control for tuning. The tuner plays a run of its own, of which nothing is kept
-        except the configurations. These are played in the run that is kept, whose rewards no tuner sees.
+        ``in_order`` or ``shuffled``: a control for tuning. The tuner plays a first run, of which only the
+        configurations
+        are kept. These are played in the recorded run, whose rewards no tuner sees.
     """
 
     delay: Delay = neutral(default=0)
@@ -63,7 +64,7 @@ class Feedback:
         return f"task.delay = {self.delay}, task.batch = {self.batch}"
 
     def problem(self, problem: Problem) -> Problem:
-        """Return what a tuner may know of a problem in which configurations are held."""
+        """Return the problem that a tuner may know if configurations are held."""
         if self.hold == 1:
             return problem
         noise_std = problem.noise_std / float(np.sqrt(self.hold))
@@ -80,7 +81,7 @@ class Feedback:
 
 
 def draws(delay: Delay, rng: np.random.Generator) -> Callable[[], int]:
-    """Return a function that draws the rounds that one reward takes."""
+    """Return a function that draws the delay of one reward in rounds."""
     if isinstance(delay, int):
         return lambda: delay
     ((kind, value),) = delay.items()
@@ -90,9 +91,9 @@ def draws(delay: Delay, rng: np.random.Generator) -> Callable[[], int]:
 
 
 def read_history(path: Path, space: Space) -> list[tuple[Configuration, float]]:
-    """Return configurations and rewards of a CSV file, oldest first; columns that the space does not have are ignored.
+    """Return configurations and rewards of a CSV file, oldest first; columns outside the space are ignored.
 
-    Raises ConfigError, naming file and line, if it cannot be read, or a value is missing or no number.
+    Raises ConfigError with file and line if the file is unreadable, or a value is missing or not a number.
     """
     key = f"task.history: {path}"
     try:
@@ -116,7 +117,7 @@ def read_history(path: Path, space: Space) -> list[tuple[Configuration, float]]:
 
 
 def _value(parameter: HyperParameter, text: str) -> Any:
-    """Return the candidate that is written so, else a number, else the text; the tuner checks it."""
+    """Return the candidate with this text, else a number, else the text, which the tuner then checks."""
     for candidate in (*parameter.candidates, parameter.default):
         if text == str(candidate):
             return candidate

@@ -16,55 +16,61 @@ from bench.tasks.base import Outcome, Task
 from bench.tuners.base import Problem
 
 QUANTILES = (5, 25, 50, 75, 90, 95, 99)
-"""Per cent at which the distribution of the trials' overestimation is kept."""
+"""Percentages of the quantiles of the trials' overestimation."""
 EXCEEDED = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2)
-"""Overestimations of which the share of trials beyond is kept: their means over runs are those of all trials pooled."""
+"""Thresholds of overestimation. The mean over runs of each share beyond is the share among all trials pooled."""
 
 
 @component
 class OffPolicyLearning(Task):
-    """A trial trains the configuration's policy on the training data and scores it on the validation data.
+    """Each trial trains the configuration's policy on the training data and scores it on the validation data.
 
     With ``objective: estimate`` and no imitation this is the usual procedure (algorithm 1); with ``lower_bound`` and
     imitation it is CIR-HPO (algorithm 2). The tuner's reward is the objective of the trial's policy. The incumbent is
     the policy with the best objective so far; on a tie, algorithm 1 keeps the old one, algorithm 2 takes the new one.
 
-    With imitation the policy of trial t is pi_t = (1 - alpha_t) pi_hat_t + alpha_t pi0, where pi_hat_t is the one that
-    was trained and alpha_t = alpha_init + (1 - alpha_init) (t / T)^gamma mean(s_1 .. s_t), clipped to [0, 1]; s_t is 1
-    if pi0 is significantly better on the validation data by inverse propensity scores, -1 if worse, else 0.
+    With imitation the policy of trial t is pi_t = (1 - alpha_t) pi_hat_t + alpha_t pi0, where pi_hat_t is the trained
+    policy and alpha_t = alpha_init + (1 - alpha_init) (t / T)^gamma mean(s_1 .. s_t), clipped to [0, 1]; s_t is 1 if
+    pi0 is significantly better on the validation data by inverse propensity scores, -1 if worse, else 0.
 
-    Trace columns, none summed: ``reward``, the trial's objective; ``alpha``; ``score``, s_t; of the incumbent
-    ``objective``, ``validation_value`` (the estimate), ``true_value``, both divided by the logging policy's true value
-    as ``relative_validation_value`` and ``relative_true_value``, ``overestimation``, the estimate less the true value,
-    ``is_below_logging``, 1 if its true value is below the logging policy's, else 0, and where values are estimated the
-    ends of a 95 % confidence interval, ``true_value_low`` and ``true_value_high``; ``mean_relative_true_value`` over
-    the trials so far; ``relative_logging_value``, 1; ``logging_value`` and its share of the best value, where known, as
-    ``logging_optimality``. With ``trial_contexts`` also ``trial_validation_value``, ``trial_true_value`` and
-    ``trial_overestimation`` of the trial's policy and, over all trials so far, ``mean_overestimation``,
-    ``overestimation_q5`` .. ``overestimation_q99``, ``largest_overestimation``, the shares of trials beyond 0, 0.02, ..
-    as ``beyond_0``, ``beyond_0.02``, .. and, where the best value is known, ``regret``, the sum of what the trials'
-    policies lack of it. Costs: ``training``, ``scoring``, their sum ``trials``, and ``true_value``, which is spent on
-    the report and not on tuning.
-    Source: opl_hpo, algorithms 1 and 2, equations 11 to 14.
+    Trace columns, none summed, are the trial's ``reward`` (its objective), ``alpha`` and ``score`` (s_t), and of the
+    incumbent:
+
+    - ``objective``, ``validation_value`` (the estimate) and ``true_value``; the last two divided by the logging
+      policy's true value as ``relative_validation_value`` and ``relative_true_value``;
+    - ``overestimation``, the estimate less the true value; ``is_below_logging``, 1 if its true value is below the
+      logging policy's, else 0; where true values are estimated, ``true_value_low`` and ``true_value_high``, the ends of
+      a 95 % confidence interval;
+    - ``mean_relative_true_value`` over the trials so far; ``relative_logging_value``, 1; ``logging_value`` and, where
+      the best value is known, its share of that as ``logging_optimality``.
+
+    With ``trial_contexts`` also ``trial_validation_value``, ``trial_true_value`` and ``trial_overestimation`` of the
+    trial's policy and, over all trials so far, ``mean_overestimation``, ``overestimation_q5`` ..
+    ``overestimation_q99``, ``largest_overestimation``, the shares of trials beyond 0, 0.02, .. as ``beyond_0``,
+    ``beyond_0.02``, .. and, where the best value is known, ``regret``, the summed differences between the best value
+    and the trials' true values. Costs: ``training``, ``scoring``, their sum ``trials``, and ``true_value``, which
+    serves the report and not the tuning. Source: opl_hpo, algorithms 1 and 2, equations 11 to 14.
 
     Parameters
     ----------
     estimator
-        Of a policy's value on the validation data; ``dr`` predicts by the reward model at default hyper-parameters.
+        Estimator of a policy's value on the validation data; ``dr`` uses the reward model at default hyper-parameters.
     objective
-        What is maximised: the ``estimate`` or a ``lower_bound`` of it.
+        The maximised quantity: the ``estimate`` or a ``lower_bound`` of it.
     bound
-        Which lower bound.
+        Kind of lower bound.
     delta
         Level of the lower bound and of the test for s_t.
     imitation
         Whether policies are mixed with the logging policy.
     imitation_test
-        What pi0 is compared with: the ``trained`` pi_hat_t, or the policy ``mixed`` with the previous trial's alpha.
+        The policy that is tested against pi0: the ``trained`` pi_hat_t, or the policy ``mixed`` with the previous
+        alpha.
     alpha_init, gamma
-        Of alpha_t.
+        Parameters of alpha_t.
     initial_incumbent
-        What the first trial must beat, ``logging_policy`` or ``none``; null: as printed, none in algorithm 2 only.
+        The policy that the first trial must beat, ``logging_policy`` or ``none``; null: as printed, none in algorithm 2
+        only.
     trial_contexts
         Rows of the test data on which every trial's policy is evaluated, for the report; 0 for none.
     """
@@ -146,7 +152,7 @@ class OffPolicyLearning(Task):
         return estimate, lower_bound(self.bound, terms, largest_weight, self.delta)
 
     def _regularise(self, probabilities: np.ndarray) -> int:
-        """Compare the logging policy with the trial's, set alpha by equation 14 and return s_t."""
+        """Test the logging policy against the trial's, set alpha by equation 14 and return s_t."""
         data = self.environment.validation
         if self.imitation_test == "mixed":
             probabilities = _mixture(probabilities, data.policy, self.alpha)
@@ -159,7 +165,7 @@ class OffPolicyLearning(Task):
 
     def _keep(self, objective: float, estimate: float, value: float, policy: Policy) -> None:
         logging_value, best_value = self.environment.logging_value, self.environment.best_value
-        scale = logging_value or math.nan  # a log without any reward
+        scale = logging_value or math.nan  # all rewards of the log are 0
         self._objective = objective
         self._incumbent: dict[str, Any] = {
             "objective": objective,

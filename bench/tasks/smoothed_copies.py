@@ -14,27 +14,26 @@ from bench.tasks.base import Outcome
 from bench.tasks.copies import CopiedAlgorithm, Copies
 
 _PART = 4096
-"""Bytes of a part of a state: parts that states have in common, such as most of a history of rewards, are kept once."""
+"""Bytes of a part of a state; equal parts of several states, such as most of a reward history, are stored once."""
 
 _MOST = 2**30
-"""Bytes that all past states together may have."""
+"""Limit on the bytes of all past states together."""
 
 
 class SmoothedCopies(Copies):
-    """As `copies` whose copies learn from their own rounds; in every second decision a copy plays a past policy.
+    """Like `copies` with ``learn: played``, but in every second decision a copy plays one of its past policies.
 
-    A copy's first, third, ... decision is played as it is, and it learns from the rewards. In its second, fourth, ...
-    it plays one of the policies that it has played in the others so far, the latest included, drawn evenly and
-    independently, and learns nothing. So the mean reward of these decisions is that of its whole past, which changes
-    slowly however the copy learns: what a master can be told of it (`stochastic_corral`).
+    A copy's first, third, ... decision is played by its current policy, and it learns from the rewards. In its second,
+    fourth, ... it plays a policy drawn uniformly and independently from those of its odd decisions so far, the latest
+    included, and learns nothing. The mean reward of these decisions is therefore that of its whole past, which changes
+    slowly for any copy; a master such as `stochastic_corral` can use it.
 
-    A past policy is the copy's state before that decision, with the configuration of then; its random draws are new
-    ones. States are kept in memory, parts of 4096 bytes that several of them have in common once: after 10,000
-    decisions with 10 features 20 MB, with UCB-GLM, whose state has all rewards so far, 200 MB.
+    A past policy is the copy's state before that decision with its configuration then; its random draws are new. States
+    stay in memory, with equal parts of 4096 bytes stored once: 20 MB after 10,000 decisions with 10 features; 200 MB
+    for UCB-GLM, whose state has all rewards so far.
 
-    Raises TaskError once states need more than 1 GB.
-    Source: Pacchiano, Phan, Abbasi-Yadkori, Rao, Zimmert, Lattimore and Szepesvari 2020 (smoothing); that the latest
-    policy is among those drawn is assumed.
+    Raises TaskError once states need more than 1 GB. Source: Pacchiano, Phan, Abbasi-Yadkori, Rao, Zimmert, Lattimore
+    and Szepesvari 2020 (smoothing); including the latest policy in the draw is our assumption.
     """
 
     def __init__(self, environment: ContextualEnvironment, algorithm: ContextualAlgorithm) -> None:
@@ -51,7 +50,7 @@ class SmoothedCopies(Copies):
 
 
 class SmoothedAlgorithm(CopiedAlgorithm):
-    """Copies of an algorithm that take turns with their past; `begin` comes before each decision."""
+    """Copies of an algorithm that alternate with their past policies; `begin` precedes each decision."""
 
     def start(self, info: BanditInfo, seeds: Seeds) -> None:
         super().start(info, seeds)
@@ -61,12 +60,12 @@ class SmoothedAlgorithm(CopiedAlgorithm):
         self._parts: dict[bytes, bytes] = {}
 
     def begin(self, configuration: Configuration) -> None:
-        """Set who plays this decision: the configuration's copy, or a past policy of it."""
+        """Choose who plays this decision: the configuration's copy, or one of its past policies."""
         self._deciding = self._place(configuration)
         self._policy = self._next_policy(self._deciding, configuration)
 
     def policy_of(self, configuration: Configuration) -> tuple[ContextualAlgorithm, Configuration]:
-        """Return what chooses if this configuration is played in this decision, and the configuration given to it."""
+        """Return the policy that plays a configuration in this decision, and the configuration that it is given."""
         place = self._place(configuration)
         return self._policy if place == self._deciding else (self.copies[place], configuration)
 
@@ -101,14 +100,14 @@ class SmoothedAlgorithm(CopiedAlgorithm):
 
 
 class _Keeping(pickle.Pickler):
-    """Writes a state without its generators."""
+    """Pickles a state without its generators."""
 
     def persistent_id(self, obj: Any) -> str | None:
         return "generator" if isinstance(obj, np.random.Generator) else None
 
 
 class _Restoring(pickle.Unpickler):
-    """Reads a state whose draws are those of one generator from now on."""
+    """Unpickles a state with one given generator for all its draws."""
 
     def __init__(self, file: io.BytesIO, rng: np.random.Generator) -> None:
         super().__init__(file)

@@ -1,4 +1,4 @@
-"""What an environment says of itself is checked: constants once per start, expected rewards in every round."""
+"""Checks of an environment's statements: constants once per start, expected rewards in every round."""
 
 from typing import Any, NoReturn
 
@@ -6,13 +6,14 @@ from bench.errors import TaskError
 from bench.rewards import number, short
 
 _ROUNDING = 1e-6
-"""Expected rewards may contradict each other by this share of the larger one."""
+"""Relative tolerance for contradictions between expected rewards."""
 
 _TINY = 1e-12
 
 
 def check_constant(environment: Any, name: str) -> float:
-    """Return what an environment says after its start. Raises TaskError if it is not a finite number, at least 0."""
+    """Return a constant that an environment states after its start; TaskError unless it is a finite number, at least
+    0."""
     value: Any = getattr(environment, name, None)
     converted = number(value)
     if converted is None or converted < 0:
@@ -24,9 +25,9 @@ def check_constant(environment: Any, name: str) -> float:
 
 
 def regrets(environment: Any, round_: int, mean: Any, played: str) -> dict[str, float]:
-    """Return the regret of what was ``played``, whose expected reward is ``mean``, and that of random play, as floats.
+    """Return the regret of the ``played`` arm, whose expected reward is ``mean``, and of random play, as floats.
 
-    Called where those that the environment computed are not floats, or negative, which rounding may explain. Raises
+    Called if the regrets that the environment computed are not floats, or negative, possibly by rounding. Raises
     TaskError if an expected reward is not a finite number, or larger than the best.
     """
     name = f"the expected reward of the {played} played"
@@ -48,7 +49,7 @@ def regrets(environment: Any, round_: int, mean: Any, played: str) -> dict[str, 
 
 
 def refuse_means(environment: Any, round_: int, n_arms: int) -> NoReturn:
-    """Raise TaskError: an environment has not as many expected rewards as contexts."""
+    """Raise TaskError: the number of expected rewards differs from the number of contexts."""
     raise TaskError(
         f"{_where(environment, round_)}: found {len(environment.means)} means, expected {n_arms}, one for each of the "
         "contexts"

@@ -16,23 +16,23 @@ from bench.tasks.base import Outcome, Task
 from bench.tuners.base import Problem
 
 _trained: dict[tuple[Any, ...], tuple[float, float, float]] = {}
-"""Score, held-out score and seconds of every training of this process, by everything that they depend on."""
+"""Score, held-out score and seconds of every training in this process, keyed by all inputs."""
 
 
 @component
 class Training(Task):
-    """A round trains the algorithm with the configuration; the reward is the score of its predictions.
+    """Each round trains the algorithm with the configuration; the reward is the score of its predictions.
 
-    The tuner's incumbent is the start, the algorithm's usual configuration, trained before the first round. Training is
+    The initial incumbent is the algorithm's usual configuration, trained before the first round. Training is
     deterministic, so a process never trains the same configuration twice.
 
     Trace columns: ``reward``, summed; ``score``, the reward of the round; ``best_score``, the best so far, including
-    the start's, and ``mean_best_score``, its mean over the rounds so far; ``held_out_score``, what the configuration
-    with the best score so far (the first on a tie) reaches on the rows held out, if there are any; ``configurations``,
-    the number of different ones so far, including the start; ``regret_so_far``, summed, the best score so far less that
-    of the round; if ``best_score`` is given also ``regret``, summed, the best possible score less that of the round.
-    Costs, in seconds of processor time, as if every round were trained: ``training``; ``tuning``, that and the time of
-    the tuner between rounds. The same if a run trains each configuration once: ``training_spent``, ``tuning_spent``.
+    the initial one, and ``mean_best_score``, its mean over the rounds so far; ``held_out_score``, the score of the best
+    configuration so far (the first on a tie) on the held-out rows, if there are any; ``configurations``, the number of
+    different ones so far, including the initial one; ``regret_so_far``, summed, the best score so far less that of the
+    round; if ``best_score`` is given also ``regret``, summed, the best possible score less that of the round. Costs, in
+    seconds of processor time, as if every round were trained: ``training``; ``tuning``, that and the time of the tuner
+    between rounds. The same if each configuration is trained once per run: ``training_spent``, ``tuning_spent``.
     Source: habo, algorithm 2, line 4; section 25.2 for the regret.
 
     Parameters
@@ -64,7 +64,7 @@ class Training(Task):
         self._in_this_run: set[tuple[Any, ...]] = set()
         begin = algorithm.complete({})
         if self._key(begin) not in _trained:
-            self._predict_and_score(begin)  # imports its library, which should not count as training
+            self._predict_and_score(begin)  # the first call imports its library, which is not training
         self._best, self._held_out, _, _ = self._train(begin)
         return Problem(
             space=self._space,
@@ -101,7 +101,8 @@ class Training(Task):
         return Outcome(score, values, costs=costs)
 
     def _train(self, configuration: Configuration) -> tuple[float, float, float, float]:
-        """Return score, held-out score, the seconds of the training, and those if it is new in this run, else 0."""
+        """Return score, held-out score, the seconds of the training, and the seconds if it is new in this run, else
+        0."""
         key = self._key(configuration)
         if key not in _trained:
             begin = time.process_time()

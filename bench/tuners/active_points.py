@@ -11,7 +11,7 @@ from bench.tuners.covering_line import gap_midpoint
 
 _BLOCK = 1024
 _EVERYTHING = 1e150
-"""Radius of a point that was never pulled: effectively infinite, but its square is still finite."""
+"""Radius of a point without pulls: effectively infinite, but with a finite square."""
 _CLIP = 1.0 / math.sqrt(2.0 * math.pi)
 
 
@@ -24,15 +24,15 @@ class ZoomingRule:
     radius
         Confidence radius of a point pulled once; after n pulls it is ``radius`` / sqrt(n).
     spread
-        Likewise what is added to the mean when points are ranked.
+        Bonus of a point pulled once, added to its mean for the ranking; after n pulls it is ``spread`` / sqrt(n).
     restart_every
-        Number of asks after which everything is forgotten.
+        Number of asks after which all points are forgotten.
     randomised
         Whether ``spread`` is multiplied by max{1/sqrt(2 pi), N(0, 1)}, drawn for each point and round.
     removal
         Whether points that are worse than another with high confidence are dropped.
     spread_is_variance
-        Whether instead ``spread`` / sqrt(n) is the variance of a normal index; then N(0, 1) has no lower limit.
+        Whether ``spread`` / sqrt(n) is instead the variance of a normal index; N(0, 1) then has no lower limit.
     first
         The share of each axis from which the first point is drawn.
     """
@@ -47,17 +47,16 @@ class ZoomingRule:
 
 
 class ActivePoints:
-    """Points of the unit cube with their mean rewards; the cube is kept covered by their balls.
+    """Points of the unit cube with their mean rewards; their balls keep the cube covered.
 
-    Each round: drop points that are worse with high confidence (their balls still count as covering); if some region is
-    uncovered, activate a point there and pull it; otherwise pull the active point with the largest index. The coverage
-    is computed only when a ball has shrunk by more than the slack of the last computation, which gives the same
-    decisions as computing it every round.
+    In each round, points that are worse with high confidence are dropped (their balls still count as covering). If a
+    region is uncovered, a point is activated there and pulled; otherwise the active point with the largest index is
+    pulled. The coverage is recomputed only once a ball has shrunk by more than the slack of the last computation, which
+    gives the same decisions as a computation in every round.
 
-    The uncovered point is, in one dimension, the midpoint of the widest gap, otherwise the deepest point of the
-    uncovered region; the first point is drawn uniformly, by default from the middle 40 % of each axis (both as in cdt's
-    code; in several dimensions assumed).
-    Source: cdt, algorithm 1; Kleinberg et al. 2019.
+    The new point is, in one dimension, the midpoint of the widest gap, otherwise the deepest point of the uncovered
+    region; the first point is drawn uniformly, by default from the middle 40 % of each axis (both as in cdt's code; in
+    several dimensions assumed). Source: cdt, algorithm 1; Kleinberg et al. 2019.
     """
 
     def __init__(self, space: Space, rule: ZoomingRule, seeds: Seeds) -> None:
@@ -71,7 +70,7 @@ class ActivePoints:
         self._restarts = 0
         self.restart()
         self.asked = (self._restarts, -1)
-        """The number of restarts at the latest ask, and which point it returned."""
+        """The number of restarts at the latest ask, and the point that it returned."""
 
     def restart(self) -> None:
         self._restarts += 1
@@ -89,7 +88,7 @@ class ActivePoints:
         # While a point waits for its first reward, a check is due
         if self._check and self.n_points and self.stats[self._newest, 0] == 0:
             self.asked = (self._restarts, self._newest)
-            return self._configurations[self._newest]  # asked again: a new point is pulled before anything else
+            return self._configurations[self._newest]  # A second ask: a new point is pulled before any other
         if self._age == self._rule.restart_every:
             self.restart()
         self._age += 1
@@ -108,13 +107,13 @@ class ActivePoints:
         return self._configurations[chosen]
 
     def tell(self, reward: float, asked: tuple[int, int]) -> None:
-        """Learn the reward of what ``asked`` was after the ask; that of a point which a restart has forgotten counts no
-        more."""
+        """Learn the reward of ``asked``, the value of this attribute after the ask; ignore points from before a
+        restart."""
         if asked[0] == self._restarts and _learn(self.stats, asked[1], reward, self._rule.radius) > self._slack:
             self._check = True
 
     def _refill(self) -> None:
-        """Draw a block of factors Z on the spread, all 1 without randomisation."""
+        """Draw a block of the factors Z on the spread; without randomisation they are 1."""
         size = max(_BLOCK, 4 * self.n_points)
         if self._rule.spread_is_variance:
             self._factors = self._rank_rng.standard_normal(size)
@@ -125,7 +124,7 @@ class ActivePoints:
         self._used = 0
 
     def _cover(self) -> None:
-        """Activate a point if there is a gap, otherwise clear ``_check``."""
+        """Activate a point in a gap, if there is one; otherwise clear ``_check``."""
         n = self.n_points
         if n == 0:
             self._activate(self._place_rng.uniform(*self._rule.first, self._space.dim))

@@ -10,12 +10,13 @@ from bench.tuners.base import Problem, Tuner
 
 @component
 class Fixed(Tuner):
-    """Propose the same configuration every time.
+    """Propose the same configuration in every round.
 
     Parameters
     ----------
     configuration
-        Values by name; others have their default, else their first candidate or the middle of their interval.
+        Values by name; other hyper-parameters have their default, else their first candidate or the middle of their
+        interval.
     """
 
     leaves_space: ClassVar[bool] = True
@@ -43,7 +44,7 @@ class Fixed(Tuner):
 
 @component
 class Random(Tuner):
-    """Draw every hyper-parameter uniformly, from its interval if it has one, else from its candidates."""
+    """Draw every hyper-parameter uniformly, from its interval or else from its candidates."""
 
     label: ClassVar[str] = "Random each round"
     heeds: ClassVar[tuple[str, ...]] = ("excluded",)
@@ -62,7 +63,7 @@ class Random(Tuner):
 
 @component
 class Theory(Tuner):
-    """Propose what the algorithm's theory prescribes for the round; without such a value, the default.
+    """Propose the algorithm's theoretical value for the round; without one, the default.
 
     Source: syndicated, section 6 ("Theoretical-Explore").
     """

@@ -1,4 +1,4 @@
-"""Continuous dynamic tuning: as the cdt paper states it, and as in two versions of its authors' public code."""
+"""Continuous dynamic tuning, as stated in the cdt paper and as in two versions of its authors' public code."""
 
 import math
 from typing import Any, ClassVar, Literal
@@ -15,7 +15,7 @@ from bench.tuners.zooming import ThompsonZooming, ZoomingTuner, log_horizon
 def cdt_restart_every(problem: Problem, factor: int | None, restarts: bool = True) -> int:
     """Return T2 = k floor(T^((p+2)/(p+3))) rounds in asks; k = ``factor``, by default 3 for p = 1 and 2 otherwise.
 
-    Without ``restarts`` it is longer than the run.
+    Without ``restarts`` the result exceeds the run.
     """
     p = problem.space.dim
     k = factor or (3 if p == 1 else 2)
@@ -24,7 +24,7 @@ def cdt_restart_every(problem: Problem, factor: int | None, restarts: bool = Tru
 
 
 def code_constants(problem: Problem) -> tuple[float, float]:
-    """Return confidence radius and deviation of a point pulled once in the authors' code, whatever the noise."""
+    """Return confidence radius and deviation of a point pulled once in the authors' code, which ignore the noise."""
     return math.sqrt(13 / 2 * log_horizon(problem)), math.sqrt(13)
 
 
@@ -43,7 +43,8 @@ class CDT(ThompsonZooming):
     restarts
         Whether it restarts every T2 rounds.
     constants
-        ``theory``: those of Zooming TS; ``code``: radius sqrt(13/2 ln T / n), deviation sqrt(13 / n) for any noise.
+        ``theory``: the constants of Zooming TS; ``code``: radius sqrt(13/2 ln T / n), deviation sqrt(13 / n) for any
+        noise.
     """
 
     warm_up_rounds: NonNegativeInt | None = None
@@ -63,16 +64,16 @@ class CDT(ThompsonZooming):
 
 @component
 class CodeZooming(ZoomingTuner):
-    """A number of random pulls, then zooming: what the versions of CDT in the authors' public code share.
+    """Random pulls, then zooming: the common part of the versions of CDT in the authors' public code.
 
-    The coverage is checked exactly, in any dimension, whereas the authors' code looks at a few points only.
+    The coverage is checked exactly, in any dimension; the authors' code checks a few points only.
 
     Parameters
     ----------
     warm_up_rounds
         Random pulls at the start; in the code 30 for LinUCB, LinTS, 90 for UCB-GLM, 80 for Laplace-TS, 0 for GLOC.
     learns
-        What it learns of a decision's rewards: their ``mean``, or their ``sum`` as in the code for SGD-TS.
+        The reward of a decision: the ``mean`` over its rounds, or their ``sum`` as in the code for SGD-TS.
     """
 
     warm_up_rounds: NonNegativeInt = 30
@@ -100,9 +101,9 @@ class CDTCode(CodeZooming):
     epoch_factor
         k in T2 = k floor(T^((p+2)/(p+3))) rounds between restarts; by default 3 for p = 1 and 2 otherwise.
     restarts
-        Whether it restarts; the code does only with its option ``-H``.
+        Whether it restarts; the code does so only with its option ``-H``.
     radius_scale, ts_scale
-        Factors on the confidence radius sqrt(13/2 ln T / n) and on what the index adds to the mean.
+        Factors on the confidence radius sqrt(13/2 ln T / n) and on the bonus added to the mean.
     """
 
     label: ClassVar[str] = "CDT (code)"

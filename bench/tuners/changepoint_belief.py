@@ -7,10 +7,10 @@ from bench.rewards import LARGEST
 from bench.tuners.changepoint_kernels import BORN, OUTLIER, PRIORS, Array, Arrays, choose, learn, observe
 
 _MOST = 1000
-"""Values kept until then, where all are equal."""
+"""Values kept before the belief is formed, if all are equal."""
 
 _TRUST = 4.0
-"""Observations that the first estimate of a noise variance is worth."""
+"""Weight of the first estimate of a noise variance, in observations."""
 
 
 class ChangepointBelief:
@@ -23,21 +23,22 @@ class ChangepointBelief:
 
     Every value y of point k updates all hypotheses: with covariance S (in units of the noise variance s2 of the prior)
     and mean m, v = S_kk + 1 and e = y - m_k, the weight is multiplied by the density of Student's t, (v s2)^(-1/2) (1 +
-    e^2 / (v nu s2))^(-(nu + 1)/2); m += S_k e / v and S -= S_k S_k' / v. s2 is the mean of e^2 / v under the hypothesis
-    that is the prior's likeliest at the time, nu the number of its terms.
+    e^2 / (v nu s2))^(-(nu + 1)/2); m += S_k e / v and S -= S_k S_k' / v. s2 is the mean of e^2 / v under the prior's
+    likeliest hypothesis at the time, nu the number of its terms.
 
-    Every ``every`` values a hypothesis is born for each prior: mean of all values, covariance of the prior, and
-    the chance of a change since the last birth as its share of the prior's weight; with 0 nothing is born. Where there
-    are ``hypotheses`` >= 4 of a prior already, two neighbours in order of birth become one first, those of the least
-    common weight, which keeps the belief of the likelier; the two youngest are spared, as they had no time to prove
-    themselves. At the same times a prior is dropped for good whose weight is below exp(-7) of the largest.
-    Source: Adams and MacKay 2007 for the weights; Mellor and Shapiro 2013 for their use in bandits.
+    Every ``every`` values a hypothesis is born for each prior: with the mean of all values, the covariance of the
+    prior, and the probability of a change since the last birth as its share of the prior's weight; with ``every`` = 0
+    none is born. If a prior already has ``hypotheses`` >= 4, two neighbours in order of birth, the pair with the least
+    common weight, are first replaced by the likelier of the two; the two youngest are exempt, because they have few
+    observations. At the same times, priors whose weight is below exp(-7) of the largest are dropped for good. Source:
+    Adams and MacKay 2007 for the weights; Mellor and Shapiro 2013 for their use in bandits.
 
-    A ``robust`` belief, whose constants are ours, counts an e beyond 4 sqrt(v s2) as an outlier: as if its noise had
-    had the variance with which e is 4 standard deviations, which takes the place of v s2 in the update and, with 16
-    for e^2 / (v s2), in the weight. In s2 and the mean of all values a value counts as one that at most doubles s2
-    (quadruples it at first), and as one 4 standard deviations off. nu is at most 300, so that s2 follows noise that
-    changes. Before the belief is formed outliers count as 4 of 1.4826 median absolute deviations.
+    A ``robust`` belief, whose constants are ours, treats an e beyond 4 sqrt(v s2) as an outlier: its noise is assumed
+    to have had the variance under which e is 4 standard deviations, which replaces v s2 in the update and, with 16 for
+    e^2 / (v s2), in the weight. In s2 and the mean of all values, the outlier's squared error is limited so that it at
+    most doubles s2 (quadruples it at first), and its deviation to 4 standard deviations. nu is at most 300, so that s2
+    follows a changing noise. Before the belief is formed, outliers are clipped to 4 times 1.4826 median absolute
+    deviations.
 
     Parameters
     ----------
@@ -73,29 +74,29 @@ class ChangepointBelief:
 
     @property
     def n_hypotheses(self) -> int:
-        """The number of hypotheses of each prior at present, in order of birth; 0 until the belief is formed."""
+        """The present number of hypotheses of each prior; 0 until the belief is formed."""
         return int(self.arrays.scalars[BORN])
 
     @property
     def left(self) -> Array:
-        """The priors that are left."""
+        """The indices of the remaining priors."""
         return self.arrays.left[: int(self.arrays.scalars[PRIORS])]
 
     @property
     def noise_variance(self) -> float:
-        """The noise variance of the prior that has the likeliest hypothesis."""
+        """The noise variance of the prior with the likeliest hypothesis."""
         weights = self.arrays.log_weights[self.left, : self.n_hypotheses].max(axis=1)
         return float(self.arrays.variances[self.left[weights.argmax()]])
 
     def largest_bound(self, beta: float, uniform: float) -> int:
-        """Draw a hypothesis by its weight; return the first point of the largest mean + beta deviations under it.
+        """Draw a hypothesis by its weight; return its first point with the largest mean + beta deviations.
 
-        ``uniform``, in [0, 1), is what it is drawn with.
+        ``uniform``, in [0, 1), decides the draw.
         """
         return int(choose(self.arrays, beta, uniform))
 
     def draws(self, n: int, rng: np.random.Generator) -> Array:
-        """Draw expected values of all points at present, shape (n, points), shape (0, points) without hypotheses."""
+        """Draw present expected values of all points, shape (n, points); shape (0, points) without hypotheses."""
         born, left = self.n_hypotheses, self.left
         if not born:
             return np.empty((0, self.arrays.means.shape[2]))
@@ -110,9 +111,9 @@ class ChangepointBelief:
         return np.concatenate(parts)
 
     def learn(self, place: int, value: float, chance: float) -> float:
-        """Learn a point's value, clipped to +-1e100; return its error under the likeliest hypothesis, 0 without any.
+        """Learn a point's value, clipped to +-1e100; return its error under the likeliest hypothesis, or 0 without one.
 
-        ``chance`` < 1 is that of a change in a round; a hypothesis that is born now has every times as much.
+        ``chance`` < 1 is the probability of a change per round; a hypothesis born now gets ``every`` times that.
         """
         value = min(max(value, -LARGEST), LARGEST)
         if not self.n_hypotheses:
@@ -139,7 +140,7 @@ class ChangepointBelief:
         self._first.clear()
 
     def check(self, n_points: int) -> None:
-        """Raise TunerError if a belief that was restored cannot be one about ``n_points`` points."""
+        """Raise TunerError if a restored belief is impossible for ``n_points`` points."""
         arrays = self.arrays
         n_priors, most, n = arrays.means.shape
         rounds, _, freedom, born, left = arrays.scalars.tolist()

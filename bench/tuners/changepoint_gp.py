@@ -20,48 +20,48 @@ from bench.tuners.tickets import ALONE
 log = logging.getLogger(__name__)
 
 _warm = False
-"""Whether the kernels were compiled in this process."""
+"""Whether the kernels have been compiled in this process."""
 
 _PLAN = 8
-"""Points that are tried in turn until there is a belief, at the most."""
+"""Largest number of points that are tried in turn before the belief is formed."""
 
 _SHARE = 20
-"""Of so many asks in the horizon one may go into the start."""
+"""One ask in this many of the horizon may be spent on the start."""
 
 _FEWEST = 3
-"""Points that are tried in turn however short the horizon is."""
+"""Smallest number of points that are tried in turn, for any horizon."""
 
 _MOST_OFTEN = 0.001
-"""The largest chance of a change in a round."""
+"""The largest probability of a change per round."""
 
 _TRUST = 0.9
-"""Prior probability that the algorithm's estimate foretells rewards better than the belief from rewards alone."""
+"""Prior probability that the algorithm's estimate predicts rewards better than the belief from rewards alone."""
 
 _LARGEST_LOG_ODDS = 30.0
-"""Bound of the logarithm of the odds between the two forecasters, so that rounding cannot make them certain."""
+"""Bound on the log odds between the two forecasters, so that rounding cannot make one certain."""
 
 
 @component
 class ChangepointGP(Tuner):
-    """GP-UCB with Bayesian detection of changes, for online bandits: it needs nothing but rewards.
+    """GP-UCB with Bayesian change detection for online bandits; it needs only rewards.
 
-    It draws a hypothesis of when everything last changed by its weight and plays the largest upper bound, mean + beta
+    It draws a hypothesis about the time of the last change by its weight and plays the largest upper bound, mean + beta
     standard deviations, under it. The expected rewards of the points of the search space (candidates, and even steps on
     the interval) are a Gaussian process until they change, all at once; see `bench.tuners.space_points.points` for the
-    points and `ChangepointBelief` for the hypotheses. Level, scale and noise variance of the rewards are estimated.
-    Until the rewards differ, and at first, eight even points are tried in turn, in random order; fewer, but at least
-    three, where eight would be more than a twentieth of the horizon. How much the function varies, and whether its
-    neighbours are alike, is weighted by evidence: a hypothesis has one of the variances ``signals``, and neighbours
-    with little, or everything, of their own.
+    points and `ChangepointBelief` for the hypotheses. Level, scale and noise variance of the rewards are estimated. At
+    first, and until rewards differ, eight even points are tried in turn, in random order; fewer, but at least three, if
+    eight would exceed a twentieth of the horizon. The variance of the function, and the correlation of neighbours, are
+    weighted by evidence: a hypothesis has one of the variances ``signals``, and neighbours with a small independent
+    part or fully independent ones.
 
-    Where the task says what the algorithm's estimate expects of a round (``model_mean`` of the arm pulled and
-    ``model_regret``, by how much that of the greedy arm is larger), a second belief learns from -model_regret +
-    ``residual`` (reward - model_mean), which has a fraction of the reward's noise. It decides while the algorithm's
-    estimate is more likely than not to predict rewards better than the first belief, except for a share ``doubt`` of
-    the rounds. Two forecasters are compared: the reward is normal around the forecast, with the estimated noise
-    variance, and which of the two it is changes with the chance of a change; the prior probability is 0.9.
-    Source: Srinivas et al. 2010 (GP-UCB); Adams and MacKay 2007 (run lengths); Mellor and Shapiro 2013 (drawing one);
-    Herbster and Warmuth 1998 (fixed share, for the two forecasters). Their combination is ours.
+    If the task reports the algorithm's estimates (``model_mean`` of the arm pulled and ``model_regret``, the greedy
+    arm's estimate less that), a second belief learns from -model_regret + ``residual`` (reward - model_mean), which has
+    a fraction of the reward's noise. It decides while the algorithm's estimate is more likely than not to predict
+    rewards better than the first belief, except in a share ``doubt`` of the rounds. Two forecasters are compared: the
+    reward is normal around the forecast, with the estimated noise variance, and the better forecaster switches with the
+    probability of a change; its prior probability is 0.9. Source: Srinivas et al. 2010 (GP-UCB); Adams and MacKay 2007
+    (run lengths); Mellor and Shapiro 2013 (drawing one); Herbster and Warmuth 1998 (fixed share, for the two
+    forecasters). Their combination is ours.
 
     Parameters
     ----------
@@ -70,30 +70,31 @@ class ChangepointGP(Tuner):
     length
         Length scale of the Matern 3/2 correlation, in units of the interval.
     signals
-        Prior variances of the function around its level, in units of the noise variance; the first is that of the
-        belief from the algorithm's estimate.
+        Prior variances of the function around its level, in units of the noise variance; the belief from the
+        algorithm's
+        estimate uses the first.
     level
         Prior variance of the level, as a share of the signal.
     rough
-        Share of the function's variance that neighbours do not have in common.
+        Share of the function's variance that is independent between neighbours.
     unrelated
-        Prior probability, beside 1, of a function whose neighbours have nothing in common.
+        Prior weight, relative to 1, of a function with independent neighbours.
     changes
-        Expected number of changes in a run; the chance in a round is at most 1/1000, and falls when the horizon is
+        Expected number of changes in a run; the probability per round is at most 1/1000, and falls once the horizon is
         exceeded.
     every
         Rounds between births of hypotheses.
     hypotheses
-        How many are kept.
+        Largest number of hypotheses of a prior.
     beta
         Width of the upper bound, in standard deviations.
     residual
-        Weight of the reward beside the algorithm's estimate; null: learn from rewards alone.
+        Weight of the reward in the second belief; null: learn from rewards alone.
     doubt
-        Chance of a choice by rewards alone where the estimate is trusted, so that greedy play does not get stuck.
+        Probability of a choice by rewards alone while the estimate is trusted, which ends a lasting greedy choice.
     robust
-        Whether little is learnt of rewards more than 4 standard deviations from their forecast, and the noise variance
-        is that of the last 300 rounds; see `ChangepointBelief`.
+        Whether rewards more than 4 standard deviations from their forecast are learnt as outliers, with the noise
+        variance of the last 300 rounds; see `ChangepointBelief`.
     """
 
     label: ClassVar[str] = "Changepoint GP"
@@ -146,10 +147,10 @@ class ChangepointGP(Tuner):
         return Wish(estimates=self.residual is not None)
 
     def posterior(self) -> list[tuple[Configuration, float, float]]:
-        """Return each point with mean and standard deviation of its expected reward at present, from rewards alone.
+        """Return each point with mean and standard deviation of its present expected reward, from rewards alone.
 
-        All hypotheses count, by their weights. Empty until there are any. Raises TunerError if it was not started, or
-        not in this process.
+        The values are averages over all hypotheses by weight. Empty until there is a belief. Raises TunerError if the
+        tuner was not started in this process.
         """
         with ALONE:
             self._check_process("posterior()")
@@ -165,7 +166,7 @@ class ChangepointGP(Tuner):
         return list(zip(map(dict, self._configurations), mean.tolist(), deviations.tolist(), strict=True))
 
     def _belief(self, n: int, rng: np.random.Generator) -> Draws:
-        """What it expects at present, from rewards alone: a hypothesis by its weight, then its Gaussian process."""
+        """Draw from the present belief from rewards alone: a hypothesis by its weight, then its Gaussian process."""
         draws = self._by_rewards.draws(n, rng)
         if not len(draws):
             raise TunerError(f"{type(self).__name__}: found no belief yet, expected a few rewards that differ")
@@ -202,7 +203,7 @@ class ChangepointGP(Tuner):
             self._log_odds = math.log(odds / (1.0 - odds))
 
     def _as_asked(self, configuration: Configuration) -> None:
-        """Set the point that is nearest to a configuration; words are equal or not."""
+        """Set the point nearest to a configuration; strings must be equal."""
         distances = [distance(self._space, point, configuration) for point in self._configurations]
         self._chosen = distances.index(min(distances))
 
@@ -218,9 +219,9 @@ class ChangepointGP(Tuner):
 
     @classmethod
     def warm_up(cls) -> None:
-        """Compile what a round calls: some ten seconds, or one second to read it from the disk cache.
+        """Compile the kernels of a round: some ten seconds, or one second from the disk cache.
 
-        `start` does it unless it was done in this process; call it before where even the start must not wait.
+        `start` does so once per process; call it earlier if the start must not wait.
         """
         global _warm
         if _warm:
@@ -237,7 +238,7 @@ class ChangepointGP(Tuner):
 
 
 def _expected(outcome: Any) -> tuple[float, float] | None:
-    """Return what the algorithm expected of the arm and by how much more of the greedy one, means over the rounds."""
+    """Return the algorithm's estimates of the pulled arm and of the greedy arm's advantage, means over the rounds."""
     steps = () if outcome is None else outcome.steps or (outcome.values,)
     if not steps or any("model_regret" not in step for step in steps):
         return None

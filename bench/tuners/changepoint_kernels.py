@@ -1,4 +1,4 @@
-"""The compiled steps of `bench.tuners.changepoint_belief.ChangepointBelief`, whose docstring says what they compute."""
+"""The compiled steps of `bench.tuners.changepoint_belief.ChangepointBelief`, whose docstring defines them."""
 
 from typing import NamedTuple
 
@@ -9,25 +9,26 @@ from bench.jit import kernel
 Array = np.ndarray
 
 _LEAST = -7.0
-"""A prior whose hypotheses together fall this far below the likeliest, in logarithms of weights, is dropped."""
+"""Log weight below the largest at which a prior is dropped."""
 
 OUTLIER = 4.0
 """Standard deviations of a forecast beyond which a robust belief counts a value as an outlier."""
 
 _MEMORY = 300.0
-"""The most degrees of freedom of a robust belief's noise variances: rounds that they remember."""
+"""Largest number of degrees of freedom of a robust belief's noise variances, in rounds."""
 
 ROUNDS, MEAN, FREEDOM, BORN, PRIORS = range(5)
-"""Places in the vector of scalars: values seen since the belief was formed and before, their mean, degrees of freedom
-of the noise variances, the number of hypotheses of a prior, and of priors that are left."""
+"""Indices into the vector of scalars: number of values before the belief was formed and since, their mean, degrees of
+freedom of the noise variances, number of hypotheses per prior, and number of remaining priors.
+"""
 
 
 class Arrays(NamedTuple):
-    """A belief as compiled code sees it; in all but ``left`` and ``scalars`` the first axis is that of the priors.
+    """A belief in the form that compiled code uses; the first axis is over priors, except in ``left`` and ``scalars``.
 
     ``priors``, shape (priors, points, points), are fixed. Hypotheses, in order of birth, are the second axis of
-    ``means``, ``covariances`` and ``log_weights``; ``variances`` are those of the noise. The first entries of ``left``
-    are the priors that are left; ``scalars`` are the places named above.
+    ``means``, ``covariances`` and ``log_weights``; ``variances`` are noise variances. The first entries of ``left`` are
+    the remaining priors; ``scalars`` is indexed by the constants above.
     """
 
     priors: Array
@@ -104,7 +105,7 @@ def observe(belief: Arrays, place: int, value: float, robust: bool) -> float:
 
 @kernel
 def learn(belief: Arrays, place: int, value: float, every: int, chance: float, robust: bool) -> float:
-    """Observe a value and return its error; every few of them, drop priors and let hypotheses be born."""
+    """Learn a value and return its error; every few values, drop priors and let hypotheses be born."""
     priors, means, covariances, log_weights, variances, left, scalars = belief
     scalars[ROUNDS] += 1.0
     step = value - scalars[MEAN]
@@ -135,7 +136,7 @@ def learn(belief: Arrays, place: int, value: float, every: int, chance: float, r
 
 @kernel
 def _totals(log_weights: Array, left: Array, scalars: Array) -> Array:
-    """Scale all weights to add up to 1, drop priors of little weight, and return the logarithms of the others'."""
+    """Normalise all weights, drop priors of little weight, and return the log weights of the remaining priors."""
     n, n_priors = int(scalars[BORN]), int(scalars[PRIORS])
     totals = np.full(len(log_weights), -np.inf)
     for p in left[:n_priors]:
@@ -160,7 +161,7 @@ def _totals(log_weights: Array, left: Array, scalars: Array) -> Array:
 
 @kernel
 def _copy(source: Array, target: Array) -> None:
-    """Copy a matrix: an assignment would compile numba's messages about shapes, for two seconds."""
+    """Copy a matrix; an assignment would make numba compile its shape messages, for two seconds."""
     for i in range(source.shape[0]):
         for j in range(source.shape[1]):
             target[i, j] = source[i, j]
@@ -168,7 +169,7 @@ def _copy(source: Array, target: Array) -> None:
 
 @kernel
 def _merge(means: Array, covariances: Array, log_weights: Array) -> int:
-    """Make one of the two neighbours of the least common weight, the two youngest exempt; return how many are left."""
+    """Replace the two neighbours of the least common weight by one, the two youngest exempt; return the new number."""
     n = log_weights.size
     first, least = 0, np.inf
     for h in range(n - 3):

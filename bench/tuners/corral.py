@@ -13,18 +13,17 @@ from bench.tuners.exponential_weights import draw
 
 @component
 class Corral(CandidateTuner):
-    """Draw from p' = (1 - 1/T) p + 1/(T M); then one step of mirror descent, whose rates rise where chances fall.
+    """Draw from p' = (1 - 1/T) p + 1/(T M); then take a mirror descent step whose rates rise as probabilities fall.
 
-    The loss of the candidate drawn is (1 - reward) / p', of the others 0. The step: 1/p_i becomes 1/p_i + eta_i (loss_i
-    - lambda), with lambda such that the chances sum to 1. Where then 1/p'_i > rho_i: rho_i = 2/p'_i and eta_i *= exp(1
-    / ln T). Start: p_i = 1/M, rho_i = 2 M. Rewards are clipped to [0, 1].
+    The loss of the drawn candidate is (1 - reward) / p', of the others 0. The step: 1/p_i becomes 1/p_i + eta_i (loss_i
+    - lambda), with lambda such that the probabilities sum to 1. If then 1/p'_i > rho_i: rho_i = 2/p'_i and eta_i *=
+    exp(1 / ln T). Start: p_i = 1/M, rho_i = 2 M. Rewards are clipped to [0, 1].
 
-    The M base algorithms of the paper each learn from their own importance-weighted rewards. Here they are candidates
-    that share one algorithm, which learns from every round, so only the master is left. With the task `copies` and
-    ``learn: played`` each is a base that learns from its own rounds; the weights are still missing. Where the mean
-    reward is a function of the features, a regression on one base's rounds aims at the same function without them, and
-    weights of 1/p' would only add variance.
-    Source: Agarwal, Luo, Neyshabur and Schapire 2017, algorithms 1 and 2.
+    In the paper, M base algorithms each learn from their own importance-weighted rewards. Here the candidates share one
+    algorithm, which learns from every round, so only the master remains. With the task `copies` and ``learn: played``
+    each candidate is a base that learns from its own rounds, without weights. If the mean reward is a function of the
+    features, a regression on one base's rounds has the same target without weights of 1/p', which would only add
+    variance. Source: Agarwal, Luo, Neyshabur and Schapire 2017, algorithms 1 and 2.
 
     Parameters
     ----------
@@ -69,10 +68,10 @@ class Corral(CandidateTuner):
 
 @kernel
 def descend(chances: np.ndarray, rates: np.ndarray, losses: np.ndarray) -> None:
-    """Take a step of mirror descent with the barrier sum ln(1/p_i) / eta_i, in place; lambda is found by bisection.
+    """Take a mirror descent step with the barrier sum ln(1/p_i) / eta_i, in place; lambda is found by bisection.
 
-    lambda lies between the least and the largest loss, where the sum of the chances increases from at most 1 to at
-    least 1 or beyond a pole.
+    lambda lies between the least and the largest loss: there the sum of the probabilities increases from at most 1 to
+    at least 1 or beyond a pole.
     """
     low = losses.min()
     high = losses.max()

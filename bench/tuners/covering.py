@@ -2,13 +2,13 @@
 
 A ball i has the power |x - v_i|^2 - r_i^2 at the point x: at most 0 inside, positive outside. The cube is covered if
 and only if the depth g(x) = min_i power_i(x) is nowhere positive. Within the power cell of a ball (where its power is
-the lowest) g is convex, so g has its maximum at a vertex of the power diagram of the cube: a point where some axes
-are at 0 or 1 and q axes are free, and where q + 1 balls have the same power, which gives q linear equations. Unlike a
-grid of test points, this finds gaps of any size.
+the lowest) g is convex, so g has its maximum at a vertex of the power diagram of the cube: a point with q free axes,
+all others at 0 or 1, where q + 1 balls have the same power, which gives q linear equations. Unlike a grid of test
+points, this finds gaps of any size.
 
 Branch and bound limits the number of equations: in a box only balls that are lowest somewhere in it matter. Every
-solution is moved into its box and its depth computed there from the distances, so an ill-conditioned system cannot
-produce a false gap; nor can it hide one, because at a maximum g is flat in the ill-conditioned directions.
+solution is moved into its box and its depth computed there from the distances. An ill-conditioned system can therefore
+not produce a false gap; nor can it hide one, because at a maximum g is flat in the ill-conditioned directions.
 """
 
 import math
@@ -21,28 +21,28 @@ from bench.tuners.covering_line import deepest_on_line
 Array = np.ndarray
 
 TOLERANCE = 1e-12
-"""Depths, as squared lengths in the unit cube, up to this times the dimension count as covered."""
+"""Tolerance of depths per dimension, as squared lengths in the unit cube: depths up to it count as covered."""
 
-_SNAP = 1e-6  # solutions this far outside their box are moved into it: rounding must not lose a vertex
-_SPLITS_PER_AXIS = 10  # after which the vertices are enumerated, however many balls meet in the box
+_SNAP = 1e-6  # tolerance by which solutions outside their box are moved into it, so that rounding loses no vertex
+_SPLITS_PER_AXIS = 10  # depth of splitting after which the vertices are enumerated for any number of balls
 
 
 def uncovered(centers: Array, radii: Array, witness: Array) -> float:
-    """Return the largest depth g(x) = min_i |x - v_i|^2 - r_i^2 in the cube [0, 1]^p: positive if it is not covered.
+    """Return the largest depth g(x) = min_i |x - v_i|^2 - r_i^2 in the cube [0, 1]^p: positive if not covered.
 
     The ``centers`` v_i, shape (n, p), p >= 1, are in or near the cube; they may coincide or be collinear. The ``radii``
-    r_i >= 0, shape (n,), are of closed balls, possibly infinite. ``witness``, shape (p,), becomes the point with the
-    largest depth, the centre if that is infinite.
+    r_i >= 0, shape (n,), are of closed balls, possibly infinite. ``witness``, shape (p,), receives the point with the
+    largest depth; the cube's centre if the depth is infinite.
 
-    A negative value is a slack: as long as no squared radius shrinks by more than ``-value``, the cube stays covered.
-    The value is within 1e-12 (p + max r_i^2). A depth up to 1e-12 p counts as covered: balls that touch leave no gap,
-    whatever the rounding. Where covered, the value is rounded up by the first amount, at most to 0, so that it is a
-    valid slack. Without balls it is +inf, with an infinite ball -inf.
+    A negative value is a slack: the cube stays covered until a squared radius has shrunk by more than ``-value``. The
+    value is within 1e-12 (p + max r_i^2). A depth up to 1e-12 p counts as covered, so balls that touch leave no gap. If
+    covered, the value is rounded up by the first amount, at most to 0, so that it is a valid slack. Without balls it is
+    +inf, with an infinite ball -inf.
     """
     witness[:] = 0.5
     if radii.size == 0:
         return math.inf
-    # Each is compiled where it is called: the search of more than one dimension takes seconds
+    # Each search is compiled at its first call; the one for several dimensions takes seconds
     return _uncovered_on_line(centers, radii, witness) if witness.size == 1 else _uncovered(centers, radii, witness)
 
 
@@ -119,7 +119,7 @@ def _deepest(centers: Array, radii: Array, witness: Array) -> float:
 
 @kernel
 def _copy(source: Array, target: Array) -> None:
-    """Copy the first entries: an assignment would compile numba's messages about shapes, for two seconds."""
+    """Copy the first entries; an assignment would make numba compile its shape messages, for two seconds."""
     for i in range(source.size):
         target[i] = source[i]
 
@@ -139,10 +139,10 @@ def _depth(point: Array, centers: Array, radii: Array, kept: Array, count: int) 
 def _lowest_balls(
     low: Array, high: Array, centers: Array, radii: Array, kept: Array, count: int, powers: Array, margin: float
 ) -> tuple[int, float]:
-    """Drop from ``kept`` the balls that are nowhere lowest in a box; return how many remain and a bound on the depth.
+    """Drop from ``kept`` the balls that are nowhere lowest in a box; return the new number and a bound on the depth.
 
-    ``powers`` receives those of the remaining balls at the middle of the box, ascending. A ball that is lowest at one
-    point of the box's border remains (hence the margin): a vertex there needs it in every adjacent box.
+    ``powers`` receives the powers of the remaining balls at the middle of the box, ascending. A ball that is lowest at
+    one point of the box's border remains (hence the margin): a vertex there needs it in every adjacent box.
     """
     p = low.size
     bound = math.inf
@@ -189,7 +189,7 @@ def _best_vertex(
     """Compute the depths of all vertices in a box, except the cube's corners; return the largest, if above ``best``.
 
     Axes are fixed only where the box touches the cube's border, because the maximum is a vertex of the cube's diagram.
-    ``powers`` are those at the middle of the box.
+    ``powers`` are the powers at the middle of the box.
     """
     p = low.size
     side = np.empty(p, dtype=np.int64)
@@ -232,9 +232,9 @@ def _best_vertex(
 
 @kernel
 def _fix_axes(pattern: int, low: Array, high: Array, side: Array, free: Array, step: Array, point: Array) -> int:
-    """Fix axes at a side of the box, by the digits of ``pattern`` to the base 3; return how many are free.
+    """Fix axes at a side of the box, by the base-3 digits of ``pattern``; return the number of free axes.
 
-    0 if that side is not on the cube's border. ``side`` is 0 where an axis is free, 1 at 0 and 2 at 1.
+    Returns 0 if a side is not on the cube's border. ``side`` is 0 for a free axis, 1 at 0 and 2 at 1.
     """
     q = 0
     for a in range(low.size):

@@ -1,4 +1,4 @@
-"""Whether intervals cover [0, 1]: the largest depth, as `bench.tuners.covering` defines it, and the widest gap."""
+"""Whether intervals cover [0, 1]: the largest depth, as defined in `bench.tuners.covering`, and the widest gap."""
 
 import math
 
@@ -9,7 +9,7 @@ from bench.jit import kernel
 Array = np.ndarray
 
 _GAP_TOLERANCE = 2e-13
-"""Gaps up to it count as covered. A point whose depth counts as uncovered lies in a wider one, so both agree."""
+"""Gaps up to this length count as covered. Every point with a depth above the tolerance lies in a wider gap."""
 
 
 @kernel
@@ -54,8 +54,8 @@ def deepest_on_line(centers: Array, radii: Array, witness: Array) -> float:
 def gap_midpoint(centers: Array, radii: Array) -> float:
     """Return the midpoint of the widest gap that the intervals [v_i - r_i, v_i + r_i] leave in [0, 1]; NaN if none.
 
-    Of equally wide gaps the leftmost counts. Gaps up to 2e-13 count as covered; where `uncovered` is positive there is
-    a wider one. ``centers``: shape (n, 1); ``radii`` >= 0, possibly infinite: shape (n,).
+    Of equally wide gaps the leftmost is taken. Gaps up to 2e-13 count as covered; if `uncovered` is positive there is a
+    wider one. ``centers``: shape (n, 1); ``radii`` >= 0, possibly infinite: shape (n,).
     """
     order = np.argsort(centers[:, 0] - radii)
     lefts = np.minimum(1.0, np.append((centers[:, 0] - radii)[order], 1.0))

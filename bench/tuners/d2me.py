@@ -1,4 +1,4 @@
-"""Dynamic mean estimators: optimism among arms whose rewards are forgotten, for each hyper-parameter separately."""
+"""Dynamic mean estimators: optimism with forgotten rewards, for each hyper-parameter separately."""
 
 import math
 from abc import ABC, abstractmethod
@@ -24,14 +24,14 @@ class ArmChooser(ABC):
         self._means = means
         self._values = values
         self.chosen = 0
-        """The number of the value chosen last."""
+        """The index of the value chosen last."""
 
     @abstractmethod
     def choose(self) -> Any:
-        """Return the value to play; the same again until ``learn``."""
+        """Return the value to play; repeated calls before ``learn`` return the same value."""
 
     def learn(self, chosen: int, reward: float) -> None:
-        """Learn the reward of the value of a number."""
+        """Learn the reward of the value with index ``chosen``."""
         self._means.learn(chosen, reward)
 
 
@@ -40,8 +40,8 @@ class DynamicMeanTuner(Tuner):
     """Optimistic choice by dynamic means, for each hyper-parameter separately.
 
     All hyper-parameters learn from every reward; they take turns to choose, while the others keep their values. If all
-    chose in every round, they would move in step, as they receive the same rewards: of two with ten arms each, only ten
-    pairs would be played.
+    chose in every round, they would change in step, because they receive the same rewards: two with ten arms each would
+    only ever play ten pairs.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class DynamicMeanTuner(Tuner):
     changes
         Estimated number of changes of the environment.
     memory_factor
-        How many times longer rewards are remembered than the theorem says.
+        Factor on the theorem's memory of rewards.
     """
 
     searches: ClassVar[tuple[str, ...]] = ("interval",)
@@ -62,16 +62,16 @@ class DynamicMeanTuner(Tuner):
 
     @abstractmethod
     def _memory(self, rounds: int) -> float:
-        """Return the number of rounds that a reward counts by the theorem: the window, or 1 / (1 - discount)."""
+        """Return the theorem's memory in rounds: the window, or 1 / (1 - discount)."""
 
     @abstractmethod
     def _chooser(self, parameter: HyperParameter, problem: Problem, rng: np.random.Generator) -> ArmChooser:
-        """Return the chooser for ``parameter``; ``rng`` decides what the algorithm leaves open."""
+        """Return the chooser for ``parameter``; ``rng`` makes the choices that the algorithm leaves open."""
 
     def _means(self, problem: Problem, n_arms: int = 0) -> DynamicMeans:
         """Return the estimates of ``n_arms`` arms before the first round.
 
-        Formulas count rounds: a decision that covers several is one pull and ages by that many rounds.
+        Formulas count rounds: a decision of several rounds is one pull and ages the estimates by that many rounds.
         """
         hard = self.weights == "hard"
         return (
@@ -128,7 +128,7 @@ class SD2ME(DynamicMeanTuner):
 
 
 class EvenArms(ArmChooser):
-    """Chooses among fixed values; those without a remembered pull come first, in the given order."""
+    """Chooses among fixed values; values without a remembered pull come first, in the given order."""
 
     def choose(self) -> Any:
         means = self._means
@@ -141,17 +141,17 @@ class AD2ME(DynamicMeanTuner):
     """Adaptive discretisation with dynamic mean estimator: argmax of mean + 2 xi over arms that cover [0, 1].
 
     An arm covers the points within its width xi = sqrt(ln(2 t^1.5 / delta^0.5) / n). If a part of [0, 1] is uncovered,
-    an arm is added there, drawn uniformly from the whole uncovered part. The paper allows any; with about three arms in
-    10,000 rounds a fixed choice would determine the result, so repetitions average over it (and the paper's results
-    vary more between repetitions than a fixed choice would explain).
-    Source: online_hpo, algorithm 2 and theorem 4.2.
+    an arm is added there, drawn uniformly from the whole uncovered part. The paper allows any point; with about three
+    arms in 10,000 rounds a fixed choice would determine the result, so repetitions average over it (and the paper's
+    results vary more between repetitions than a fixed choice would explain). Source: online_hpo, algorithm 2 and
+    theorem 4.2.
 
     Parameters
     ----------
     delta
         Probability with which the regret bound may fail; not stated in the paper, assumed.
     bonus
-        How many widths are added to the mean; 2 in equation 11.
+        Number of widths added to the mean; 2 in equation 11.
     width
         ``all_rounds``: xi, for all means of all rounds (equation 9); ``one_round``: sqrt(ln(2 / delta) / (2 n)).
     """
@@ -175,9 +175,9 @@ class AD2ME(DynamicMeanTuner):
 class CoveringArms(ArmChooser):
     """Keeps [0, 1] covered by the arms' intervals and chooses among the arms.
 
-    A squared width is ``constant`` + ``growth`` ln t, divided by the pulls. The union of all intervals is computed in
-    every round: besides the neighbours of the arm just pulled, an interval from farther away may cover the gap. Arms
-    are few: the more share the remembered pulls, the wider they are.
+    A squared width is ``constant`` + ``growth`` ln t, divided by the pulls. The union of all intervals is recomputed in
+    every round, because a distant interval may cover the gap beside the arm just pulled. Arms are few: more arms share
+    the remembered pulls and are wider.
     """
 
     def __init__(
@@ -216,12 +216,13 @@ class CoveringArms(ArmChooser):
 
 @kernel
 def _uncovered(centers: np.ndarray, stats: np.ndarray, scale: float, log_term: float, share: float) -> float:
-    """Return the point with ``share`` of the uncovered part of [0, 1] to its left; -1 if that is up to 1e-12 long."""
+    """Return the point with ``share`` of the uncovered part of [0, 1] to its left; -1 if that part is up to 1e-12
+    long."""
     widths = np.empty(centers.size)
     for k in range(centers.size):
         pulls = stats[k, 0] * scale
         if pulls <= log_term:
-            return -1.0  # at least 1 wide, to both sides: it covers everything
+            return -1.0  # an interval of width 1 or more covers everything
         widths[k] = np.sqrt(log_term / pulls)
     lefts = centers - widths
     order = np.argsort(lefts)
@@ -235,7 +236,7 @@ def _uncovered(centers: np.ndarray, stats: np.ndarray, scale: float, log_term: f
 def _walk(
     centers: np.ndarray, widths: np.ndarray, lefts: np.ndarray, order: np.ndarray, target: float
 ) -> tuple[float, float]:
-    """Walk from 0 to 1 until ``target`` has been walked outside all intervals; return that length and where, or -1."""
+    """Walk from 0 until a length ``target`` lies outside all intervals; return that length and the point, or -1."""
     outside = 0.0
     reached = 0.0
     for k in range(order.size + 1):

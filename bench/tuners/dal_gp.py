@@ -13,7 +13,7 @@ from bench.tuners.event_triggered_gp import RestartingGP
 
 @component
 class DALGPUCB(RestartingGP):
-    """Detection augmented learning over GP-UCB: some rounds look for changes, and a change starts everything anew.
+    """Detection augmented learning over GP-UCB: some rounds look for changes, and a change restarts the learner.
 
     With t' rounds since the last restart, every ceil(N / alpha) rounds each of the N points of a covering set is
     played once; the other rounds are GP-UCB's. A change is noticed where, of the n rewards that a point earned in
@@ -30,12 +30,11 @@ class DALGPUCB(RestartingGP):
     Parameters
     ----------
     delta
-        Chance of a false alarm; null: 1 / sqrt(T).
+        Probability of a false alarm; null: 1 / sqrt(T).
     alpha
         Share of forced rounds; null: sqrt(k N ln T / T) after k - 1 restarts, at most 1.
     covered
-        Correlation that each point has with one of the covering set at least: points are taken in order, those that are
-        not covered yet.
+        Least correlation of each point with a point of the covering set, to which points are added in order.
     """
 
     label: ClassVar[str] = "DAL, GP-UCB"
@@ -58,7 +57,8 @@ class DALGPUCB(RestartingGP):
             if all(correlations[point, other] < self.covered for other in self._cover):
                 self._cover.append(point)
         self._sums = np.zeros((len(self._cover), 64))
-        """Sums of the first forced rewards of each point of the covering set: column s holds that of s rewards."""
+        """Prefix sums of the forced rewards of each point of the covering set: column s holds the sum of the first
+        s."""
         self._counts = np.zeros(len(self._cover), dtype=np.int64)
 
     @property
@@ -68,7 +68,7 @@ class DALGPUCB(RestartingGP):
         return math.ceil(n / (min(1.0, tuned) if self.alpha is None else self.alpha))
 
     def _ask(self) -> Configuration:
-        place = self._filter.n_rewards % self._period
+        place = self._since % self._period
         if place >= len(self._cover):
             self._place = -1
             return super()._ask()

@@ -15,10 +15,10 @@ class DataDrivenBalancing(CandidateTuner):
     """Model selection that balances estimated regret: play the candidate with the least potential phi_i.
 
     With n_i rounds of candidate i, their mean reward m_i and e_i = c sqrt(ln(M max(1, ln n_i) / delta) / n_i), M the
-    number of candidates, the regret of i per round is at least gap_i = max_j (m_j - e_j) - (m_i + e_i), j among those
-    that were played. A subclass turns it into the coefficient d_i, the regret of i being at most d_i sqrt(n_i); then
-    phi_i = d_i sqrt(n_i), as far as the subclass lets it grow. Of equal potentials the first is played.
-    Candidates are base algorithms that learn from their own rounds with the task `copies` and ``learn: played``.
+    number of candidates, the regret of i per round is at least gap_i = max_j (m_j - e_j) - (m_i + e_i), j among the
+    candidates played so far. A subclass derives from it the coefficient d_i, such that the regret of i is at most d_i
+    sqrt(n_i), and the potential phi_i from d_i sqrt(n_i). Of equal potentials the first is played. Candidates are base
+    algorithms that learn from their own rounds with the task `copies` and ``learn: played``.
 
     Parameters
     ----------
@@ -66,22 +66,21 @@ class DataDrivenBalancing(CandidateTuner):
 
     @abstractmethod
     def _coefficient(self, before: float, gap: float, root: float) -> float:
-        """Return d_i given the one before, gap_i and the root of n_i."""
+        """Return d_i from its previous value, gap_i and sqrt(n_i)."""
 
     @abstractmethod
     def _potential(self, before: float, after: float) -> float:
-        """Return phi_i given the one before and d_i sqrt(n_i)."""
+        """Return phi_i from its previous value and d_i sqrt(n_i)."""
 
 
 @component
 class D3RB(DataDrivenBalancing):
-    """Doubling data-driven regret balancing: d_i doubles when gap_i > d_i / sqrt(n_i), that is, when d_i is too small.
+    """Doubling data-driven regret balancing: d_i doubles if gap_i > d_i / sqrt(n_i), that is, if d_i is too small.
 
-    phi_i = d_i sqrt(n_i). See `DataDrivenBalancing` for gaps and settings.
-    Source: Dann, Gentile and Pacchiano 2024 (D3RB). The defaults of d_min, delta and c, and that the potential follows
-    d_i at once, are as in their code, pacchiano/modelselection at 233f26a (algorithmsmodsel.py), which also divides
-    rewards and bounds by sqrt(n_i) in place of n_i and has ln((n_i + 1) / delta) in e_i. Here these are assumed, since
-    we did not have the paper's text.
+    phi_i = d_i sqrt(n_i). See `DataDrivenBalancing` for gaps and settings. Source: Dann, Gentile and Pacchiano 2024
+    (D3RB). The defaults of d_min, delta and c, and the immediate update of the potential, follow their code,
+    pacchiano/modelselection at 233f26a (algorithmsmodsel.py), which also divides rewards and bounds by sqrt(n_i) in
+    place of n_i and has ln((n_i + 1) / delta) in e_i. Here these are assumed, because we did not have the paper's text.
     """
 
     def _coefficient(self, before: float, gap: float, root: float) -> float:
@@ -95,9 +94,8 @@ class D3RB(DataDrivenBalancing):
 class ED2RB(DataDrivenBalancing):
     """Estimating data-driven regret balancing: d_i = max{d_min, gap_i sqrt(n_i)}.
 
-    phi_i = d_i sqrt(n_i), neither less than before nor more than twice that. See `DataDrivenBalancing` for gaps and
-    settings, and `D3RB` for how the authors' code differs.
-    Source: Dann, Gentile and Pacchiano 2024 (ED2RB).
+    phi_i = d_i sqrt(n_i), clipped to between its previous value and twice that. See `DataDrivenBalancing` for gaps and
+    settings, and `D3RB` for differences from the authors' code. Source: Dann, Gentile and Pacchiano 2024 (ED2RB).
     """
 
     def _coefficient(self, before: float, gap: float, root: float) -> float:

@@ -10,14 +10,13 @@ from bench.tuners.regret_balancing import RegretBalancing
 
 @component
 class DynamicBalancing(RegretBalancing):
-    """Model selection that balances assumed regret bounds, and rests what contradicts its own.
+    """Model selection that balances assumed regret bounds, and suspends candidates that contradict their own bound.
 
-    Each candidate stands once for each coefficient d of a grid, as with `RegretBalancing`. After n rounds its regret is
-    assumed to be at most R = d sqrt(n). Of the active ones that with the least R is played, of equal ones the first.
-    With M of them, mean reward m and e = c sqrt(ln(M max(1, ln n) / delta) / n) one is active unless m + e + R / n is
-    less than the largest m - e of all; whoever was not played yet is active, and whoever rests is tested again in each
-    round. With the task `copies` and ``learn: played`` the candidates are base algorithms; those that stand for several
-    coefficients share a copy.
+    Each candidate appears once for each coefficient d of a grid, as in `RegretBalancing`. After n rounds its regret is
+    assumed to be at most R = d sqrt(n). The active one with the least R is played, the first on a tie. With M of them,
+    mean reward m and e = c sqrt(ln(M max(1, ln n) / delta) / n), one is suspended if m + e + R / n is less than the
+    largest m - e of all; one that was never played is active. The test is repeated in each round. With the task
+    `copies` and ``learn: played`` the candidates are base algorithms; the entries of one candidate share a copy.
     Source: Cutkosky, Dann, Das, Gentile, Pacchiano and Purohit 2021 (dynamic balancing), with v = 1 and b = 0. The grid
     is that of `RegretBalancing`, R assumed: the paper leaves it to its user, and we did not have its text.
     """

@@ -11,9 +11,9 @@ _SMALLEST_SCALE = 1e-30  # small, so that arms are rarely rescaled, but large en
 class DynamicMeans(ABC):
     """Weighted numbers of pulls and sums of rewards of arms in a changing environment; arms can be added.
 
-    ``total`` is W_t, the sum of the weights of all past rounds. ``stats``, shape (arms, 2), holds pulls and sum of
-    rewards; times ``scale`` they are n_t(a) and R_t(a). A round updates one or two arms.
-    Source: online_hpo, equations 3 to 5 and remark 4.1.
+    ``total`` is W_t, the sum of the weights of all past rounds. ``stats``, shape (arms, 2), holds pulls and sums of
+    rewards; times ``scale`` they are n_t(a) and R_t(a). A round updates one or two arms. Source: online_hpo, equations
+    3 to 5 and remark 4.1.
     """
 
     def __init__(self, n_arms: int = 0) -> None:
@@ -36,7 +36,7 @@ class DynamicMeans(ABC):
 class WindowedMeans(DynamicMeans):
     """Hard drop: the rewards of the last ``window`` rounds have weight 1, older ones 0.
 
-    Once per window the sums are recomputed, so that rounding errors, such as those of huge rewards, do not persist.
+    The sums are recomputed once per window, so that rounding errors, such as those of huge rewards, do not persist.
     """
 
     def __init__(self, window: int, n_arms: int = 0) -> None:

@@ -1,59 +1,93 @@
 import math
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import Field, PositiveFloat
 
 from bench.component import component
+from bench.jit import kernel
 from bench.tuners.base import Problem
 from bench.tuners.finite_gp import FiniteGP, logarithmic
-from bench.tuners.time_varying_gp import SIGNALS, KalmanFilter, likeliest
+from bench.tuners.time_varying_gp import SIGNALS, kalman_step
 
 
-class BlockFilter(KalmanFilter):
-    """Posterior of a function that stays as it is until `restart`, and the likelihood of all rewards, block by block.
+class Filters(NamedTuple):
+    """The belief since the last restart under each scale, as compiled code sees it; the first axis is that of scales.
 
-    The functions of two blocks are independent draws from the prior.
+    All but ``past`` are those of `bench.tuners.time_varying_gp.KalmanFilter`, whose functions do not drift here.
+    ``past``, shape (scales, 3): squared errors of the blocks before, their number, the logarithms of their variances.
     """
 
-    def __init__(self, prior: np.ndarray) -> None:
-        self._past: tuple[float, int, float] = (0.0, 0, 0.0)
-        super().__init__(prior, 0.0)
+    priors: np.ndarray
+    of_rewards: np.ndarray
+    of_ones: np.ndarray
+    covariances: np.ndarray
+    sums: np.ndarray
+    past: np.ndarray
 
-    def restart(self) -> None:
-        """Forget the function, and keep the errors of its forecasts."""
-        self._past = self._of_all
-        self.reset()
+    @classmethod
+    def of(cls, priors: np.ndarray) -> Self:
+        k, n, _ = priors.shape
+        return cls(priors, np.zeros((k, n)), np.zeros((k, n)), priors.copy(), np.zeros((k, 4)), np.zeros((k, 3)))
 
-    @property
-    def _of_all(self) -> tuple[float, int, float]:
-        """Squared errors, their number, and the logarithms of their variances, the level of each block unknown."""
-        total, n, logarithms = self._past
-        if not self.n_rewards:
-            return self._past
-        *_, square, of_block = self._sums.tolist()
-        return total + self.squared_errors, n + self.n_rewards - 1, logarithms + of_block + math.log(square)
 
-    @property
-    def errors(self) -> tuple[float, int]:
-        """Sum of the squared errors of the forecasts of all blocks, each over its variance, and their number."""
-        return self._of_all[:2]
+@kernel
+def errors_so_far(filters: Filters, scale: int, n: int) -> tuple[float, float, float]:
+    """Return the squared errors of all forecasts, each over its variance, their number, and the variances' logarithms.
 
-    def log_likelihood(self, noise_variance: float | None) -> float:
-        """Return the restricted log likelihood of all blocks, as `KalmanFilter.log_likelihood` that of one."""
-        total, n, logarithms = self._of_all
-        if n < 1 or not total:
-            return 0.0
-        return -0.5 * (logarithms + (n * math.log(total / n) if noise_variance is None else total / noise_variance))
+    ``n``: the rewards of this block, whose level is unknown, as that of each block before.
+    """
+    total, product, square, logarithms = filters.sums[scale]
+    squared, count, before = filters.past[scale]
+    if n:
+        squared += max(total - product / square * product, 0.0)
+        count += n - 1
+        before += logarithms + np.log(square)
+    return squared, count, before
 
-    def forecast(self, index: int) -> tuple[float, float]:
-        """Return mean and variance of a point, after a reward; the variance, in units of the noise's, has the level's.
 
-        Source: Rasmussen and Williams 2006, section 2.7.
-        """
-        mean = self.level + float(self._of_rewards[index] - self.level * self._of_ones[index])
-        of_level = (1.0 - float(self._of_ones[index])) ** 2 / float(self._sums[2])
-        return mean, max(float(self._covariance[index, index]), 0.0) + of_level
+@kernel
+def learn_all(filters: Filters, point: int, reward: float, n: int, noise_variance: float) -> int:
+    """Learn the ``n``-th reward of the block under each scale; return the scale of the largest restricted likelihood.
+
+    It is that of all blocks, with the noise variance told, or the likeliest if it is negative.
+    """
+    best, largest = 0, -np.inf
+    for scale in range(len(filters.priors)):
+        kalman_step(
+            filters.of_rewards[scale], filters.of_ones[scale], filters.covariances[scale], filters.priors[scale],
+            filters.sums[scale], point, reward, 0.0,
+        )  # fmt: skip
+        squared, count, logarithms = errors_so_far(filters, scale, n)
+        likelihood = 0.0
+        if count >= 1.0 and squared > 0.0:
+            fit = count * np.log(squared / count) if noise_variance < 0.0 else squared / noise_variance
+            likelihood = -0.5 * (logarithms + fit)
+        if likelihood > largest:
+            best, largest = scale, likelihood
+    return best
+
+
+@kernel
+def upper_bounds(filters: Filters, scale: int, width: float) -> np.ndarray:
+    _, product, square, _ = filters.sums[scale]
+    level = product / square
+    bounds = level + (filters.of_rewards[scale] - level * filters.of_ones[scale])
+    for point in range(bounds.size):
+        bounds[point] += width * np.sqrt(max(filters.covariances[scale, point, point], 0.0))
+    return bounds
+
+
+@kernel
+def forecast(filters: Filters, scale: int, point: int) -> tuple[float, float]:
+    """Return mean and variance of a point; the variance, in units of the noise's, has that of the estimated level.
+
+    Source: Rasmussen and Williams 2006, section 2.7.
+    """
+    _, product, square, _ = filters.sums[scale]
+    level, of_ones = product / square, filters.of_ones[scale, point]
+    mean = level + (filters.of_rewards[scale, point] - level * of_ones)
+    return mean, max(filters.covariances[scale, point, point], 0.0) + (1.0 - of_ones) ** 2 / square
 
 
 @component
@@ -78,34 +112,35 @@ class RestartingGP(FiniteGP):
     noise: Literal["told", "estimated"] = "told"
 
     def _begin(self, correlations: np.ndarray, problem: Problem) -> None:
-        signals = SIGNALS if self.signal == "estimated" else (self.signal,)
-        self._filters = [BlockFilter(signal * correlations) for signal in signals]
-        self._likeliest = 0
-        self.restarts = 0
-
-    @property
-    def _filter(self) -> BlockFilter:
-        return self._filters[self._likeliest]
+        signals = np.array(SIGNALS if self.signal == "estimated" else (self.signal,))
+        self._filters = Filters.of(signals[:, None, None] * correlations)
+        self._scale = self._since = self.restarts = 0
+        self._squared = self._count = 0.0
 
     @property
     def noise_std(self) -> float:
         """The standard deviation of the noise, told or estimated; as told before there are two rewards that differ."""
-        if self.noise == "told":
-            return self._noise
-        total, n = self._filter.errors
-        return math.sqrt(total / n) if total else self._noise
+        return math.sqrt(self._squared / self._count) if self.noise == "estimated" and self._squared else self._noise
 
     def _bounds(self) -> np.ndarray:
-        mean, variance = self._filter.posterior()
-        return mean + logarithmic(self._filter.n_rewards + 1) * self.noise_std * np.sqrt(variance)
+        return upper_bounds(self._filters, self._scale, logarithmic(self._since + 1) * self.noise_std)
 
     def _learn(self, chosen: int, reward: float) -> None:
-        self._likeliest = likeliest(self._filters, chosen, reward, self._noise if self.noise == "told" else None)
+        self._since += 1
+        noise_variance = self._noise**2 if self.noise == "told" else -1.0
+        self._scale = learn_all(self._filters, chosen, reward, self._since, noise_variance)
+        self._squared, self._count, _ = errors_so_far(self._filters, self._scale, self._since)
 
     def _restart(self) -> None:
+        """Forget the function, and keep the errors of its forecasts."""
         self.restarts += 1
-        for each in self._filters:
-            each.restart()
+        filters = self._filters
+        for scale in range(len(filters.past)):
+            filters.past[scale] = errors_so_far(filters, scale, self._since)
+        for array in (filters.of_rewards, filters.of_ones, filters.sums):
+            array[:] = 0.0
+        filters.covariances[:] = filters.priors
+        self._since = 0
 
 
 @component
@@ -140,14 +175,13 @@ class EventTriggeredGPUCB(RestartingGP):
         super()._learn(chosen, reward)
 
     def _is_event(self, chosen: int, reward: float) -> bool:
-        t = self._filter.n_rewards + 1
-        square = 2.0 * math.log(math.pi**2 * t**2 / (3.0 * self.delta))
-        if self.noise == "estimated":
-            total, n = self._filter.errors
-            if not total:
-                return False
-            square = n * math.expm1(square / n)
+        t = self._since + 1
         if t == 1:
             return False
-        mean, variance = self._filter.forecast(chosen)
+        square = 2.0 * math.log(math.pi**2 * t**2 / (3.0 * self.delta))
+        if self.noise == "estimated":
+            if not self._squared:
+                return False
+            square = self._count * math.expm1(min(square / self._count, 500.0))
+        mean, variance = forecast(self._filters, self._scale, chosen)
         return abs(reward - mean) > math.sqrt(square) * self.noise_std * (math.sqrt(variance) + 1.0)

@@ -19,8 +19,7 @@ class EXP3(CandidateTuner):
     *reward*: P_i proportional to exp(eta S_i), and after a reward X of A, S_i += 1 - 1[A = i] (1 - X) / P_i, without
     uniform exploration. *weight*: P_i = (1 - gamma) w_i / sum w + gamma / K and w_A *= exp(gamma X / (K P_A)).
     Estimates are unbiased; the bounds assume rewards in [0, 1]. Raises ConfigError if a setting of the other form is
-    given.
-    Source: habo, section 18; Lattimore and Szepesvari 2020, algorithm 9 (reward); Auer et al. 2002 (weight).
+    given. Source: habo, section 18; Lattimore and Szepesvari 2020, algorithm 9 (reward); Auer et al. 2002 (weight).
 
     Parameters
     ----------
@@ -29,7 +28,7 @@ class EXP3(CandidateTuner):
     eta
         Learning rate of the reward form; None: sqrt(ln K / (t K)) in round t, with regret at most 2 sqrt(K T ln K).
     gamma
-        Share of uniform draws of the weight form; None: min{1, sqrt(K ln K / ((e - 1) T))}.
+        Share of uniform draws in the weight form; None: min{1, sqrt(K ln K / ((e - 1) T))}.
     """
 
     remembers: ClassVar[tuple[str, ...] | None] = ("_chosen", "_chance")
@@ -42,7 +41,7 @@ class EXP3(CandidateTuner):
         name, value = ("gamma", self.gamma) if self.form == "reward" else ("eta", self.eta)
         if value is not None:
             raise ConfigError(
-                f"found {value} with form: {self.form}, expected null, as it belongs to the other form",
+                f"found {value} with form: {self.form}, expected null: it belongs to the other form",
                 owner="EXP3",
                 setting=name,
             )
@@ -87,11 +86,11 @@ def _learn_estimates(estimates: np.ndarray, chance: float, chosen: int, reward: 
 
 @component
 class EXP3S(CandidateTuner):
-    """EXP3 in which every candidate gets a share of all weight each round, to follow a change.
+    """EXP3 in which every candidate receives a share of the total weight in each round, to follow a change.
 
     p_i = (1 - gamma) w_i / sum w + gamma / K; after the reward X of the candidate A, w_A *= exp(gamma X / (K p_A)), and
-    e alpha / K times the sum of all weights before that is added to each. Weights are kept with the sum 1.
-    Source: Auer, Cesa-Bianchi, Freund and Schapire 2002, section 8 and corollary 8.2.
+    e alpha / K times the previous sum of all weights is added to each. Weights are kept with the sum 1. Source: Auer,
+    Cesa-Bianchi, Freund and Schapire 2002, section 8 and corollary 8.2.
 
     Parameters
     ----------
@@ -100,7 +99,7 @@ class EXP3S(CandidateTuner):
     gamma
         Share of uniform draws; null: min{1, sqrt(K (S ln(K T) + e) / ((e - 1) T))}.
     alpha
-        Share that is given to all; null: 1 / T.
+        Share of the total weight given to all; null: 1 / T.
     """
 
     remembers: ClassVar[tuple[str, ...] | None] = ("_chosen", "_chance")
@@ -153,13 +152,12 @@ def _learn_and_share(
 class EXP4Agreement(CandidateTuner):
     """Draw a candidate by exponential weights; its reward counts for all that would have pulled the same arm.
 
-    Candidates are EXP4's experts: each advises the arm that the algorithm would pull with it. With q the chance of the
-    arm pulled, the sum of the chances of those that agree, the estimated reward is 1 - (1 - reward) / q for these and 1
+    Candidates are EXP4's experts: each advises the arm that the algorithm would pull with it. With q the probability of
+    the arm pulled, summed over the candidates that agree, the estimated reward is 1 - (1 - reward) / q for these and 1
     for the others. In round t weights are exponentials of eta_t times summed estimates, eta_t = sqrt(ln N / (1 + sum of
-    1/q so far)): 1/q is, in expectation, the number of different arms that are advised. A task that cannot tell who
-    agrees leaves EXP3, in which no two candidates agree.
-    Source: Auer, Cesa-Bianchi, Freund and Schapire 2002, section 7; Lattimore and Szepesvari 2020, algorithm 11.
-    Learning rate: their theorem 18.1 with a running number of arms.
+    1/q so far)): 1/q is, in expectation, the number of different arms that are advised. If the task cannot tell which
+    candidates agree, this is EXP3. Source: Auer, Cesa-Bianchi, Freund and Schapire 2002, section 7; Lattimore and
+    Szepesvari 2020, algorithm 11. Learning rate: their theorem 18.1 with a running number of arms.
     """
 
     label: ClassVar[str] = "EXP4 by agreement"

@@ -54,7 +54,7 @@ class Hedge(CandidateTuner):
 
     @property
     def log_weights(self) -> np.ndarray:
-        """The logarithms of the candidates' weights, 0 at the start, shape (candidates,)."""
+        """The log weights of the candidates, 0 at the start, shape (candidates,)."""
         return self._softmax.scores.copy()
 
     def probabilities(self) -> dict[str, np.ndarray]:
@@ -65,12 +65,12 @@ class Hedge(CandidateTuner):
 class BestForecast(CandidateTuner):
     """Follow the leader: play the candidate whose forecasts of the rewards have the least loss so far.
 
-    One of those with equal losses is drawn: no order of candidates counts, so exploration rates, which forecasts do not
-    depend on, are random. Rewards themselves do not count. It needs a task that holds a copy of the algorithm for each
-    candidate and tells how well each copy predicted the reward, ``task=copies``. With log losses and ``eta`` = 1,
-    candidates are drawn by their posterior probability given uniform prior weights.
-    Source: Dawid 1984 (prequential losses); Cesa-Bianchi and Lugosi 2006, sections 3.2 (follow the leader, there:
-    follow the best expert) and 2.2 (exponential weights).
+    Ties are broken at random, so the order of candidates has no effect, and exploration rates, which do not affect
+    forecasts, are random. The rewards themselves are ignored. It needs a task with a copy of the algorithm for each
+    candidate that reports how well each copy predicted the reward, ``task=copies``. With log losses and ``eta`` = 1,
+    candidates are drawn by their posterior probability given uniform prior weights. Source: Dawid 1984 (prequential
+    losses); Cesa-Bianchi and Lugosi 2006, sections 3.2 (follow the leader, there: follow the best expert) and 2.2
+    (exponential weights).
 
     Parameters
     ----------
@@ -107,5 +107,5 @@ class BestForecast(CandidateTuner):
 
     @property
     def losses(self) -> np.ndarray:
-        """The losses of all candidates so far, shape (candidates,)."""
+        """The total losses of all candidates so far, shape (candidates,)."""
         return -self._softmax.scores

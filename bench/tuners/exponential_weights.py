@@ -6,7 +6,7 @@ import numpy as np
 from bench.jit import kernel
 
 _LARGEST_STEP = 1e300
-"""Limit of a change of a log weight, which is divided by a possibly tiny probability."""
+"""Limit on the change of a log weight, which is divided by a possibly tiny probability."""
 
 
 Drawn = tuple[int, float]
@@ -82,9 +82,9 @@ def _learn(log_weights: np.ndarray, chosen: int, step: float, lowest: float) -> 
 class Softmax:
     """Draws i with probability proportional to exp(scale score_i).
 
-    The user of the class sets ``scores``; ``drawn_from`` has the probabilities of the latest draw; both of shape (n,).
-    Only differences of scores matter. A candidate whose exponential would underflow (below exp(-700) of the largest)
-    has the probability at that limit, about 1e-304. So no probability is zero, and draws, by multiples of 2^-53, are
+    The caller sets ``scores``; ``drawn_from`` has the probabilities of the latest draw; both of shape (n,). Only
+    differences of scores matter. A candidate whose exponential would underflow (below exp(-700) of the largest) has the
+    probability at that limit, about 1e-304. No probability is therefore zero, and draws, by multiples of 2^-53, are
     unaffected.
     """
 

@@ -1,4 +1,4 @@
-"""What is wrong with what a tuner proposes, and how a tuner of one's own is corrected."""
+"""Faults of a tuner's proposals, with the correction of a user's own tuner."""
 
 from bench.configuration_check import ConfigurationCheck
 from bench.errors import TunerError
@@ -7,7 +7,7 @@ from bench.tuners.base import Tuner
 
 
 def fault_of(tuner: Tuner, space: Space, configuration: Configuration) -> str | None:
-    """Return what is wrong with what a tuner proposes in ``space``, and the cure; None where nothing is."""
+    """Return the fault of a tuner's proposal in ``space``, with the cure; None if there is none."""
     searched = tuner.searched(space)
     fault = ConfigurationCheck(searched, tuner.leaves_space).fault(configuration)
     names = [*map(str, configuration)] if isinstance(configuration, dict) else []
@@ -19,7 +19,7 @@ def fault_of(tuner: Tuner, space: Space, configuration: Configuration) -> str | 
 
 
 def cure(space: Space) -> str:
-    """Say where a tuner finds values of a space; "" where there is no one way."""
+    """Return a hint where a tuner finds values of a space; "" if there are several ways."""
     ways = [
         "problem.space.product() has the candidates" * all(p.candidates for p in space.parameters),
         "problem.space.from_unit(point) is in the interval" * all(p.continuous for p in space.parameters),
@@ -28,6 +28,6 @@ def cure(space: Space) -> str:
 
 
 def check_proposal(tuner: Tuner, space: Space) -> None:
-    """Raise TunerError if the first proposal of a tuner that was started cannot be played, with the cure."""
+    """Raise TunerError with the cure if the first proposal of a started tuner cannot be played."""
     if fault := fault_of(tuner, space, tuner.ask()):
         raise TunerError(f"round 1: {type(tuner).__name__}: {fault}")

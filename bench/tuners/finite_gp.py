@@ -12,7 +12,7 @@ from bench.tuners.base import Problem, Tuner
 from bench.tuners.space_points import distance, points
 
 _LEAST_NOISE = 1e-3
-"""Standard deviation of the noise, in units of the reward, where the problem tells of less."""
+"""Least standard deviation of the noise, in units of the reward."""
 
 
 @component
@@ -20,7 +20,7 @@ class FiniteGP(Tuner):
     """Plays the point with the largest upper bound of a Gaussian process on finitely many points of the space.
 
     The points are the candidates and even steps on the interval, see `bench.tuners.space_points.points`; the first is
-    drawn. Covariances are in units of the noise variance, which the problem tells.
+    drawn. Covariances are in units of the noise variance, which the problem states.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class FiniteGP(Tuner):
         self._learn(self._chosen, reward)
 
     def _as_asked(self, configuration: Configuration) -> None:
-        """Set the point that is nearest to a configuration; words are equal or not."""
+        """Set the point nearest to a configuration; strings must be equal."""
         distances = [distance(self._space, point, configuration) for point in self._configurations]
         self._chosen = distances.index(min(distances))
 
@@ -64,7 +64,7 @@ class FiniteGP(Tuner):
 
     @abstractmethod
     def _bounds(self) -> np.ndarray:
-        """Return the upper bounds of the points in the next round, at least one reward having been learnt."""
+        """Return the upper bounds of the points in the next round, after at least one reward."""
 
     @abstractmethod
     def _learn(self, chosen: int, reward: float) -> None:
@@ -74,7 +74,7 @@ class FiniteGP(Tuner):
 def logarithmic(round_: int) -> float:
     """Return the square root of beta_t = 0.8 ln(4 t), the width in standard deviations.
 
-    Source: Bogunovic, Scarlett and Cevher 2016; the constants 0.8 and 4 are assumed: public code of others names that
-    paper beside them, whose text we did not have.
+    Source: Bogunovic, Scarlett and Cevher 2016; the constants 0.8 and 4 are assumed: public code of others attributes
+    them to that paper, whose text we did not have.
     """
     return math.sqrt(0.8 * math.log(4.0 * round_))

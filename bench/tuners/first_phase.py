@@ -32,18 +32,18 @@ class TrainThenBest(Tuner):
 
     @abstractmethod
     def _explore(self) -> Configuration:
-        """Return what to try next."""
+        """Return the configuration to try next."""
 
     @abstractmethod
     def _learn(self, reward: float) -> None:
-        """Learn the reward of what was tried."""
+        """Learn the reward of the tried configuration."""
 
     @abstractmethod
     def _find_best(self) -> Configuration:
-        """Return the best configuration, once training is over."""
+        """Return the best configuration after training."""
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
-        # The small term keeps shares such as 0.29 of 100 from being rounded down to 28.
+        # The small term prevents rounding of shares such as 0.29 of 100 down to 28.
         self._left = max(1, int(self.train_share * problem.horizon * (1 + 1e-12)))
         self._prepare(problem, self._left, seeds)
 
@@ -62,7 +62,7 @@ class TrainThenBest(Tuner):
 class RoundRobin(TrainThenBest):
     """Try the configurations of a list in turn, then keep the one with the highest mean reward.
 
-    On a tie the first in the list wins; one that training did not reach is never chosen.
+    On a tie the first in the list wins; a configuration without a trial is never chosen.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class RoundRobin(TrainThenBest):
 
     @abstractmethod
     def _points(self, problem: Problem, n_train: int, seeds: Seeds) -> list[Configuration]:
-        """Return the configurations to be tried."""
+        """Return the configurations to try."""
 
     def _prepare(self, problem: Problem, n_train: int, seeds: Seeds) -> None:
         self._configurations = self._points(problem, n_train, seeds)
@@ -103,12 +103,12 @@ class RoundRobin(TrainThenBest):
 class RandomThenBest(RoundRobin):
     """Try random configurations in turn during the first phase, then keep the one with the highest mean reward.
 
-    They are uniform on the interval if there is one, else on the candidates. Source: online_hpo, section 7.1.3.
+    They are uniform on the interval, or without one on the candidates. Source: online_hpo, section 7.1.3.
 
     Parameters
     ----------
     n_points
-        Number of configurations, however many hyper-parameters there are.
+        Number of configurations, for any number of hyper-parameters.
     """
 
     label: ClassVar[str] = "Random, then best"

@@ -15,33 +15,33 @@ from bench.tuners.base import Problem, Tuner
 class Floor(Tuner):
     """A guard rail around a tuner: with probability 1 - ``failure``, never earn less than (1 - ``share``) of a default.
 
-    The promise holds at all times t at once, for the sum of the expected rewards of the t configurations played so far
-    against t times that of the default. The default is played while it may be broken: the tuner's proposal waits, and
-    is played once what was earned beyond the floor pays even for an expected reward of ``lowest``. Sums of rewards are
-    bounded at all times by a mixture of normal martingales, for any tuner: it may choose by all that it was told. Where
-    rewards come late, how late must not depend on the reward.
+    The guarantee holds at all times t at once, for the sum of the expected rewards of the t configurations played so
+    far against t times the default's. The default is played whenever the guarantee would otherwise be at risk: the
+    tuner's proposal waits until the earnings above the floor suffice for an expected reward of ``lowest``, and is then
+    played once. Sums of rewards are bounded at all times by a mixture of normal martingales, for any tuner and any use
+    of the outcomes. The delay of late rewards must not depend on the reward.
 
-    In place of the confidence bounds of UCB in conservative bandits, which ask for one mean of each arm, the bound is
-    on the sum of what the tuner's proposals earned, so that any tuner, with any space, can be guarded.
-    Source: Wu et al. 2016 (conservative bandits, unknown mean of the default); Kazerouni et al. 2017 (linear ones);
-    Robbins 1970 and Howard et al. 2021 (the bound); the wrapper is ours.
+    Conservative bandits use UCB's confidence bounds, which require one mean per arm. Here the bound is on the sum of
+    the rewards of the tuner's proposals, so that any tuner, with any space, can be guarded. Source: Wu et al. 2016
+    (conservative bandits, unknown mean of the default); Kazerouni et al. 2017 (linear ones); Robbins 1970 and Howard et
+    al. 2021 (the bound); the wrapper is ours.
 
     Parameters
     ----------
     tuner
-        The dotted path of the class that is guarded.
+        The dotted path of the guarded tuner's class.
     arguments
         Its settings.
     configuration
-        The default, by name; others at their own default.
+        The default, by name; other hyper-parameters at their own default.
     share
-        By how much less may be earned than by the default, as a share.
+        Allowed loss relative to the default, as a share.
     failure
-        The probability with which the promise may be broken.
+        The probability with which the guarantee may fail.
     lowest
         The least expected reward of any configuration; rewards are counted from it.
     noise
-        Sub-Gaussian constant of the rewards; .5 holds for all from 0 to 1.
+        Sub-Gaussian constant of the rewards; .5 holds for rewards in [0, 1].
     """
 
     label: ClassVar[str] = "Floor"
@@ -105,9 +105,9 @@ class Floor(Tuner):
         return proposal
 
     def _is_safe(self) -> bool:
-        """Tell whether the floor holds even if the next configuration earns the lowest expected reward."""
+        """Return whether the floor holds even if the next configuration earns the lowest expected reward."""
         low, high = self._default_mean()
-        least = max(self._sum_other - self._width(self._n_other), 0.0)  # those to be told count nothing
+        least = max(self._sum_other - self._width(self._n_other), 0.0)  # rewards still to be told count 0
         rounds = self._asked_default + self._asked_other + 1
         needed = (1.0 - self.share) * rounds - self._asked_default
         return least >= needed * (high if needed > 0.0 else low)
@@ -120,7 +120,8 @@ class Floor(Tuner):
         return max(mean - width, 0.0), max(mean + width, 0.0)
 
     def _width(self, n: int) -> float:
-        """Return how far a sum of n rewards may be from its expectation, at any time; each of two sums has a half."""
+        """Return the largest deviation of a sum of n rewards from its expectation, at any time; each of two sums has
+        a half."""
         variance = self.noise**2
         total = n * variance + variance
         return math.sqrt(total * (math.log(total / variance) + 2.0 * math.log(2.0 / self.failure))) if n else 0.0

@@ -1,4 +1,4 @@
-"""UCB that forgets: old rewards leave a window, or count less and less."""
+"""UCB that forgets: old rewards leave a window or are discounted."""
 
 import math
 from typing import Annotated, Any, ClassVar
@@ -14,7 +14,7 @@ from bench.tuners.exponential_weights import ExponentialWeights
 
 
 class SlidingWindow:
-    """What the rewards of ``n_arms`` arms have been in the last ``length`` rounds, tau."""
+    """Rewards of ``n_arms`` arms in the last ``length`` rounds, tau."""
 
     def __init__(self, n_arms: int, length: int) -> None:
         self._arms = np.zeros(length, dtype=np.int64)
@@ -35,16 +35,16 @@ class SlidingWindow:
 
 @component
 class ForgettingUCB(CandidateTuner):
-    """UCB whose rewards are forgotten.
+    """UCB that forgets rewards.
 
     Parameters
     ----------
     changes
-        Expected number of changes, for the default memory; with 0, nothing is forgotten.
+        Expected number of changes, for the default memory; with 0, rewards are kept forever.
     xi
-        Width of the bounds; the theory wants it above 1/2.
+        Width of the bounds; the theory requires more than 1/2.
     bound
-        B, rewards lie in [0, B].
+        B; rewards lie in [0, B].
     """
 
     changes: NonNegativeFloat = 1.0
@@ -56,8 +56,8 @@ class ForgettingUCB(CandidateTuner):
 class SlidingWindowUCB(ForgettingUCB):
     """Play the candidate with the largest mean + B sqrt(xi ln(min(t, tau)) / N) over the last tau rounds.
 
-    A candidate that was not played in the window comes first; of equal upper bounds the first counts.
-    Source: Garivier and Moulines 2011, section 4 (SW-UCB); the default window is that of their remarks on theorem 2.
+    A candidate without plays in the window comes first; of equal upper bounds the first is taken. Source: Garivier and
+    Moulines 2011, section 4 (SW-UCB); the default window is that of their remarks on theorem 2.
 
     Parameters
     ----------
@@ -88,10 +88,10 @@ class BanditOverBandit(CandidateTuner):
     """Blocks of H rounds, each played by a fresh sliding-window UCB whose window EXP3 chose.
 
     Windows are floor(H^(j/D)) for j = 0, ..., D with D = ceil(ln H). EXP3 is rewarded with 1/2 + the block's sum of
-    rewards / (2 H + 4 R sqrt(H ln(T / sqrt(H)))).
-    Source: Cheung, Simchi-Levi and Zhu 2019, algorithm 2; there, the base is linear of dimension d, here it is that of
-    Garivier and Moulines 2011. The paper's H, floor(d sqrt(T)), balances the regret of EXP3, sqrt(H T), with that of
-    its base in blocks of H rounds, d T / sqrt(H); for K arms the latter is T sqrt(K / H).
+    rewards / (2 H + 4 R sqrt(H ln(T / sqrt(H)))). Source: Cheung, Simchi-Levi and Zhu 2019, algorithm 2; there, the
+    base is linear of dimension d, here it is that of Garivier and Moulines 2011. The paper's H, floor(d sqrt(T)),
+    balances the regret of EXP3, sqrt(H T), with that of its base in blocks of H rounds, d T / sqrt(H); for K arms the
+    latter is T sqrt(K / H).
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class BanditOverBandit(CandidateTuner):
 
     def _tell(self, reward: float, outcome: Any) -> None:
         if self._base is None or self._block != self._blocks:
-            return  # a late reward of a block that has ended
+            return  # a late reward from an earlier block
         self._base.learn(self._chosen, reward)
         self._total += reward / self._scale
         self._left -= 1
@@ -152,9 +152,9 @@ class BanditOverBandit(CandidateTuner):
 class DiscountedUCB(ForgettingUCB):
     """Try each candidate once, then the one with the largest mean + 2 B sqrt(xi ln n / N).
 
-    Means and counts N are discounted: what lies s rounds back counts gamma^s; n is the sum of all N. Of equal bounds
-    the first counts.
-    Source: Garivier and Moulines 2011, section 3 (D-UCB) and remarks on theorem 1 (default discount).
+    Means and counts N are discounted: a reward of s rounds ago has weight gamma^s; n is the sum of all N. Of equal
+    bounds the first is taken. Source: Garivier and Moulines 2011, section 3 (D-UCB) and remarks on theorem 1 (default
+    discount).
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def _slide(
     rewards[place] = reward
     counts[arm] += 1.0
     sums[arm] += reward
-    if place == length - 1:  # afresh once per window, so that rounding errors cannot add up
+    if place == length - 1:  # recomputed once per window, so that rounding errors do not accumulate
         sums[:] = 0.0
         for s in range(length):
             sums[arms[s]] += rewards[s]
@@ -204,7 +204,7 @@ def _slide(
 @kernel
 def _discount(sums: np.ndarray, counts: np.ndarray, discount: float, chosen: int, reward: float) -> None:
     for arm in range(counts.size):
-        # a candidate is not forgotten altogether, or its mean would be 0 / 0
+        # a candidate keeps a little weight, or its mean would be 0 / 0
         if counts[arm] > 1e-200:
             sums[arm] *= discount
             counts[arm] *= discount

@@ -17,12 +17,12 @@ _NOISE_BOUNDS = (math.log(1e-6), math.log(1e1))
 class GaussianProcess:
     """Posterior of an unknown function on ``points``, shape (n_points, dim), in the unit cube, from noisy values.
 
-    The values are standardised (mean 0, standard deviation 1 of all so far), so the prior mean is 0. Covariance: signal
-    variance times a squared exponential or Matern (nu = 5/2) function with a length per axis; independent normal noise.
-    ``parameters`` are the logarithms of signal variance, of the dim lengths and of the noise variance, for standardised
-    values. ``observe`` adds one row to L^-1 K, where L L' is the Cholesky decomposition of the values' covariance and K
-    the covariance between the values and all points. As the values belong to some of the points, the new row of L is a
-    column of that matrix, so a value costs O(n_values n_points), without solving a system.
+    The values are standardised (mean 0 and standard deviation 1 of all so far), so the prior mean is 0. Covariance:
+    signal variance times a squared exponential or Matern (nu = 5/2) function with one length per axis; independent
+    normal noise. ``parameters`` are the logarithms of signal variance, of the dim lengths and of the noise variance,
+    for standardised values. ``observe`` adds one row to L^-1 K, where L L' is the Cholesky decomposition of the values'
+    covariance and K the covariance between the values and all points. Because the values belong to some of the points,
+    the new row of L is a column of that matrix, so a value costs O(n_values n_points), without solving a system.
     Source: Rasmussen and Williams 2006, algorithm 2.1 and equations 4.9, 4.17, 5.8 and 5.9.
     """
 
@@ -57,7 +57,7 @@ class GaussianProcess:
         noise = math.exp(self.parameters[-1])
         pivot = math.sqrt(max(self._variance[index], 0.0) + noise)
         row /= pivot
-        # Values and ones separately, because the mean and deviation that standardise the values change with each.
+        # Values and ones separately, because the standardising mean and deviation change with each value.
         self._of_values += row * ((value - self._of_values[index]) / pivot)
         self._of_ones += row * ((1.0 - self._of_ones[index]) / pivot)
         self._variance -= row**2
@@ -98,7 +98,7 @@ class GaussianProcess:
 
 
 def covariances(name: CovarianceName, parameters: np.ndarray, gaps: np.ndarray) -> np.ndarray:
-    """Return the covariances of pairs of points, whose squared differences are ``gaps``, shape (..., dim).
+    """Return the covariances of pairs of points with squared differences ``gaps``, shape (..., dim).
 
     ``parameters`` begins with the logarithms of signal variance and of the dim lengths.
     """
@@ -114,7 +114,7 @@ def log_marginal_likelihood(
 ) -> tuple[float, np.ndarray]:
     """Return the log density of the targets, shape (n,), with prior mean 0, and its gradient in the parameters.
 
-    ``parameters`` are those of `GaussianProcess`; ``gaps`` the points' squared differences, shape (n, n, dim).
+    ``parameters`` is as in `GaussianProcess`; ``gaps`` has the points' squared differences, shape (n, n, dim).
     """
     n = len(targets)
     signal = covariances(name, parameters[:-1], gaps)

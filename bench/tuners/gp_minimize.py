@@ -13,17 +13,17 @@ from bench.tuners.base import Problem, Tuner
 class GPMinimize(Tuner):
     """Bayesian optimisation: scikit-optimize's ``gp_minimize`` with its defaults, round by round, minimises -reward.
 
-    A hyper-parameter is searched on its interval if it has one (integers as such), else on its candidates as
-    categories. One with a single candidate is fixed. The time of a refit grows with the cube of the number of rewards.
-    A state holds asks and rewards, which are played again when it is restored.
-    Source: habo, section 26.1 (its baseline); the function and its defaults from the authors' code.
+    A hyper-parameter is searched on its interval (integers as such), or without one on its candidates as categories.
+    One with a single candidate is fixed. The time of a refit grows with the cube of the number of rewards. A state
+    holds asks and rewards, which are replayed when it is restored. Source: habo, section 26.1 (its baseline); the
+    function and its defaults from the authors' code.
 
     Parameters
     ----------
     n_initial_points
         Number of random configurations before the Gaussian process is used.
     random_state
-        Seed of the optimiser in every repetition, as ``skopt.gp_minimize`` takes it; null: from the repetition's seeds.
+        Seed of the optimiser in every repetition, as in ``skopt.gp_minimize``; null: from the repetition's seeds.
     """
 
     follows_last_digits: ClassVar[bool] = True
@@ -46,7 +46,7 @@ class GPMinimize(Tuner):
         self._optimizer = self._begin()
 
     def _begin(self) -> Any:
-        # Imported here because it takes a second
+        # Imported here because the import takes a second
         from skopt import Optimizer
 
         dimensions = [_dimension(parameter) for parameter in self._searched]
@@ -67,7 +67,7 @@ class GPMinimize(Tuner):
             return
         self._events.append(event)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about points that are proposed again, and fits that do not converge
+            warnings.simplefilter("ignore")  # about repeated points and fits that do not converge
             if event is None:
                 self._point = self._optimizer.ask()
             else:
@@ -91,7 +91,7 @@ def _is_single(parameter: HyperParameter) -> bool:
 
 
 def _dimension(parameter: HyperParameter) -> Any:
-    """Return skopt's dimension; candidates by position, since it cannot sort values of different types."""
+    """Return skopt's dimension; candidates by index, because it cannot sort values of different types."""
     from skopt.space import Categorical, Integer, Real
 
     if parameter.low is None or parameter.high is None:

@@ -11,14 +11,14 @@ from bench.tuners.base import Problem, Tuner
 from bench.tuners.exponential_weights import ExponentialWeights
 
 _LOWEST = -700.0
-"""Lower limit of the log weights: every probability stays positive, however low the rewards."""
+"""Lower limit of the log weights: every probability stays positive under any rewards."""
 
 
 @component
 class HABO(Tuner):
     """Change one hyper-parameter in each round, drawn by EXP3 over hyper-parameters and EXP3 over its values.
 
-    The run begins with the task's incumbent where it has one, else with every hyper-parameter at its usual value. The
+    The run begins with the task's incumbent, or without one with every hyper-parameter at its usual value. The
     super-arm I (a hyper-parameter) is drawn from P = (1 - gamma) w / sum w + gamma / k, the sub-arm J (one of its n
     values) from Q = w_I / sum w_I. With the reward R, w_IJ *= exp(gamma R / Q) and w_I *= exp(gamma R / P). A negative
     reward, such as an R2 below 0, is used unchanged: it lowers the two weights.
@@ -29,7 +29,7 @@ class HABO(Tuner):
     Parameters
     ----------
     gamma
-        Exploration, and the length of a step.
+        Exploration and step size.
     divide_exponents
         Whether the exponents are divided by the number of arms, k for super-arms and n for sub-arms.
     mix_values

@@ -15,16 +15,16 @@ _UNKNOWN = 1e300
 
 @component
 class HCT(Tuner):
-    """High-confidence tree: halve the intervals where the bounds say it pays, and play the middle of a cell.
+    """High-confidence tree: halve intervals once the bounds justify it, and play the middle of a cell.
 
     A cell of depth h has the bound U = mean + nu rho^h + c sqrt(ln(1 / delta_t) / n), infinite before its first reward,
     and B = U for a leaf, else the least of U and the largest B of its halves. From the root the half with the larger B
     is taken, of equal ones the second, down to a leaf or a cell with n < tau_h = c^2 ln(1 / delta_t) rho^(-2 h) / nu^2,
-    which is played; a leaf is halved once n >= tau_h. delta_t = min{1/2, (rho / (3 nu))^(1/8) delta / t+}, t+ the power
-    of two at or after the round; when a round is one, all bounds are recomputed. Several hyper-parameters are halved
-    in turn. Rewards are taken to lie in [0, 1].
-    Source: Azar, Lazaric and Brunskill 2014 (HCT-iid), as in the library PyXAB 0.3.0, whose defaults these are; there a
-    cell that has halves already may be halved again, which is left out here. By the theory c = 2 / sqrt(1 - rho).
+    which is played; a leaf is halved once n >= tau_h. delta_t = min{1/2, (rho / (3 nu))^(1/8) delta / t+}, t+ the least
+    power of two at or after the round; when a round is a power of two, all bounds are recomputed. Several
+    hyper-parameters are halved in turn. Rewards are assumed to lie in [0, 1]. Source: Azar, Lazaric and Brunskill 2014
+    (HCT-iid), as in the library PyXAB 0.3.0, whose defaults these are; PyXAB may halve a cell a second time, which is
+    left out here. By the theory c = 2 / sqrt(1 - rho).
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class HCT(Tuner):
         self._cells = np.array([[[0.0, 1.0]] * problem.space.dim])
         self._depths, self._counts, self._sums = [0], [0], [0.0]
         self._bounds, self._best = [_UNKNOWN], [_UNKNOWN]
-        self._halves = [0]  # the number of the first half, 0 for a leaf
+        self._halves = [0]  # the index of the first half, 0 for a leaf
         self._n_told = 0
         self._path = [0]
         self._split(0)
@@ -64,7 +64,7 @@ class HCT(Tuner):
 
     def _tell(self, reward: float, outcome: Any) -> None:
         if self._n_told + 1 == self._doubled:
-            for cell in reversed(range(len(self._halves))):  # halves have larger numbers than the cell
+            for cell in reversed(range(len(self._halves))):  # halves have larger indices than the cell
                 self._update(cell)
         played = self._path[-1]
         self._counts[played] += 1
@@ -77,7 +77,7 @@ class HCT(Tuner):
 
     @property
     def _doubled(self) -> int:
-        """The power of two at or after the round."""
+        """The least power of two at or after the round."""
         return 1 << self._n_told.bit_length()
 
     @property
@@ -86,7 +86,7 @@ class HCT(Tuner):
         return -math.log(min(0.5, factor * self.delta / self._doubled))
 
     def _is_known(self, cell: int) -> bool:
-        """Whether a cell has rewards enough for its halves to be told apart; the root always has."""
+        """Whether a cell has enough rewards to tell its halves apart; always true for the root."""
         scale = self.c / (self.nu * self.rho ** self._depths[cell])
         return cell == 0 or self._counts[cell] >= math.ceil(scale**2 * self._logarithm)
 

@@ -34,14 +34,14 @@ class Hyperband(TrainThenBest):
     A bracket draws n configurations and runs successive halving on them: in each rung every configuration is pulled
     until it has r pulls in total, one configuration after the other; then the share 1/eta with the highest means (on a
     tie, the earlier drawn) advances to the next rung, where r is eta times larger. Pulls of earlier rungs count, so
-    ``max_resource`` bounds the total of a configuration. Brackets go from many configurations with few pulls to few
+    ``max_resource`` bounds the total of a configuration. Brackets range from many configurations with few pulls to few
     with ``max_resource`` pulls; after the last bracket the loop restarts with new configurations, until the training
     phase ends, possibly within a rung. r is rounded to an integer.
 
-    The best is the highest mean among the configurations with most pulls, which is ``max_resource`` once one bracket is
-    complete (Li et al.: the best loss seen; with noisy rewards that could be a single lucky pull).
-    Source: Li et al. 2017, algorithm 1; online_hpo, section 7.1.3 (first phase T/2, R = T / (2 (ln T + 1)^2); its
-    "proportion of configurations discarded 1/3" is literally eta = 1.5).
+    The best has the highest mean among the configurations with most pulls, which is ``max_resource`` once one bracket
+    is complete (Li et al.: the best loss seen; with noisy rewards that could be a single lucky pull). Source: Li et al.
+    2017, algorithm 1; online_hpo, section 7.1.3 (first phase T/2, R = T / (2 (ln T + 1)^2); its "proportion of
+    configurations discarded 1/3" is literally eta = 1.5).
 
     Parameters
     ----------
@@ -86,7 +86,8 @@ class Hyperband(TrainThenBest):
         return max(finished + self._bracket, key=lambda trial: trial.rank)
 
     def _next_trial(self) -> Trial:
-        """Return the first survivor of the rung that lacks pulls; begin rungs and brackets as the former end."""
+        """Return the rung's first survivor that lacks pulls; begin a new rung or bracket when the former is
+        complete."""
         while True:
             while self._place < len(self._survivors):
                 trial = self._survivors[self._place]
@@ -117,10 +118,10 @@ class ResourceHyperband(Tuner):
 
     A bracket draws n configurations and tries them, once each, with the resource at a fraction of its largest value;
     the share 1/eta with the highest rewards (on a tie, the earlier drawn) is tried again with eta times as much, and so
-    on up to the largest value. After the last bracket the loop restarts with new configurations. For a task whose
-    rewards are the same each time, as the first reward at a rung counts. Raises ConfigError if there is none of that
-    name, a value is not above 0, or the largest exceeds 1e15 times the smallest.
-    Source: Li et al. 2017, algorithm 1.
+    on up to the largest value. After the last bracket the loop restarts with new configurations. It suits tasks with
+    deterministic rewards, because only the first reward at a rung counts. Raises ConfigError if there is no such
+    hyper-parameter, a value is not above 0, or the largest exceeds 1e15 times the smallest. Source: Li et al. 2017,
+    algorithm 1.
 
     Parameters
     ----------
@@ -153,7 +154,7 @@ class ResourceHyperband(Tuner):
         self._advance()
 
     def _advance(self) -> None:
-        """Set what is tried next; the rewards of all before are known."""
+        """Set the configuration to try next, from the rewards of all before."""
         n, resource = self._table[self._number][self._rung]
         if len(self._tried) == n:
             self._tried.sort(key=lambda pair: pair[0], reverse=True)
@@ -162,7 +163,7 @@ class ResourceHyperband(Tuner):
             if self._rung == len(self._table[self._number]):
                 self._number, self._rung = (self._number + 1) % len(self._table), 0
             n, resource = self._table[self._number][self._rung]
-        # Those of a first rung are drawn as they are tried: with a wide range a bracket has millions
+        # Configurations of a first rung are drawn when they are tried: with a wide range a bracket has millions
         self._trial = self._survivors[len(self._tried)] if self._rung else self._space.sample(self._rng)
         self._next = self._trial | self._at(resource / self._units)
 
@@ -187,7 +188,7 @@ class ResourceHyperband(Tuner):
         return None
 
     def _at(self, share: float) -> Configuration:
-        """Return the resource at the value nearest to a share of the largest: a candidate, or one in the interval."""
+        """Return the resource value nearest to a share of the largest: a candidate, or a value in the interval."""
         parameter = self._parameter
         if parameter is None:
             return {}
@@ -199,22 +200,22 @@ class ResourceHyperband(Tuner):
 
 
 def _values(parameter: HyperParameter) -> list[float]:
-    """Return the values of a hyper-parameter, or the ends of its interval, if all are numbers above 0; else none."""
+    """Return the values of a hyper-parameter, or the ends of its interval; empty unless all are numbers above 0."""
     values: list[Any] = [parameter.low, parameter.high] if parameter.continuous else list(parameter.candidates)
     fitting = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
     return fitting if len(fitting) == len(values) and min(fitting, default=0) > 0 else []
 
 
 def brackets(max_resource: int, eta: float) -> list[list[tuple[int, int]]]:
-    """Return one Hyperband loop: per bracket, per rung, the number of configurations and the pulls each has at its end.
+    """Return one Hyperband loop: per bracket and rung, the number of configurations and the pulls of each at its end.
 
     Source: Li et al. 2017, algorithm 1 and, for ``max_resource`` = 81 and ``eta`` = 3, table 1.
     """
-    tiny = 1e-9  # a logarithm or power that should be an integer may fall just below it
+    tiny = 1e-9  # rounding can put a logarithm or power just below the integer that it should be
     s_max = int(math.log(max_resource) / math.log(eta) + tiny)
     table = []
     for s in range(s_max, -1, -1):
         n = math.ceil((s_max + 1) / (s + 1) * eta**s - tiny)
-        # The last rung has at least one, since n >= eta^s.
+        # The last rung has at least one configuration, because n >= eta^s.
         table.append([(int(n / eta**i + tiny), int(max_resource / eta ** (s - i) + 0.5)) for i in range(s + 1)])
     return table

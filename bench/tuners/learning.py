@@ -13,7 +13,7 @@ from bench.tuners.tickets import ALONE
 
 
 class Learning:
-    """The part of a tuner that starts from a log, and goes on in another space with what it knows."""
+    """Mixin of tuners that start from a log, or continue in another space with their knowledge."""
 
     learns_history: ClassVar[bool] = False
     """Whether it can start from a log, see `learn`; it then implements ``_as_asked``."""
@@ -23,13 +23,13 @@ class Learning:
     def learn(
         self: Any, history: Iterable[tuple[Configuration, float]], outside: Literal["refuse", "drop"] = "refuse"
     ) -> int:
-        """Learn from a log, oldest first, what configurations have earned; called once, before the first ask.
+        """Learn configurations and rewards from a log, oldest first; called once, before the first ask.
 
-        Each pair counts as one ask and its reward. With ``outside="drop"`` pairs are left out whose configuration has
-        the right names, and a value that is not in the space or not among the candidates. Returns how many were learnt.
+        Each pair counts as one ask and its reward. With ``outside="drop"``, pairs are skipped whose configuration has
+        the right names but a value outside the space or the candidates. Returns the number of pairs learnt.
 
-        Raises TunerError, and learns nothing, if the tuner cannot, was asked already, has learnt a log (also before the
-        state was saved that it restored), or a pair is wrong.
+        Raises TunerError, and learns nothing, if the tuner cannot learn from a log, has been asked or has learnt a log
+        already (also before a restored state was saved), or a pair is wrong.
         """
         name = type(self).__name__
         if outside not in ("refuse", "drop"):
@@ -76,13 +76,15 @@ class Learning:
         tickets: Mapping[int, Configuration] | None = None,
         seeds: Seeds | None = None,
     ) -> int:
-        """Go on in another space, with other bounds or candidates, or configurations left out (`Space.without`).
+        """Continue in another space: with other bounds or candidates, or with excluded configurations
+        (`Space.without`).
 
-        It starts anew and learns what lies in the space of ``history``, the pairs of configuration and reward so far.
-        ``tickets``: configurations that wait for their rewards, by ticket; a reward of one outside the space is refused
-        by its ticket, as are tickets that are not given. Returns how many pairs were learnt.
+        The tuner restarts and learns the part of ``history``, all pairs of configuration and reward so far, that lies
+        in the space. ``tickets`` holds, by ticket, the configurations that wait for their rewards; the ticket of a
+        configuration outside the space is refused later, as are tickets that are not given. Returns the number of pairs
+        learnt.
 
-        Raises TunerError, and changes nothing, if it cannot learn from a log, or a pair is wrong.
+        Raises TunerError, and changes nothing, if the tuner cannot learn from a log, or a pair is wrong.
         """
         with ALONE:
             self._check_process("change()")
@@ -108,15 +110,15 @@ class Learning:
             return learnt
 
     def _check_known(self, configuration: Configuration) -> None:
-        """Raise TunerError if it cannot learn from a reward of this configuration of the space."""
+        """Raise TunerError if the tuner cannot learn from a reward of this configuration of the space."""
 
     def _as_asked(self, configuration: Configuration) -> None:
-        """Set what an ask that returns this configuration would set."""
+        """Set the attributes that an ask with this configuration would set."""
         raise NotImplementedError
 
 
 def remembered(tuner: Any) -> dict[str, Any]:
-    """Return what a tuner remembers of its latest ask; arrays and containers are copied."""
+    """Return the remembered attributes of a tuner's latest ask; arrays and containers are copied."""
     memory = {name: getattr(tuner, name) for name in tuner.remembers or ()}
     return {
         name: value.copy() if isinstance(value, np.ndarray | dict | list) else value for name, value in memory.items()

@@ -11,14 +11,13 @@ from bench.tuners.base import CandidateTuner, Problem
 class OP(CandidateTuner):
     """Beta-Bernoulli Thompson sampling over the candidates of one hyper-parameter, with Beta(1, 1) priors.
 
-    A reward is clipped to [0, 1] and a Bernoulli draw with that probability counts as success or failure.
-    Source: Bouneffouf and Claeys 2020 (OPLINUCB), as modified in syndicated, section 6; the clipping is from the
-    authors' code.
+    A reward is clipped to [0, 1] and a Bernoulli draw with that probability counts as success or failure. Source:
+    Bouneffouf and Claeys 2020 (OPLINUCB), as modified in syndicated, section 6; the clipping is from the authors' code.
 
     Parameters
     ----------
     reward
-        What is clipped of a decision's rewards: their ``mean``, or their ``sum`` as in the authors' code.
+        The clipped reward of a decision: the ``mean`` over its rounds, or their ``sum`` as in the authors' code.
     """
 
     multiple: ClassVar[bool] = False

@@ -14,16 +14,16 @@ from bench.space import Configuration, HyperParameter
 from bench.tuners.base import Problem, Tuner
 
 _PACKAGES = {"CmaEsSampler": "cmaes", "GPSampler": "torch"}
-"""What samplers need beside Optuna."""
+"""Packages that samplers require in addition to Optuna."""
 
 
 @component
 class OptunaTuner(Tuner):
     """An Optuna study that maximises the reward, round by round.
 
-    A hyper-parameter is searched on its interval if it has one (as integer or on a log scale if so declared), else on
-    its candidates as categories. A conditional one (``when``) is suggested if its condition holds; otherwise it has its
-    usual value, which is not passed to the sampler. A state holds asks and rewards, which are played again when it is
+    A hyper-parameter is searched on its interval (as integer or on a log scale if so declared), or without one on its
+    candidates as categories. A conditional one (``when``) is suggested if its condition holds; otherwise it has its
+    usual value, which is not passed to the sampler. A state holds asks and rewards, which are replayed when it is
     restored.
     """
 
@@ -41,7 +41,7 @@ class OptunaTuner(Tuner):
         self._study = self._begin()
 
     def _begin(self) -> Any:
-        # Imported here because it takes half a second
+        # Imported here because the import takes half a second
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -62,7 +62,7 @@ class OptunaTuner(Tuner):
         self._suggest(configuration)
 
     def _suggest(self, given: Configuration | None) -> Configuration:
-        """Begin a trial, with a given configuration or one of the sampler's."""
+        """Begin a trial with a given configuration, or with one from the sampler."""
         self._events.append(given)
         if given is not None:
             self._study.enqueue_trial(given)
@@ -92,8 +92,7 @@ class OptunaTuner(Tuner):
 class Optuna(OptunaTuner):
     """Any sampler of Optuna, by its name.
 
-    Raises ConfigError if there is no such sampler, it does not take its settings, or needs a package that is not
-    installed.
+    Raises ConfigError if the sampler is unknown, refuses its settings, or needs a package that is not installed.
 
     Parameters
     ----------
@@ -127,7 +126,7 @@ class Optuna(OptunaTuner):
             )
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # that it is experimental
+                warnings.simplefilter("ignore")  # the warning that the sampler is experimental
                 return cls(**self.arguments, **({"seed": seed} if "seed" in known else {}))
         except (TypeError, ValueError) as error:
             raise ConfigError(
@@ -160,15 +159,15 @@ class OptunaRandom(OptunaTuner):
 class TPE(OptunaTuner):
     """Tree-structured Parzen estimator, by Optuna: prefers values likely among good trials, unlikely among others.
 
-    Arguments of Optuna's ``TPESampler`` whose defaults differ between its versions 4 and 5 are set explicitly.
-    Source: Bergstra et al. 2011, as in Optuna's ``TPESampler``; opl_hpo, section 2.
+    Arguments of Optuna's ``TPESampler`` whose defaults differ between its versions 4 and 5 are set explicitly. Source:
+    Bergstra et al. 2011, as in Optuna's ``TPESampler``; opl_hpo, section 2.
 
     Parameters
     ----------
     n_startup
         Random trials at the start.
     multivariate
-        Whether the densities are joint ones; if not, each hyper-parameter is sampled separately, as in the original.
+        Whether the densities are joint; if not, each hyper-parameter is sampled separately, as in the original.
     """
 
     n_startup: PositiveInt = 10

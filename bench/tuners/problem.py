@@ -6,16 +6,16 @@ from bench.space import Configuration, Space
 
 @dataclass(frozen=True)
 class Problem:
-    """What a tuner may know before it is asked for the first time.
+    """The facts that a tuner may know before its first ask.
 
     Parameters
     ----------
     horizon
-        Number of times that the tuner will be asked.
+        Number of asks in the run.
     rounds
         The number of rounds of the whole run, T in the papers' formulas; by default the horizon.
     rounds_per_ask
-        Rounds that one decision covers.
+        Rounds of one decision.
     noise_std
         Sub-Gaussian constant of the rewards, in units of the reward.
     theory
@@ -23,7 +23,7 @@ class Problem:
     change_points
         Rounds at which the environment changes, for oracles only.
     incumbent
-        A configuration that was played beforehand, and the reward it earned.
+        A configuration that was played beforehand, and its reward.
     full_information, forecasts
         Whether outcomes hold the rewards, or the forecast losses, of all configurations.
     """
@@ -49,10 +49,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class Wish:
-    """What a tuner would like to be told of each round beside its reward; a task that cannot tell leaves it out.
+    """Information that a tuner would like with each reward; a task that lacks it omits it.
 
-    ``estimates``: what the algorithm expects, the values ``model_mean`` and ``model_regret``; ``agreement``: of which
-    configurations it asks whether they would have pulled the same arm (``Outcome.agreement``).
+    ``estimates``: the algorithm's estimates, the values ``model_mean`` and ``model_regret``; ``agreement``:
+    configurations for which it asks whether they would have pulled the same arm (``Outcome.agreement``).
     """
 
     estimates: bool = False

@@ -9,7 +9,7 @@ from bench.space import Configuration
 from bench.tuners.tickets import ALONE
 
 _DRAWS = 10_000
-"""From a belief; a probability of 1 % is then known to .2 %."""
+"""Draws from a belief; they estimate a probability of 1 % to within .2 %."""
 
 Draws = tuple[list[Configuration], np.ndarray]
 """Configurations, and draws of their expected rewards, shape (draws, configurations)."""
@@ -17,10 +17,10 @@ Draws = tuple[list[Configuration], np.ndarray]
 
 @dataclass(frozen=True)
 class Recommendation:
-    """Which configuration to keep.
+    """The recommended configuration.
 
     ``reward`` is the mean of its expected reward under the tuner's belief, ``low`` to ``high`` a 95 % interval;
-    ``another_is_better`` the probability that the best other one earns more by over ``margin``.
+    ``another_is_better`` is the probability that the best other one earns more by over ``margin``.
     """
 
     configuration: Configuration
@@ -32,15 +32,14 @@ class Recommendation:
 
 
 class Recommending:
-    """The part of a tuner that says which configuration it would keep."""
+    """Mixin of tuners that recommend a configuration."""
 
     def recommend(self: Any, margin: float = 0.0) -> Recommendation:
-        """Return which configuration to keep, with what it earns and how likely another is better by over ``margin``.
+        """Return the configuration with the largest expected reward, and the probability that another is better by
+        ``margin``.
 
-        It is the one of the largest expected reward. All is under the tuner's own belief, from 10,000 draws with a
-        generator of its own, so what it asks next stays the same.
-
-        Raises TunerError if the tuner was not started, holds no belief, or has none yet.
+        All numbers come from 10,000 draws of the tuner's own belief with a separate generator, so the next ask is
+        unaffected. Raises TunerError if the tuner was not started, or has no belief, or none yet.
         """
         name = type(self).__name__
         converted = number(margin)
@@ -57,7 +56,7 @@ class Recommending:
         return Recommendation(dict(configurations[kept]), float(means[kept]), low, high, converted, better)
 
     def _belief(self, n: int, rng: np.random.Generator) -> Draws:
-        """Return ``n`` draws from its belief; a tuner that holds one overrides this."""
+        """Return ``n`` draws from the belief; tuners with a belief override this."""
         raise TunerError(
             f"{type(self).__name__}: found no belief about what configurations earn, expected a tuner that holds one, "
             "such as changepoint_gp, gaussian_ts or ucb1, to recommend a configuration"
@@ -65,7 +64,7 @@ class Recommending:
 
 
 def refuse_untried(name: str, untried: int, of: int) -> None:
-    """Raise TunerError where there are candidates of which a tuner knows nothing yet."""
+    """Raise TunerError if the tuner lacks rewards of some candidates."""
     if untried:
         raise TunerError(
             f"{name}: found {untried} of {of} candidates that were not tried often enough, expected rewards of all "

@@ -12,16 +12,17 @@ from bench.tuners.base import CandidateTuner, Problem
 
 @component
 class RegretBalancing(CandidateTuner):
-    """Model selection that balances assumed regret bounds: play the least bound, and drop what contradicts its own.
+    """Model selection that balances assumed regret bounds: play the least bound, and drop entries that contradict
+    theirs.
 
-    Each candidate stands once for each coefficient d of a grid, d_min 2^k for k = 0, ..., floor(ln T) - 1. After n
-    rounds its regret is assumed to be at most R = d sqrt(n ln(n / delta)), d before the first. Of those not dropped the
-    one with the least R is played, of equal ones the first. With mean reward m and e = c sqrt(ln((n + 1) / delta) / n)
-    it is dropped once m + e + R / n is less than the largest m - e of all; the last one stays. With the task `copies`
-    and ``learn: played`` the candidates are base algorithms; those that stand for several coefficients share a copy.
-    Source: Abbasi-Yadkori, Pacchiano and Phan 2020; Pacchiano, Dann, Gentile and Bartlett 2020 (elimination). Grid,
-    bounds and defaults are those of pacchiano/modelselection at 233f26a, where each coefficient has a copy of its own,
-    and the sums in the test are divided by sqrt(n), R by nothing.
+    Each candidate appears once for each coefficient d of a grid, d_min 2^k for k = 0, ..., floor(ln T) - 1. After n
+    rounds its regret is assumed to be at most R = d sqrt(n ln(n / delta)), d before the first. The remaining entry with
+    the least R is played, of equal ones the first. With mean reward m and e = c sqrt(ln((n + 1) / delta) / n) an entry
+    is dropped once m + e + R / n is less than the largest m - e of all; the last one stays. With the task `copies` and
+    ``learn: played`` the candidates are base algorithms; the entries of one candidate share a copy. Source:
+    Abbasi-Yadkori, Pacchiano and Phan 2020; Pacchiano, Dann, Gentile and Bartlett 2020 (elimination). Grid, bounds and
+    defaults are those of pacchiano/modelselection at 233f26a, where each coefficient has a separate copy, and the sums
+    in the test are divided by sqrt(n), R is not divided.
 
     Parameters
     ----------

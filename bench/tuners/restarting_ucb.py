@@ -1,4 +1,4 @@
-"""UCB that tests its rewards for a change, and restarts after one."""
+"""UCB that tests its rewards for changes and restarts after a detection."""
 
 import math
 from typing import Annotated, Any, ClassVar, Literal
@@ -15,13 +15,13 @@ from bench.tuners.base import CandidateTuner, Problem
 
 @component
 class MUCB(CandidateTuner):
-    """Monitored UCB: a share gamma of the rounds goes round all candidates, the others are UCB1's.
+    """Monitored UCB: a share gamma of the rounds cycles through all candidates, the others are UCB1's.
 
-    With t' rounds since the last restart, candidate t' mod floor(K / gamma) is played where that is one of the K, else
+    With t' rounds since the last restart, candidate t' mod floor(K / gamma) is played if that index is below K, else
     the one with the largest mean + sqrt(2 ln t' / N). Once a candidate has w rewards, the sums of the two halves of its
-    last w are compared; if they differ by more than b, everything is forgotten.
-    Source: Cao, Wen, Kveton and Xie 2019, algorithms 1 and 2. Assumed: w = 800; the paper derives it from the least
-    change that matters; Besson et al. 2022 take 200 and 800.
+    last w are compared; if they differ by more than b, everything is forgotten. Source: Cao, Wen, Kveton and Xie 2019,
+    algorithms 1 and 2. Assumed: w = 800; the paper derives it from the least relevant change; Besson et al. 2022 take
+    200 and 800.
 
     Parameters
     ----------
@@ -82,25 +82,24 @@ class GLRklUCB(CandidateTuner):
     """kl-UCB on the rewards since the last restart, with forced exploration and Bernoulli GLR tests.
 
     With t' rounds since the last restart, every floor(K / alpha) rounds each candidate is played once; else the one
-    with the largest q such that N kl(mean, q) <= ln t'; with local restarts, t' there is the candidate's own. Of the n
-    rewards of the candidate just played, a change is noticed where for some s: s kl(m_1, m) + (n - s) kl(m_2, m) >
-    ln(n sqrt(n) / delta), m_1 and m_2 being the means of the first s and of the others, m that of all. Rewards are
-    clipped to [0, 1].
-    Source: Besson, Kaufmann, Maillard and Seznec 2022, algorithm 1, with the paper's tuning of ``delta`` and ``alpha``.
-    The threshold of the theory has further terms; this one is that of the authors' experiments
-    (EmilieKaufmann/PiecewiseStationaryBandits, 9047ec7). Those test when the rounds since the restart are 1 modulo 10,
-    and try every fifth s (global) or tenth (local); one of their two scripts halves alpha.
+    with the largest q such that N kl(mean, q) <= ln t'; with local restarts, t' there is the candidate's own. Among the
+    n rewards of the candidate just played, a change is detected if for some s: s kl(m_1, m) + (n - s) kl(m_2, m) > ln(n
+    sqrt(n) / delta), m_1 and m_2 being the means of the first s and of the others, m that of all. Rewards are clipped
+    to [0, 1]. Source: Besson, Kaufmann, Maillard and Seznec 2022, algorithm 1, with the paper's tuning of ``delta`` and
+    ``alpha``. The threshold of the theory has further terms; this one is that of the authors' experiments
+    (EmilieKaufmann/PiecewiseStationaryBandits, 9047ec7). Their code tests when the rounds since the restart are 1
+    modulo 10, and tries every fifth s (global) or tenth (local); one of their two scripts halves alpha.
 
     Parameters
     ----------
     restart
-        After a change, forget all candidates (``global``) or just the one in which it was noticed (``local``).
+        After a change, forget all candidates (``global``) or only the one in which it was detected (``local``).
     delta
-        Chance of a false alarm; null: 1 / sqrt(T).
+        Probability of a false alarm; null: 1 / sqrt(T).
     alpha
         Share of forced exploration; null: sqrt(k K ln T / T) after k - 1 restarts, at most 1.
     every
-        Rewards of a candidate between tests, and step between the s that are tried; 1 is the paper's algorithm.
+        Rewards of a candidate between tests, and step between the values of s; 1 is the paper's algorithm.
     """
 
     label: ClassVar[str] = "GLR-klUCB"
@@ -115,11 +114,11 @@ class GLRklUCB(CandidateTuner):
         self._horizon = problem.horizon
         self._delta = 1.0 / math.sqrt(max(self._horizon, 2)) if self.delta is None else self.delta
         self._sums = np.zeros((n, 64))
-        """Sums of the first rewards of each candidate: column s holds that of s rewards."""
+        """Prefix sums of the rewards of each candidate: column s holds the sum of the first s."""
         self._counts = np.zeros(n, dtype=np.int64)
         self._since = 0
         self._began = np.zeros(n, dtype=np.int64)
-        """The value of ``_since`` when each candidate was forgotten last."""
+        """The value of ``_since`` at the last restart of each candidate."""
         self.restarts = 0
 
     @property
@@ -207,7 +206,7 @@ def _optimistic(sums: np.ndarray, counts: np.ndarray, logs: np.ndarray) -> int:
         if count == 0:
             return arm
         mean = min(max(sums[arm, count] / count, 0.0), 1.0)
-        # the bisection is needed only where the bound may be the largest
+        # the bisection is needed only if the bound may be the largest
         if largest < 0.0 or divergence(mean, max(mean, largest)) <= logs[arm] / count or mean > largest:
             bound = upper_bound(mean, logs[arm] / count)
             if bound > largest:

@@ -13,21 +13,21 @@ from bench.tuners.state import Names, Reader, Writer, checksum, compare
 from bench.tuners.tickets import ALONE, Tickets
 
 _VERSION = 5
-"""Of the saved state; raised when its keys or their meaning change."""
+"""Version of the saved state; raised when its keys or their meaning change."""
 
 _ORDERED = 4
-"""The version whose references count objects in the order of the keys: it is read if these are in their order."""
+"""The version whose references depend on the order of the keys; it can be read if that order is intact."""
 
 
 class Saving:
-    """The part of a tuner that saves its state and goes on from one.
+    """Mixin that saves a tuner's state and continues from it.
 
-    The state is all its attributes: numbers, words, arrays, random generators, and lists, dicts and objects of these.
-    The settings, the problem and what is ``unsaved`` are left out.
+    The state has all attributes: numbers, strings, arrays, random generators, and lists, dicts and objects of these.
+    The settings, the problem and the ``unsaved`` attributes are left out.
     """
 
     unsaved: ClassVar[tuple[str, ...]] = ()
-    """Attributes that no state holds; ``_rebuild`` sets them."""
+    """Attributes that are not saved; ``_rebuild`` sets them."""
 
     remembers: ClassVar[tuple[str, ...] | None]
     _started: bool
@@ -35,11 +35,10 @@ class Saving:
     _given: dict[str, Any]
 
     def save(self) -> dict[str, Any]:
-        """Return all that `restore` needs as plain data, open tickets included, which JSON keeps exactly.
+        """Return everything that `restore` needs, open tickets included, as plain data that JSON keeps exactly.
 
-        The order of keys means nothing, and numbers are such as any reader of JSON keeps.
-
-        Raises TunerError if the tuner was not started, not in this process, or has an attribute that cannot be saved.
+        The order of keys is irrelevant, and any JSON reader can represent the numbers. Raises TunerError if the tuner
+        was not started in this process, or has an attribute that cannot be saved.
         """
         with ALONE:
             self._check_process("save()")
@@ -53,10 +52,10 @@ class Saving:
             return {**saved, "checksum": checksum(saved)}
 
     def restore(self, saved: Any) -> None:
-        """Go on where a tuner of the same class and settings was saved; start it first, with the same problem.
+        """Continue from the state of a tuner of the same class and settings; start it first, with the same problem.
 
-        Two processes that restore the same state make the same decisions: only one of them should go on.
-        Raises TunerError, and changes nothing, if it was not started, or ``saved`` differs or is damaged.
+        Two processes that restore the same state make the same decisions: only one of them should continue. Raises
+        TunerError, and changes nothing, if the tuner was not started, or ``saved`` differs or is damaged.
         """
         with ALONE:
             self._check_process("restore()")
@@ -81,7 +80,7 @@ class Saving:
                 right = False
             if not right:
                 raise TunerError(
-                    f"{name}: found a checksum that is not that of the other keys, expected the state as it was saved"
+                    f"{name}: found a checksum that does not match the other keys, expected the state as saved"
                 )
             try:
                 _check_goes_on(name, self._restored(name, saved))
@@ -127,14 +126,14 @@ class Saving:
         return restored
 
     def _rebuild(self) -> None:
-        """Set the attributes that are ``unsaved``, after the others were restored; TunerError where these are wrong."""
+        """Set the ``unsaved`` attributes after the others were restored; TunerError if those are wrong."""
 
     def _not_state(self) -> set[str]:
         settings: list[str] = [item.name for item in fields(self) if item.init] if is_dataclass(self) else []
         return {*settings, "_tickets", "_given", *self.unsaved}
 
     def _identity(self) -> dict[str, Any]:
-        """What has to be equal in the tuner that is restored, as JSON gives it back."""
+        """Facts that must be equal in the restored tuner, in the form that JSON returns."""
         problem = self._given["problem"]
         identity = {
             "version": _VERSION,
@@ -190,7 +189,7 @@ def _check_version(name: str, saved: dict[str, Any]) -> None:
 
 
 def _check_goes_on(name: str, trial: Any) -> None:
-    """Raise TunerError if a tuner, which is thrown away, cannot propose and learn with its restored state."""
+    """Raise TunerError if a discarded trial tuner cannot propose and learn with the restored state."""
     try:
         ConfigurationCheck(trial._given["space"], trial.leaves_space).read(trial._ask())
     except Exception as error:

@@ -9,7 +9,7 @@ from bench.tuners.base import Problem, Tuner
 
 
 class Schedule(Tuner):
-    """Proposes what ``tuner`` chose in another run, in the same order or shuffled, and learns nothing."""
+    """Proposes the configurations of another run of ``tuner``, in the same order or shuffled, and learns nothing."""
 
     remembers: ClassVar[tuple[str, ...] | None] = ()
     learns_history: ClassVar[bool] = True
@@ -47,7 +47,7 @@ class Schedule(Tuner):
 
 
 class RecordingCheck(ConfigurationCheck):
-    """Checks configurations and keeps those that pass in ``chosen``."""
+    """Checks configurations and appends the valid ones to ``chosen``."""
 
     def __init__(self, space: Space, leaves_space: bool, chosen: list[Configuration]) -> None:
         super().__init__(space, leaves_space)

@@ -6,13 +6,13 @@ import numpy as np
 from bench.space import Configuration, HyperParameter, Space
 
 MAX_POINTS = 128
-"""Most points of a space; a round of :class:`~bench.tuners.changepoint_gp.ChangepointGP` costs their number squared."""
+"""Largest number of points; a round of :class:`~bench.tuners.changepoint_gp.ChangepointGP` costs its square."""
 
 _OUTSIDE = 0.5
-"""How far outside the interval, in units of its length, a candidate counts as lying at most."""
+"""Largest distance of a candidate outside the interval, in units of its length; farther ones are moved there."""
 
 _ENOUGH = 3
-"""Candidates on an interval that are enough where there are other hyper-parameters."""
+"""Number of candidates on an interval that suffices if there are other hyper-parameters."""
 
 
 def points(
@@ -20,15 +20,16 @@ def points(
 ) -> tuple[list[Configuration], np.ndarray]:
     """Return points of ``space`` and their Matern 3/2 correlations, shape (points, points).
 
-    A single hyper-parameter has its candidates and ``n_even`` >= 2 even steps of its interval, on the scale of the
-    interval; a step within half a step of a candidate is left out. Several hyper-parameters have the product of their
-    candidates; one with fewer than three gets even steps of its interval as well. Of more than 128 combinations, 128
-    are drawn that are spread evenly over each hyper-parameter (a Latin hypercube).
+    A single hyper-parameter has its candidates and ``n_even`` >= 2 even steps of its interval, on the interval's scale;
+    a step within half a step of a candidate is left out. Several hyper-parameters have the product of their candidates;
+    one with fewer than three also gets even steps of its interval. From more than 128 combinations, 128 are drawn that
+    are spread evenly over each hyper-parameter (a Latin hypercube).
 
-    What is left out is no point, and of points that differ only in what does not count (``when``) there is one.
+    Excluded configurations are no points, and configurations that differ only in values without effect (``when``) share
+    one point.
 
     The correlation is the product over the hyper-parameters of (1 + s) exp(-s) with s = sqrt(3) distance / length,
-    distances in units of the interval. Values that have no place on an interval are unrelated to others.
+    distances in units of the interval. Values without a position on an interval are uncorrelated with others.
     """
     several = max(_ENOUGH, round(64 ** (1.0 / space.dim)))
     axes = [_axis(parameter, n_even if space.dim == 1 else several, space.dim > 1) for parameter in space.parameters]
@@ -49,7 +50,7 @@ def points(
 
 
 def _axis(parameter: HyperParameter, n_even: int, several: bool) -> tuple[list[Any], np.ndarray]:
-    """Return the values of a hyper-parameter and where they lie on its interval; NaN: nowhere, as for words."""
+    """Return the values of a hyper-parameter and their positions on its interval; NaN if none, as for strings."""
     if parameter.low is None:
         return list(parameter.candidates), np.full(len(parameter.candidates), np.nan)
     units = {value: _unit(parameter, value) for value in parameter.candidates}
@@ -64,7 +65,8 @@ def _axis(parameter: HyperParameter, n_even: int, several: bool) -> tuple[list[A
 
 
 def distance(space: Space, one: Configuration, other: Configuration) -> float:
-    """Return how far two configurations are apart, in units of the intervals; values without a place are 1 apart."""
+    """Return the distance of two configurations, in units of the intervals; different values without a position are
+    1 apart."""
     total = 0.0
     if not space.is_plain:
         one, other = space.settled(one), space.settled(other)
@@ -76,7 +78,7 @@ def distance(space: Space, one: Configuration, other: Configuration) -> float:
 
 
 def _unit(parameter: HyperParameter, value: Any) -> float:
-    """Return where a candidate lies on the interval, in units of its length; NaN for what is not a finite number."""
+    """Return the position of a candidate on the interval, in units of its length; NaN unless it is a finite number."""
     low, high = parameter.low, parameter.high
     if low is None or high is None or isinstance(value, bool) or not isinstance(value, int | float):
         return math.nan
@@ -90,7 +92,7 @@ def _unit(parameter: HyperParameter, value: Any) -> float:
 
 
 def _combinations(sizes: list[int], rng: np.random.Generator) -> np.ndarray:
-    """Return combinations of indices below ``sizes``, shape (combinations, axes): all of them if they are few."""
+    """Return combinations of indices below ``sizes``, shape (combinations, axes): all of them if there are few."""
     if math.prod(sizes) <= MAX_POINTS:
         return np.stack(np.meshgrid(*(np.arange(size) for size in sizes), indexing="ij"), axis=-1).reshape(
             -1, len(sizes)

@@ -1,7 +1,7 @@
-"""A tuner's state as plain data: its attributes, whatever they hold, and back again.
+"""Conversion of a tuner's state, its attributes of any kind, to plain data and back.
 
-Every reader and store of JSON keeps the data: the order of keys means nothing, whole numbers are below 2^53, and a
-float that is a whole number is written as a text.
+Any JSON reader and store keeps the data: the order of keys is irrelevant, whole numbers are below 2^53, and a float
+with a whole value is written as text.
 """
 
 import base64
@@ -22,14 +22,14 @@ from bench.rewards import short
 _LISTS: dict[str, type] = {"tuple": tuple, "set": set, "frozenset": frozenset}
 _NAMES: dict[type, str] = {kind: name for name, kind in _LISTS.items()}
 _KINDS = "biuf"
-"""Arrays of truth values and numbers."""
+"""Kinds of arrays that can be saved: booleans and numbers."""
 _DRAWS = ("PCG64", "PCG64DXSM", "SFC64")
-"""Bit generators whose state NumPy checks."""
+"""Bit generators whose state NumPy validates."""
 _CONTAINERS = (list, dict, set, frozenset, collections.deque, np.ndarray)
 
 
 class Names:
-    """The classes whose objects a state may hold: those that are defined in ``modules`` or in ``bench``."""
+    """Classes whose objects a state may contain: those defined in ``modules`` or in ``bench``."""
 
     def __init__(self, modules: set[str]) -> None:
         self._modules = modules
@@ -38,7 +38,7 @@ class Names:
         return self.find(kind.__module__, kind.__qualname__) is kind
 
     def find(self, module: str, name: str) -> type | None:
-        """Return the class that a module defines under a name, None if there is none or the module is not allowed."""
+        """Return the class with a name that a module defines; None if there is none or the module is not allowed."""
         if module not in self._modules and not module.startswith("bench."):
             return None
         kind = vars(sys.modules[module]).get(name) if module in sys.modules else None
@@ -46,8 +46,10 @@ class Names:
 
 
 class Writer:
-    """Turns values into plain data. An object that is met again is written as a reference, so that what is shared stays
-    so; an object of ``given`` by its name. References count in the order of attributes' names.
+    """Turns values into plain data.
+
+    A second occurrence of an object is written as a reference, so that shared objects stay shared; an object in
+    ``given`` is written as its name. References are counted in the order of attributes' names.
     """
 
     def __init__(self, name: str, given: Mapping[str, Any], names: Names) -> None:
@@ -61,7 +63,8 @@ class Writer:
         return {name: self.write(values[name], f"{path}.{name}") for name in sorted(values)}
 
     def write(self, value: Any, path: str) -> Any:
-        """Return plain data. Raises TunerError, naming the attribute, for what cannot be saved, such as a function."""
+        """Return plain data; TunerError with the attribute's name for a value that cannot be saved, such as a
+        function."""
         kind = type(value)
         if value is None or kind is bool or kind is str:
             return value
@@ -111,9 +114,9 @@ class Writer:
 
 
 class Reader:
-    """Turns plain data of a `Writer` back into values. Raises TunerError, naming the place, where it is damaged.
+    """Turns plain data of a `Writer` back into values; TunerError with the place if the data is damaged.
 
-    ``by_name``: whether references count in the order of attributes' names, else (in version 4) in that of the keys.
+    ``by_name``: whether references are counted in the order of attributes' names, else (in version 4) of the keys.
     """
 
     def __init__(self, name: str, given: Mapping[str, Any], names: Names, by_name: bool) -> None:
@@ -237,7 +240,7 @@ class Reader:
 
 
 def compare(name: str, path: str, found: Any, expected: Any) -> None:
-    """Raise TunerError, naming the first difference, unless two pieces of plain data are the same; 1 and 1.0 are."""
+    """Raise TunerError with the first difference between two pieces of plain data; 1 and 1.0 are equal."""
     if isinstance(expected, dict) and isinstance(found, Mapping):
         for key in {**expected, **found}:
             compare(name, f"{path}.{key}", found.get(key, "nothing"), expected.get(key, "nothing"))
@@ -252,7 +255,7 @@ def compare(name: str, path: str, found: Any, expected: Any) -> None:
 
 
 def checksum(saved: Mapping[str, Any]) -> str:
-    """Return a digest of all keys but ``checksum``; raises TypeError or ValueError for what is not plain data."""
+    """Return a digest of all keys but ``checksum``; TypeError or ValueError if they are not plain data."""
     rest = {key: value for key, value in saved.items() if key != "checksum"}
     return digest(json.dumps(rest, sort_keys=True, allow_nan=False).encode())
 

@@ -12,15 +12,15 @@ from bench.tuners.corral import Corral
 
 @component
 class StochasticCorral(Corral):
-    """CORRAL in steps of two asks: the candidate drawn is proposed twice, and the second reward stands for both.
+    """CORRAL in steps of two asks: the drawn candidate is proposed twice, and the second reward counts for both.
 
-    The loss of a step is 2 (1 - reward) of its second ask, and T is the number of steps; the rest is as with `Corral`.
-    With the task `smoothed_copies` a base plays and learns in the first decision of a step, and plays one of its past
-    policies in the second, so that what the master learns of it is the mean over its past. Bases may then be any
-    algorithms; those of CORRAL have to stand rewards with importance weights.
-    Source: Pacchiano, Phan, Abbasi-Yadkori, Rao, Zimmert, Lattimore and Szepesvari 2020 (stochastic CORRAL); that the
-    loss counts twice is as in T3p/hidden-features at 122bdc2 (cpp/adversarial_master.h), since we did not have the
-    paper's text. The first learning rate is assumed: theirs depends on the regret of the best base.
+    The loss of a step is 2 (1 - reward) of its second ask, and T is the number of steps; otherwise as `Corral`. With
+    the task `smoothed_copies` a base plays and learns in the first decision of a step, and plays one of its past
+    policies in the second, so that the master learns the mean over its past. Bases may then be any algorithms, whereas
+    bases of CORRAL must tolerate rewards with importance weights. Source: Pacchiano, Phan, Abbasi-Yadkori, Rao,
+    Zimmert, Lattimore and Szepesvari 2020 (stochastic CORRAL); the double loss follows T3p/hidden-features at 122bdc2
+    (cpp/adversarial_master.h), because we did not have the paper's text. The first learning rate is assumed: theirs
+    depends on the regret of the best base.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class StochasticCorral(Corral):
 
     def _begin(self, n: int, problem: Problem, seeds: Seeds) -> None:
         super()._begin(n, replace(problem, horizon=math.ceil(problem.horizon / 2)), seeds)
-        self._rates *= 2.0  # a rate times a loss is all that a step of mirror descent takes
+        self._rates *= 2.0  # a step of mirror descent only uses the product of rate and loss
         self._is_second = True
 
     def _choose(self) -> int:

@@ -1,25 +1,27 @@
-"""Numbers under which the rewards of earlier asks are told, and what a tuner has to remember of each of them."""
+"""Tickets of asks whose rewards come later, with the attributes that a tuner remembers for each."""
 
 import os
 import threading
 from typing import Any
 
 _MOST_OPEN = 10_000
-"""Tickets that may wait for their rewards; beyond it the oldest is forgotten."""
+"""Largest number of open tickets; beyond it the oldest is forgotten."""
 
 _IN_A_ROW = 2**20
-"""Tickets after which a new first number is drawn; with it all tickets stay below 2^52, which JSON and floats keep."""
+"""Number of tickets after which a new first number is drawn; tickets stay below 2^52, exact in JSON and floats."""
 
 ALONE = threading.RLock()
-"""Held by every call that takes or gives a ticket or a state; a fork waits for the call of another thread to end."""
+"""Held by every call that takes or gives a ticket or a state; a fork waits until other threads release it."""
 
-if hasattr(os, "register_at_fork"):  # where processes can be forked
+if hasattr(os, "register_at_fork"):  # on systems with fork
     os.register_at_fork(before=ALONE.acquire, after_in_parent=ALONE.release, after_in_child=ALONE.release)
 
 
 class Tickets:
-    """Open tickets of one process. They count upwards from a number drawn at random whenever a tuner is started or
-    restored, so that those which a crash left behind are refused, whatever the clock says.
+    """Open tickets of one process.
+
+    They count upwards from a random number, drawn whenever a tuner is started or restored, so that tickets from before
+    a crash are refused, independently of the clock.
     """
 
     def __init__(self) -> None:

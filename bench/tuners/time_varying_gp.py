@@ -14,20 +14,19 @@ from bench.tuners.finite_gp import FiniteGP, logarithmic
 Share = Annotated[float, Field(ge=0, lt=1)]
 
 _SHARES = (0.001, 0.0, 0.0001, 0.01, 0.1)
-"""Values of eps among which the likeliest is chosen; the first while all are alike."""
+"""Values of eps among which the likeliest is chosen; the first on a tie."""
 
 SIGNALS = (3.0, 0.3, 30.0)
-"""Likewise the variances of the function: those of `bench.tuners.changepoint_gp.ChangepointGP`."""
+"""Variances of the function among which the likeliest is chosen, as in `bench.tuners.changepoint_gp.ChangepointGP`."""
 
 
 class KalmanFilter:
     """Posterior of f_t on points, where f_1 = g_1 and f_{t+1} = sqrt(1 - eps) f_t + sqrt(eps) g_{t+1}.
 
     The g are independent, normal, with mean 0 and covariance ``prior``, shape (points, points), in units of the noise
-    variance. The posterior of f_{t+1} given t rewards is exact: equal to that of all rewards with the covariance
-    prior(x, x') (1 - eps)^(|t - t'| / 2). A mean that is common to all points is estimated by generalised least
-    squares. A reward costs O(points^2).
-    Source: Kalman 1960; Rasmussen and Williams 2006, section 2.7 (the mean).
+    variance. The posterior of f_{t+1} given t rewards is exact: it equals that of all rewards with the covariance
+    prior(x, x') (1 - eps)^(|t - t'| / 2). A mean common to all points is estimated by generalised least squares. A
+    reward costs O(points^2). Source: Kalman 1960; Rasmussen and Williams 2006, section 2.7 (the mean).
     """
 
     def __init__(self, prior: np.ndarray, eps: float) -> None:
@@ -45,21 +44,21 @@ class KalmanFilter:
 
     @property
     def level(self) -> float:
-        """The estimate of the mean, 0 before there are rewards."""
+        """The estimate of the mean, 0 before the first reward."""
         _, product, square, _ = self._sums.tolist()
         return product / square if square else 0.0
 
     @property
     def squared_errors(self) -> float:
-        """Sum of the squared errors of the forecasts given the level, each over its variance."""
+        """The sum of the squared forecast errors given the level, each divided by its variance."""
         total, product, *_ = self._sums.tolist()
         return max(total - self.level * product, 0.0)
 
     def log_likelihood(self, noise_variance: float | None) -> float:
-        """Return the restricted log likelihood of the rewards, the level being unknown, up to a constant.
+        """Return the restricted log likelihood of the rewards with unknown level, up to a constant.
 
-        Without a noise variance it is the largest over all of them; it is 0 before there are two rewards that differ.
-        Source: Rasmussen and Williams 2006, section 2.7.
+        Without a noise variance it is maximised over the variance; it is 0 until two rewards differ. Source: Rasmussen
+        and Williams 2006, section 2.7.
         """
         errors, n = self.squared_errors, self.n_rewards - 1
         if n < 1 or not errors:
@@ -69,18 +68,18 @@ class KalmanFilter:
         return -0.5 * (logarithms + math.log(square) + fit)
 
     def posterior(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the means, in units of the reward, and the variances given the level, in units of the noise's."""
+        """Return the means, in units of the reward, and the variances given the level, in noise variances."""
         mean = self.level + (self._of_rewards - self.level * self._of_ones)
         return mean, np.maximum(np.diag(self._covariance), 0.0)
 
     def observe(self, index: int, reward: float) -> None:
         # Rewards and ones separately, because the level changes with each reward.
-        _step(self._of_rewards, self._of_ones, self._covariance, self.prior, self._sums, index, reward, self.eps)
+        kalman_step(self._of_rewards, self._of_ones, self._covariance, self.prior, self._sums, index, reward, self.eps)
         self.n_rewards += 1
 
 
 @kernel
-def _step(
+def kalman_step(
     of_rewards: np.ndarray,
     of_ones: np.ndarray,
     covariance: np.ndarray,
@@ -109,7 +108,8 @@ def _step(
 
 
 def likeliest(filters: Sequence[KalmanFilter], chosen: int, reward: float, noise: float | None) -> int:
-    """Let each filter learn a reward; return the index of the likeliest. ``noise``: standard deviation, if known."""
+    """Let each filter learn a reward; return the index of the likeliest. ``noise`` is the standard deviation, if
+    known."""
     for each in filters:
         each.observe(chosen, reward)
     if len(filters) == 1:
@@ -119,22 +119,21 @@ def likeliest(filters: Sequence[KalmanFilter], chosen: int, reward: float, noise
 
 @component
 class ForgettingGP(FiniteGP):
-    """GP-UCB that forgets: the largest mean + sqrt(beta_t) deviation of a filter is played, beta_t = 0.8 ln(4 t).
+    """GP-UCB that forgets: plays the largest mean + sqrt(beta_t) deviation of a filter, beta_t = 0.8 ln(4 t).
 
     The papers' process has a mean of 0 and a known scale; here its mean is estimated by generalised least squares, and
-    its variance is ``signal`` times that of the noise.
-    Source: Bogunovic, Scarlett and Cevher 2016; the constants of beta_t are assumed, see
-    `bench.tuners.finite_gp.logarithmic`.
+    its variance is ``signal`` times that of the noise. Source: Bogunovic, Scarlett and Cevher 2016; the constants of
+    beta_t are assumed, see `bench.tuners.finite_gp.logarithmic`.
 
     Parameters
     ----------
     eps
-        Share of the function that is new in each round; the method has to be told.
+        Share of the function that is new in each round.
     signal
         Variance of the function around its mean, in units of the noise variance.
     noise
         Standard deviation of the noise, in the width of the bounds: ``told`` by the problem, or ``estimated`` from the
-        errors of the forecasts, each over its variance in units of the noise's (restricted maximum likelihood).
+        forecast errors, each divided by its variance in units of the noise variance (restricted maximum likelihood).
     """
 
     eps: Share = 0.001
@@ -155,7 +154,7 @@ class ForgettingGP(FiniteGP):
 
     @property
     def noise_std(self) -> float:
-        """The standard deviation of the noise, told or estimated; as told before there are two rewards that differ."""
+        """The standard deviation of the noise; also with ``estimated`` the told value until two rewards differ."""
         errors = self._errors + self._filter.squared_errors
         if self.noise == "told" or not errors:
             return self._noise
@@ -166,17 +165,18 @@ class ForgettingGP(FiniteGP):
 class TVGPUCB(ForgettingGP):
     """GP-UCB for a function that drifts: play the largest mean + sqrt(beta_t) deviation of f_t given all rewards.
 
-    f_{t+1} = sqrt(1 - eps) f_t + sqrt(eps) g_{t+1}, with independent Gaussian processes g: what was seen counts less
-    the longer ago it was. The posterior is exact, by a Kalman filter. See `ForgettingGP` for beta_t and the scale.
-    Source: Bogunovic, Scarlett and Cevher 2016 (TV-GP-UCB).
+    f_{t+1} = sqrt(1 - eps) f_t + sqrt(eps) g_{t+1}, with independent Gaussian processes g, so that older rewards count
+    less. The posterior is exact, by a Kalman filter. See `ForgettingGP` for beta_t and the scale. Source: Bogunovic,
+    Scarlett and Cevher 2016 (TV-GP-UCB).
 
     Parameters
     ----------
     eps
-        Share of the function that is new in each round, which the method has to be told; ``estimated``: the likeliest
-        of 0, 0.0001, 0.001, 0.01 and 0.1 by the restricted likelihood of the rewards so far (ours).
+        Share of the function that is new in each round, known in the paper; ``estimated``: the likeliest of 0, 0.0001,
+        0.001, 0.01 and 0.1 by the restricted likelihood of the rewards so far (ours).
     signal
-        Variance of the function around its mean, in units of the noise variance; ``estimated``: likewise of 0.3, 3, 30.
+        Variance of the function around its mean, in units of the noise variance; ``estimated``: the likeliest of 0.3, 3
+        and 30.
     """
 
     label: ClassVar[str] = "TV-GP-UCB"
@@ -201,11 +201,11 @@ class TVGPUCB(ForgettingGP):
 
 @component
 class RGPUCB(ForgettingGP):
-    """GP-UCB that forgets everything at regular intervals: as `TVGPUCB`, without drift inside a block of rounds.
+    """GP-UCB that forgets everything at regular intervals: `TVGPUCB` without drift inside a block of rounds.
 
-    beta_t goes on from block to block, and so does the estimate of the noise; the mean of the process is estimated
-    again. Each block begins with the same point, drawn at the start. See `ForgettingGP` for beta_t and the scale.
-    Source: Bogunovic, Scarlett and Cevher 2016 (R-GP-UCB). The length of blocks is assumed.
+    beta_t and the estimate of the noise continue across blocks; the mean of the process is estimated anew. Each block
+    begins with the same point, drawn at the start. See `ForgettingGP` for beta_t and the scale. Source: Bogunovic,
+    Scarlett and Cevher 2016 (R-GP-UCB). The length of blocks is assumed.
 
     Parameters
     ----------

@@ -15,14 +15,13 @@ class TsallisINF(CandidateTuner):
     """Follow the regularised leader, with the Tsallis entropy of order 1/2.
 
     p_i = 4 / (eta_t (L_i - x))^2, x such that they sum to 1; L_i are sums of estimated losses, the loss being 1 -
-    reward, with rewards clipped to [0, 1]. Its regret is of the best order in both adversarial and stochastic
-    environments, without knowing which it is, or the horizon. *importance*: the estimate is loss / p_i for the
-    candidate drawn, 0 for the others, and eta_t = 2 / sqrt(t). *reduced_variance*: it is (loss - b_i) / p_i + b_i and
-    b_i, with b_i = 1/2 where p_i >= eta_t^2, else 0, and eta_t = 4 / sqrt(t). With the task `copies` and ``learn:
-    played`` it is a master over algorithms that learn from their own rounds.
-    Source: Zimmert and Seldin 2021, arXiv 1807.07623v6: algorithm 1; (IW) and (RV) of section 3; theorem 1 for the rate
-    of (RV), as a public formalisation in Lean states them. The rate of (IW) is the one at which the bounds of its
-    lemmas 11 and 12 are smallest.
+    reward, with rewards clipped to [0, 1]. Its regret has the optimal order in both adversarial and stochastic
+    environments, without knowledge of the kind or the horizon. *importance*: the estimate is loss / p_i for the drawn
+    candidate, 0 for the others, and eta_t = 2 / sqrt(t). *reduced_variance*: it is (loss - b_i) / p_i + b_i and b_i,
+    with b_i = 1/2 if p_i >= eta_t^2, else 0, and eta_t = 4 / sqrt(t). With the task `copies` and ``learn: played`` it
+    is a master over algorithms that learn from their own rounds. Source: Zimmert and Seldin 2021, arXiv 1807.07623v6:
+    algorithm 1; (IW) and (RV) of section 3; theorem 1 for the rate of (RV), as a public formalisation in Lean states
+    them. The rate of (IW) minimises the bounds of its lemmas 11 and 12.
 
     Parameters
     ----------
@@ -69,7 +68,7 @@ def chances(losses: np.ndarray, rate: float) -> np.ndarray:
     """Return p_i = 4 / (rate (losses_i - x))^2, x such that they sum to 1.
 
     Newton's method starts where the largest p is 1. The sum is a convex, increasing function of x, and at least 1
-    there, so the steps fall towards the solution; they end where rounding lets them fall no further.
+    there, so the steps fall towards the solution; they end once rounding stops the decrease.
     """
     n = losses.size
     found = np.empty(n)

@@ -36,7 +36,7 @@ class UpperBoundTuner(CandidateTuner):
         self._arms.learn(self._chosen, reward)
 
     def _belief(self, n: int, rng: np.random.Generator) -> Draws:
-        """The mean of each candidate is normal around that of its rewards, with the problem's noise and no prior."""
+        """Draw the candidates' means: normal around the mean rewards, with the problem's noise and a flat prior."""
         arms = self._arms
         refuse_untried(type(self).__name__, int((arms.counts == 0).sum()), len(arms.counts))
         errors = self._given["problem"].noise_std / np.sqrt(arms.counts)
@@ -44,7 +44,7 @@ class UpperBoundTuner(CandidateTuner):
 
     @property
     def upper_bounds(self) -> np.ndarray:
-        """The upper bounds of the candidates, infinite for those not yet tried, shape (candidates,)."""
+        """The upper bounds of the candidates, shape (candidates,); infinite for untried ones."""
         return self._arms.upper_bounds(self._width)
 
 
@@ -62,7 +62,7 @@ class UCB1(UpperBoundTuner):
 
 @component
 class UCBDelta(UpperBoundTuner):
-    """Try the candidate with the largest upper bound, infinite until it was tried once; the first on a tie.
+    """Play the candidate with the largest upper bound, infinite before its first play; the first on a tie.
 
     The bound is mean + sqrt(2 ln(1 / delta) / N), where N counts the decisions for the candidate: rewards are
     1-sub-Gaussian. For rewards in [0, 1], Hoeffding's inequality gives mean + sqrt(ln(1 / delta) / (2 N)). Source:
@@ -73,7 +73,7 @@ class UCBDelta(UpperBoundTuner):
     delta
         Probability with which a bound may fail; None: 1 / T^2, with logarithmic regret; no fixed delta guarantees it.
     width
-        ``sub_gaussian``: that of the paper; ``hoeffding``: half of it, as in the authors' code.
+        ``sub_gaussian``: the paper's; ``hoeffding``: half of it, as in the authors' code.
     """
 
     label: ClassVar[str] = "UCB(delta)"
@@ -99,7 +99,7 @@ class ETC(CandidateTuner):
     Parameters
     ----------
     pulls_per_arm
-        m, the number of times that each candidate is tried.
+        m, the number of trials of each candidate.
     """
 
     learns_history: ClassVar[bool] = True

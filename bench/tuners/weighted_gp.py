@@ -14,12 +14,12 @@ _NUGGET = 1e-10
 
 
 class WeightedRegression:
-    """Gaussian process regression on points, in which rewards have weights; everything in units of the noise.
+    """Gaussian process regression on points with weighted rewards, in units of the noise.
 
-    With the weights' sums N and their squares' sums M by point (diagonal matrices), and the prior K = L L', shape
-    (points, points): mean = level + V^-1 (sums - N level) and the deviations are the roots of the diagonal of
-    V^-1 (K^-1 + M) V^-1, V = K^-1 + N. The level is estimated by generalised least squares.
-    Source: Russac, Vernade and Cappe 2019 (D-LinUCB), in the space of functions on the points.
+    With the sums of weights N and of their squares M by point (diagonal matrices), and the prior K = L L', shape
+    (points, points): mean = level + V^-1 (sums - N level), and the deviations are the roots of the diagonal of V^-1
+    (K^-1 + M) V^-1, V = K^-1 + N. The level is estimated by generalised least squares. Source: Russac, Vernade and
+    Cappe 2019 (D-LinUCB), in the space of functions on the points.
     """
 
     def __init__(self, prior: np.ndarray) -> None:
@@ -30,7 +30,7 @@ class WeightedRegression:
     ) -> tuple[np.ndarray, np.ndarray, float]:
         """Return means, in units of the reward, deviations, in units of the noise, and the information gained.
 
-        ``weights``, ``squares`` and ``sums``, shape (points,): sums of the weights, of their squares, and of the
+        ``weights``, ``squares`` and ``sums``, shape (points,), are sums of the weights, of their squares, and of the
         weighted rewards. The information is half of ln det(1 + L' M L), in nats.
         """
         one = np.eye(len(weights))
@@ -45,21 +45,21 @@ class WeightedRegression:
 
 @component
 class WeightedRegressionUCB(FiniteGP):
-    """GP-UCB whose bounds hold for a fixed function of bounded norm, with weights of rewards that a subclass sets.
+    """GP-UCB with bounds for a fixed function of bounded norm; a subclass sets the weights of rewards.
 
     The largest mean + (B + sqrt(2 (gamma + ln(1 / delta)))) deviation is played, gamma the information gained so far;
-    the regularisation is lambda = 1 + 2 / T, as if the function's prior variance were 1 / lambda that of the noise.
-    The mean is estimated, which the papers take to be 0.
+    the regularisation is lambda = 1 + 2 / T, as if the function's prior variance were 1 / lambda that of the noise. The
+    mean is estimated; the papers assume 0.
 
     Parameters
     ----------
     norm
-        B, the bound of the function's norm, in units of the standard deviation of the noise; the papers take it to be
+        B, the bound of the function's norm, in units of the standard deviation of the noise; the papers assume it is
         known.
     delta
         Probability with which the bounds may fail.
     variation
-        P, by how much the function's norm changes in a run, in all; it sets how long rewards count.
+        P, the total change of the function's norm in a run; it determines the memory of rewards.
     """
 
     norm: NonNegativeFloat = 1.0
@@ -82,21 +82,22 @@ class WeightedRegressionUCB(FiniteGP):
 
     @abstractmethod
     def _remember(self, memory: int) -> None:
-        """Prepare to let a reward count for so many rounds, unless a setting says otherwise."""
+        """Prepare a memory of so many rounds, unless a setting overrides it."""
 
 
 @component
 class SlidingWindowGPUCB(WeightedRegressionUCB):
-    """GP-UCB with the rewards of the latest rounds alone.
+    """GP-UCB with the rewards of the latest rounds only.
 
-    See `WeightedRegressionUCB` for the width of the bounds and the settings.
-    Source: Zhou and Shroff 2021, SW-GP-UCB; width: Chowdhury and Gopalan 2017.
+    See `WeightedRegressionUCB` for the width of the bounds and the settings. Source: Zhou and Shroff 2021, SW-GP-UCB;
+    width: Chowdhury and Gopalan 2017.
 
     Parameters
     ----------
     window
-        Rounds that count; null: gamma_T^(1/4) sqrt(T / P), gamma_T the information in T rewards spread evenly over the
-        points.
+        Number of latest rounds; null: gamma_T^(1/4) sqrt(T / P), gamma_T the information in T rewards spread evenly
+        over
+        the points.
     """
 
     label: ClassVar[str] = "Sliding-window GP-UCB"
@@ -118,16 +119,15 @@ class SlidingWindowGPUCB(WeightedRegressionUCB):
 
 @component
 class WeightedGPUCB(WeightedRegressionUCB):
-    """GP-UCB with weights of rewards that fall by a factor each round.
+    """GP-UCB with reward weights that fall by a factor each round.
 
-    See `WeightedRegressionUCB` for the width of the bounds and the settings.
-    Source: Deng, Zhou, Kim, Tewari, Gupta and Shroff 2022, WGP-UCB; on finitely many points it needs no approximation
-    of the kernel.
+    See `WeightedRegressionUCB` for the width of the bounds and the settings. Source: Deng, Zhou, Kim, Tewari, Gupta and
+    Shroff 2022, WGP-UCB; on finitely many points it needs no approximation of the kernel.
 
     Parameters
     ----------
     discount
-        Factor of a round; null: 1 - gamma_T^(-1/4) sqrt(P / T), gamma_T the information in T rewards spread evenly over
+        Factor per round; null: 1 - gamma_T^(-1/4) sqrt(P / T), gamma_T the information in T rewards spread evenly over
         the points.
     """
 

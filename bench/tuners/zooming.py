@@ -1,4 +1,4 @@
-"""Tuners that refine a continuum where rewards are high: zooming, and Thompson sampling on its active points."""
+"""Tuners that refine a continuum in regions of high reward: zooming, and Thompson sampling on its active points."""
 
 import math
 from abc import abstractmethod
@@ -19,8 +19,9 @@ from bench.tuners.exponential_weights import Drawn, ExponentialWeights
 _LARGEST = 1e150
 FirstPoint = Literal["middle", "anywhere"]
 FIRST_POINT: dict[FirstPoint, tuple[float, float]] = {"middle": (0.3, 0.7), "anywhere": (0.0, 1.0)}
-"""The share of each axis from which the first point is drawn: as in the cdt authors' code for the tuning of algorithms
-(``middle``), and for switching functions (``anywhere``)."""
+"""The share of each axis from which the first point is drawn: ``middle`` as in the cdt authors' code for the tuning of
+algorithms, ``anywhere`` as in their code for switching functions.
+"""
 
 
 @component
@@ -55,13 +56,13 @@ class Zooming(ZoomingTuner):
     Parameters
     ----------
     constants
-        ``theory`` or ``code``: those of the radius r, as for Zooming TS.
+        ``theory`` or ``code``: the constants of the radius r, as in Zooming TS.
     noise_std
-        tau0, the sub-Gaussian constant of the rewards; by default that of the task.
+        tau0, the sub-Gaussian constant of the rewards; by default the task's.
     radius_scale
         Factor on the confidence radius.
     first_point
-        Where the first point lies: in the ``middle`` 40 % of each axis, or ``anywhere``.
+        Position of the first point: in the ``middle`` 40 % of each axis, or ``anywhere``.
     """
 
     constants: Literal["theory", "code"] = "theory"
@@ -70,7 +71,7 @@ class Zooming(ZoomingTuner):
     first_point: FirstPoint = "middle"
 
     def _radius_and_spread(self, problem: Problem) -> tuple[float, float]:
-        """Return confidence radius and sampling deviation of a point that was pulled once.
+        """Return confidence radius and sampling deviation of a point pulled once.
 
         ``theory``: sqrt(13 tau0^2 ln T / 2) and sqrt(52 pi tau0^2 ln T), recovered from the proofs of cdt; ``code``:
         sqrt(13/2 tau0^1.5 ln T) and sqrt(pi/2 tau0^2 ln T), as in the authors' simulations of switching functions. T
@@ -96,11 +97,12 @@ class ThompsonZooming(Zooming):
     Parameters
     ----------
     constants
-        ``theory`` or ``code``: those of radius and deviation, as for Zooming TS.
+        ``theory`` or ``code``: the constants of radius and deviation, as in Zooming TS.
     radius_scale, ts_scale
         Factors on the confidence radius and on the sampling deviation.
     removal
-        Whether points that are surely worse than another are dropped; not so in the authors' switching simulations.
+        Whether points that are worse than another with high confidence are dropped; not done in the authors' switching
+        simulations.
     """
 
     ts_scale: NonNegativeFloat = 1.0
@@ -126,8 +128,8 @@ class ZoomingTS(ThompsonZooming):
     """Thompson sampling on a continuum that is refined where rewards are high, restarted every ``epoch_length`` rounds.
 
     With tau0 the sub-Gaussian constant and n the pulls of a point: confidence radius sqrt(13 tau0^2 ln T / (2 n)),
-    sampling deviation sqrt(52 pi tau0^2 ln T / n). Balls are Euclidean in the unit cube (assumed).
-    Source: cdt, algorithm 1 and theorem 4.1; the ``code`` constants are those of the authors' simulations.
+    sampling deviation sqrt(52 pi tau0^2 ln T / n). Balls are Euclidean in the unit cube (assumed). Source: cdt,
+    algorithm 1 and theorem 4.1; the ``code`` constants are from the authors' simulations.
 
     Parameters
     ----------
@@ -175,7 +177,7 @@ class ZoomingDoubleRestarts(ThompsonZooming):
     """EXP3 over epoch lengths above Zooming TS.
 
     The horizon is split into top-level epochs of ceil(T^((p+2)/(p+4))) rounds. In each, Zooming TS starts afresh, with
-    a length between restarts drawn from 1, 2, 4, ... up to that of the epoch; EXP3 receives the epoch's mean reward,
+    a length between restarts drawn from 1, 2, 4, ... up to the epoch's length; EXP3 receives the epoch's mean reward,
     clipped to [0, 1] (the paper scales the sum; how is assumed). Source: cdt, algorithm 3.
     """
 
@@ -210,7 +212,7 @@ class ZoomingDoubleRestarts(ThompsonZooming):
 
     def _tell(self, reward: float, outcome: Any) -> None:
         if self._asked_in != self._epoch:
-            return  # a late reward of an epoch that has ended
+            return  # a late reward from an earlier epoch
         self._n_told += 1
         self._sum += reward
         super()._tell(reward, outcome)
