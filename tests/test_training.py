@@ -178,12 +178,14 @@ def test_a_repetition_can_have_a_split_of_its_own():
     assert len(Stump.trainings) == 3 * 3  # the fixed split and two drawn: the start twice, and -1
 
 
-def test_the_substitute_has_a_best_score_of_its_own(monkeypatch):
-    monkeypatch.setattr(Toy, "fingerprint", "surrogate")
-    task = Training(Toy(), Stump(), best_score={"real": 9.0, "surrogate": 1.0})
+def test_the_substitute_has_a_best_score_of_its_own():
+    class Substitute(Toy):
+        fingerprint = "surrogate"
+
+    task = Training(Substitute(), Stump(), best_score={"real": 9.0, "surrogate": 1.0})
     task.start(3, Seeds(0))
     assert task.play({"slope": 1.0}).values["regret"] == 0.0
-    task = Training(Toy(), Stump(), best_score={"real": 9.0})
+    task = Training(Substitute(), Stump(), best_score={"real": 9.0})
     task.start(3, Seeds(0))
     assert "regret" not in task.play({"slope": 1.0}).values
 
