@@ -66,24 +66,19 @@ def test_numbers_of_rows_with_a_name_of_their_own_are_said(tmp_path):
 OTHERWISE = {
     "decimal comma": "{0:.1f}",
     "thousands": "{1:,}",
-    "thousands and a comma": "1.{2:03d},5",
     "blanks between thousands": "1 {2:03d}",
-    "no-break spaces": "1\u00a0{2:03d}",
     "apostrophes": "1'{2:03d}",
     "underscores": "1_{2:03d}",
-    "euros": "{0:.1f} €",
     "dollars": "${0:.1f}",
     "a code before": "EUR {0:.1f}",
     "percent": "{0:.1f}%",
-    "percent with a blank": "{0:.1f} %",
     "negative in brackets": "({0:.1f})",
     "another minus": "\u2212{0:.1f}",
     "wide digits": "\uff11\uff12{2:03d}",
 }
 
 
-@pytest.mark.parametrize("case", OTHERWISE)
-@pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
+@pytest.mark.parametrize(("case", "name"), [*((case, "rows.csv") for case in OTHERWISE), ("thousands", "rows.parquet")])
 def test_a_number_that_is_written_otherwise_is_refused_with_its_row_and_the_cure(case, name, tmp_path):
     values = [OTHERWISE[case].format(row / 7, 1000 * (row + 1), row) for row in range(60)] * (ROWS // 60 + 1)
     if case == "decimal comma":

@@ -55,20 +55,13 @@ def test_a_tuner_of_one_hyper_parameter_plays_the_others_at_their_defaults_and_t
 @pytest.mark.parametrize(
     ("settings_", "words"),
     [
-        (
-            {"best": 0.2},
-            r"round 1: Says: found the expected reward of the configuration played = 0\.\d+, expected at most",
-        ),
-        (
-            {"best": 0.9},
-            r"round \d+: Says: found the expected reward of the configuration played = 1.0, expected at most",
-        ),
-        ({"average": 1.1}, r"round 1: Says: found average_mean = 1.1, expected at most best_mean = 1.0"),
-        ({"average": float("nan")}, r"round 1: Says: found average_mean = nan, expected a finite number"),
-        ({"best": float("nan")}, r"round 1: Says: found best_mean = nan, expected a finite number"),
-        ({"noise": float("nan")}, r"Says.sub_gaussian: found nan after start, expected a finite number, at least 0"),
-        ({"noise": -1.0}, r"Says.sub_gaussian: found -1.0 after start, expected a finite number, at least 0"),
-        ({"noise": "1"}, r"Says.sub_gaussian: found '1' after start, expected a finite number, at least 0"),
+        ({"best": 0.2}, r"round 1: Says: .* 0\.\d+, expected at most"),
+        ({"best": 0.9}, r"round \d+: Says: .* 1.0, expected at most"),
+        ({"average": 1.1}, "round 1: Says: found average_mean = 1.1, expected at most best_mean"),
+        ({"average": float("nan")}, "round 1: Says: found average_mean = nan, expected a finite number"),
+        ({"best": float("nan")}, "round 1: Says: found best_mean = nan, "),
+        ({"noise": -1.0}, "Says.sub_gaussian: found -1.0 .* at least 0"),
+        ({"noise": "1"}, "Says.sub_gaussian: found '1' "),
     ],
 )
 def test_an_environment_that_contradicts_itself_is_named(settings_, words):
