@@ -1,6 +1,6 @@
 """Bandits that tune hyper-parameters: compare, run and reproduce from Python.
 
-These names are the public interface; whatever else `bench` and `runners` hold may change in any version. See
+These names are the public interface; everything else in `bench` and `runners` may change in any version. See
 ``docs/library.md``.
 """
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from bandit_bench._comparison import ComparisonResult, load
     from bandit_bench._reproduce import reproduce
     from bandit_bench._run import RunResult, run, tuner
+    from bandit_bench._tournament import TournamentResult, tournament
     from bench.algorithms.base import Algorithm
     from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
     from bench.component import component
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from bench.tuners.base import CandidateTuner, Problem, Tuner
     from runners.execute.verify import verify
 
-# tqdm's, which pooch imports, in a notebook without ipywidgets; no bar of tqdm is shown
+# tqdm's warning in a notebook without ipywidgets; pooch imports tqdm, but no bar is shown
 warnings.filterwarnings("ignore", "IProgress not found")
 
 _HOMES = {
@@ -35,6 +36,7 @@ _HOMES = {
     "bandit_bench._comparison": ("ComparisonResult", "load"),
     "bandit_bench._reproduce": ("reproduce",),
     "bandit_bench._run": ("RunResult", "run", "tuner"),
+    "bandit_bench._tournament": ("TournamentResult", "tournament"),
     "bench.algorithms.base": ("Algorithm",),
     "bench.algorithms.contextual": ("BanditInfo", "ContextualAlgorithm"),
     "bench.component": ("component",),
@@ -48,7 +50,7 @@ _HOMES = {
     "bench.tuners.base": ("CandidateTuner", "Problem", "Tuner"),
     "runners.execute.verify": ("verify",),
 }
-"""Where each name comes from: imported when it is first asked for, since some take seconds."""
+"""The module of each name, imported at first use, because some take seconds."""
 
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -71,6 +73,7 @@ __all__ = [
     "Seeds",
     "Space",
     "Task",
+    "TournamentResult",
     "Tuner",
     "__version__",
     "compare",
@@ -78,6 +81,7 @@ __all__ = [
     "load",
     "reproduce",
     "run",
+    "tournament",
     "tuner",
     "verify",
 ]

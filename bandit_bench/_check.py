@@ -1,4 +1,4 @@
-"""The conformance checks on a user's class, in a process of its own."""
+"""The conformance checks on a user's class, in a separate process."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -12,24 +12,23 @@ from runners.config.yaml_text import load
 
 
 class Checked(NamedTuple):
-    """What a check tests, and what it found that is wrong; "" if nothing."""
+    """The requirement that a check tests, and the violation that it found; "" if none."""
 
     tests: str
     error: str
 
 
 class CheckedClass(NamedTuple):
-    """The checks of a class, and what it can."""
+    """The checks of a class, and its capabilities."""
 
     results: list[Checked]
     notes: list[str]
 
 
 def check(part: Part, *, rounds: int = 20_000) -> CheckedClass:
-    """Run the checks that every class of the suite passes on a tuner, contextual algorithm or environment.
+    """Run the suite's conformance checks on a tuner, contextual algorithm or environment.
 
-    ``part`` as in `compare`; ``rounds``: how many rounds the longest check plays. Raises ConfigError if it is not a
-    class that is played.
+    ``part`` as in `compare`; ``rounds``: the length of the longest check. Raises ConfigError for another kind of class.
     """
     from bench.conformance.checks import CHECKS, REMEDY  # slow to import
     from runners.execute.workers import apart
@@ -76,7 +75,7 @@ def _found(part: Part) -> tuple[str, type, dict[str, Any]]:
 
 
 def _split(part: Part) -> Part:
-    """Return a part of which settings follow the name in parentheses as a pair."""
+    """Return a part with settings in parentheses as a pair of name and settings."""
     if not isinstance(part, str) or not part.endswith(")"):
         return part
     name, _, inside = part[:-1].partition("(")
@@ -94,7 +93,7 @@ def _built(handed: type | None, group: str, settings: dict[str, Any]) -> Callabl
 def _run(handed: type | None, group: str, settings: dict[str, Any], function: Callable[..., None], rounds: int) -> str:
     try:
         function(_built(handed, group, settings), rounds)
-    except Exception as error:  # whatever the class does
+    except Exception as error:  # the class may raise any error
         return describe(error)
     return ""
 
@@ -109,7 +108,7 @@ def _digest(handed: type | None, group: str, settings: dict[str, Any]) -> str:
     }
     try:
         return digest_of(drive[group](_built(handed, group, settings)(), 3, 50))
-    except Exception as error:  # which a check has found
+    except Exception as error:  # a check has reported it
         return describe(error)
 
 

@@ -1,7 +1,6 @@
-"""Comparisons: run what is missing of every combination, draw a figure, and judge what differs."""
+"""Comparisons: run the missing repetitions of every combination, draw a figure, and judge the differences."""
 
 import inspect
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -84,8 +83,9 @@ def compare(
     lines
         What makes the lines: ``"tuner"``, ``"algorithm"``, another key of several values, or several of these.
     column
-        The column of the trace that is compared, by default regret, or the mean reward per accepted round of a log,
-        which has no regret and where sums are refused. Of regret and seconds less is better, of others more.
+        The column of the trace that is compared, by default regret, or where there is none: the mean reward per
+        accepted round of a log, where sums are refused, the best score of training, the true value of a learnt policy.
+        Of regret and seconds less is better, of others more.
     name
         The last part of the folder; by default made of what is compared.
     jobs, runner
@@ -146,9 +146,8 @@ def compare(
 def _carried_out(
     plan: ComparisonPlan, runs: list[LabelledRun], *, renew: bool, instead: "Instead | None"
 ) -> ComparisonResult:
-    """Run what is missing, and write and judge the figure. Raises BenchError where nothing can be run or written."""
+    """Run the missing repetitions, then write and judge the figure. Raises BenchError if this is impossible."""
     from bandit_bench._fitting import missing_data, that_fit
-    from bench.gallery.stored import COMPARISON
     from bench.report.figure import read_figure
     from runners.execute.figure_run import AskedFigure
     from runners.execute.reproduce_figure import reproduce_figure
@@ -156,7 +155,7 @@ def _carried_out(
     from runners.execute.workers import workers
     from runners.results.comparison_pages import write_comparisons
     from runners.results.reuse import forget, reuse_line
-    from runners.results.store import Store, alone, results_folder, write_text
+    from runners.results.store import Store, alone, results_folder
 
     jobs, runner, store = runs[0].settings.jobs, runs[0].runner, Store(results_folder())
     finished = {
@@ -196,7 +195,6 @@ def _carried_out(
         with alone(results_folder() / "compare" / f".{figure.name}.lock", refusal):
             result = reproduce_figure(asked, jobs=jobs, runner=runner, is_checked=True)
             notes += result.notes
-            write_text(result.folder / COMPARISON, json.dumps(figure.given(), indent=1) + "\n")
             write_comparisons(results_folder(), result.folder.name)
     is_complete = result.complete and len(methods) == len(plan.methods)
     if line := reuse_line(store, finished, "renew=true" if plan.command else "renew=True"):
@@ -205,13 +203,14 @@ def _carried_out(
 
 
 def _compared(column: str, experiment: Any) -> str:
-    """Return the column that is compared: the one asked for, else that of the environment, else regret."""
-    by_default: str = getattr(experiment.classes["env"], "compared", "regret")
+    """Return the column that is compared: the one asked for, else that of the task or environment, else regret."""
+    classes = experiment.classes
+    by_default: str = getattr(classes["task"], "compared", "") or getattr(classes["env"], "compared", "regret")
     return column or by_default
 
 
 def _tuned(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> str:
-    """Return which hyper-parameters of which algorithm are tuned, and in which environments, if not in all."""
+    """Return the tuned hyper-parameters of each algorithm, with the environments if they differ."""
     if len(plan.axes.get("algorithm", ())) > 1:
         return ""
     where: dict[str, dict[str, None]] = {}
@@ -225,7 +224,7 @@ def _tuned(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> str:
 
 
 def _check_look(look: Mapping[str, Any]) -> None:
-    """Refuse an argument that `compare` does not have (ConfigError)."""
+    """Raise ConfigError for an argument that `compare` does not have."""
     for key in look.keys() - {*LOOK}:
         names = [name for name, kind in inspect.signature(compare).parameters.items() if kind.kind != kind.VAR_KEYWORD]
         cure = "expected formats=('pdf', 'tex')" if key == "format" else one_of(key, [*names, *LOOK])
@@ -233,7 +232,7 @@ def _check_look(look: Mapping[str, Any]) -> None:
 
 
 def _axis(key: str, values: Any) -> Axis:
-    """Return the labels of a key's values, by default the values themselves, each with its override."""
+    """Return the labels of a key's values, by default the values, each with its override."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ConfigError(f"sweep: found {key} = {values!r}, expected several values, such as [5, 25]")
     pairs = values.items() if isinstance(values, Mapping) else [(value, value) for value in values]

@@ -1,4 +1,4 @@
-"""What came of a comparison, or of a figure of a paper: tables, verdicts, and a picture that can be changed."""
+"""Results of a comparison or of a paper's figure: tables, verdicts, and a picture that can be changed."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -9,23 +9,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from bench.columns import names_of
-from bench.errors import ConfigError, DataError, one_line
+from bench.errors import ConfigError
 
 if TYPE_CHECKING:  # slow to import
     import matplotlib.figure
     import pandas as pd
 
-    from bench.gallery.stored import Stored
     from bench.report.figure import Figure
+    from bench.report.folder import ResultFiles
     from bench.report.formats import Size
+    from bench.report.results import Results
 
 
 class ComparisonResult:
     """The results in a folder: of `compare`, of `reproduce`, or committed ones (`load`).
 
-    Tables are tidy: a column for each axis, numeric where its values are numbers. `is_complete`: whether nothing was
-    left out, and no repetition failed; `notes`: what to know when reading it. Where a file is damaged, what is made of
-    it raises BenchError.
+    Tables are tidy: a column for each axis, numeric if its values are numbers. `is_complete`: whether no line was left
+    out and no repetition failed; `notes`: remarks for the reader. A damaged file raises BenchError when it is used.
     """
 
     def __init__(self, folder: Path, figure: "Figure", *, is_complete: bool = True, notes: Sequence[str] = ()) -> None:
@@ -40,51 +40,65 @@ class ComparisonResult:
 
     @property
     def scale(self) -> str:
-        """The scale of its runs, such as ``"paper"``; `folder` also tells a part, or sizes of your own."""
-        return self._stored.manifest.scale
+        """The scale of its runs, such as ``"paper"``; `folder` also shows a part, or sizes set by hand."""
+        return self._files.about.scale
 
     @property
     def command(self) -> str:
-        """The command that makes it; of a class that no command can name, what it was compared with."""
-        return self._stored.manifest.command
+        """The command that makes it; for a class without a dotted path, the classes compared."""
+        return self._files.about.command
 
     @property
     def table(self) -> "pd.DataFrame":
-        """The figure's table; of a comparison: axes, ``n``, ``mean`` of the last round, and its interval."""
-        return self._stored.table("table")
+        """The figure's table; for a comparison: axes, ``n``, ``mean`` of the last round, and its interval."""
+        return self._csv("table.csv")
 
     @property
     def curves(self) -> "pd.DataFrame":
         """Mean curves: axes, ``column``, ``round``, ``mean``, ``std``, ``ci_low``, ``ci_high``, ``n``; or empty."""
-        return self._stored.curves
+        return self._results.given_curves
 
     @property
     def finals(self) -> "pd.DataFrame":
-        """A row for each repetition: axes, ``repetition``, ``rounds``, the last value of every column of its trace."""
-        return self._stored.finals
+        """One row per repetition: axes, ``repetition``, ``rounds``, the last value of every column of its trace."""
+        return self._results.given_finals
 
     @cached_property
     def verdicts(self) -> "pd.DataFrame":
-        """A row for each case of each claim: estimate, 95 % interval, verdict, and ``holm``: whether it remains."""
+        """One row per case of each claim: estimate, 95 % interval, verdict, and ``holm``: whether it survives
+        correction."""
         words = names_of("claims", "word")
-        table = self._stored.csv("claims.csv", *words)
+        table = self._csv("claims.csv", *words)
         table = table.assign(**{name: "" for name in words if name not in table})
         return table.reindex(columns=names_of("claims")).fillna(dict.fromkeys(words, ""))
 
     @cached_property
     def settings(self) -> "pd.DataFrame":
-        """Every setting of its runs with its values, its source (stated, code, assumed, scale) and the place."""
+        """Every setting of its runs: values, source (stated, code, assumed, scale) and place."""
         import pandas as pd
 
-        rows = [setting.model_dump() for setting in self._stored.manifest.settings]
+        rows = [setting.model_dump() for setting in self._files.about.settings]
         return pd.DataFrame(rows, columns=["key", "values", "source", "where"])
 
     @cached_property
-    def _stored(self) -> "Stored":
-        from bench.gallery.stored import Stored  # slow to import
-        from runners.results.derive import committed_long_tables
+    def _files(self) -> "ResultFiles":
+        from bench.report.folder import ResultFiles  # slow to import
 
-        return Stored(self.folder, self._figure, committed_long_tables, strict=True)
+        return ResultFiles(self.folder)
+
+    @cached_property
+    def _results(self) -> "Results[Figure]":
+        from runners.results.derive import results_in
+
+        return results_in(self._figure, self.folder)
+
+    def _csv(self, name: str, *words: str) -> "pd.DataFrame":
+        import pandas as pd
+
+        try:
+            return self._files.csv(name, *words)
+        except FileNotFoundError:
+            return pd.DataFrame()
 
     def plot(
         self,
@@ -99,13 +113,15 @@ class ComparisonResult:
     ) -> "matplotlib.figure.Figure":
         """Return the picture as a matplotlib figure, which can be changed further and saved.
 
-        ``colors`` and ``labels`` are by label; ``order``: the labels that are drawn, in this order; ``size``:
-        ``"column"`` or ``"text"``, the width in a paper, with letters of 7 to 9 points, no title and no note.
-        Raises ConfigError where there is nothing to draw, or a label, colour, scale or size is not there.
+        ``colors`` and ``labels`` are by label; ``order``: the labels to draw, in order; ``size``: ``"column"`` or
+        ``"text"``, the width in a paper, with letters of 7 to 9 points, without title and note. Raises ConfigError if
+        there is nothing to draw, or for an unknown label, colour, scale or size.
         """
         from bench.report.figure import read_figure  # slow to import
         from bench.report.page import draw
+        from bench.report.render import plot_of
         from bench.report.restyle import check_names, keep, rename
+        from bench.report.results import Results
 
         changes = {"y_scale": y_scale, "x_scale": x_scale, "title": title}
         given = {key: value for key, value in changes.items() if value is not None}
@@ -115,7 +131,9 @@ class ComparisonResult:
             )
         figure = read_figure({**self._figure.given(), **given}, is_own=True) if given else self._figure
         figure = figure.model_copy(update={"colors": figure.colors | dict(colors or {})})
-        plot = self._stored.plot_as(figure)
+        found = self._results
+        results = Results(figure, found.given_curves, found.given_finals, found.provenance)
+        plot = plot_of(results, {name: self._csv(f"{name}.csv") for name in figure.table_titles()})
         if plot is None:
             raise ConfigError(f"{self.title}: found no picture, which tables of this kind do not have")
         check_names(plot, colors or (), "colors")
@@ -130,20 +148,17 @@ class ComparisonResult:
     def to_latex(self, *, size: "Size" = "column") -> str:
         """Return the table of final values as LaTeX, for the width of a column (two panels) or of the text (three)."""
         from bench.report.latex import latex_tables  # slow to import
-        from bench.report.results import Results
 
-        tables = {"table": self.table}
-        results = Results(self._figure, self.curves, self.finals, self._stored.provenance)
-        return latex_tables(results, tables, size=size)["table"]
+        return latex_tables(self._results, {"table": self.table}, size=size)["table"]
 
     def __repr__(self) -> str:
-        return f"<ComparisonResult: {self.title}, {self._stored.provenance.words()}, in {self.folder}>"
+        return f"<ComparisonResult: {self.title}, {self._files.provenance.words()}, in {self.folder}>"
 
     def _repr_html_(self) -> str:
         shown = self.verdicts[["text", "case", "verdict", "estimate", "ci_low", "ci_high", "n"]]
         verdicts = shown.to_html(index=False, float_format="{:.4g}".format, border=0) if len(shown) else ""
         table = self.table.to_html(index=False, float_format="{:.5g}".format, border=0)
-        rest = f"{escape(self._stored.provenance.words())}; {escape(str(self.folder))}"
+        rest = f"{escape(self._files.provenance.words())}; {escape(str(self.folder))}"
         return f"<h4>{escape(self.title)}</h4>{table}{verdicts}<p>{rest}</p>"
 
 
@@ -153,28 +168,18 @@ def _as_png(figure: "matplotlib.figure.Figure") -> bytes:
     return content.getvalue()
 
 
-def _figure_in(path: Path) -> "Figure":
-    """Return the figure of a comparison. Raises DataError if the file is damaged."""
-    from bench.report.figure import read_figure  # slow to import
-    from bench.report.provenance import text_of
-
-    try:
-        return read_figure(dict(json.loads(text_of(path))))
-    except (OSError, ValueError, TypeError, RecursionError) as error:
-        raise DataError(f"{path}: cannot be read ({one_line(error)}), expected the figure of a comparison") from None
-
-
 def load(name: str, *, scale: str | None = None) -> ComparisonResult:
-    """Return results that are there: of a figure, such as ``"cdt/figure2"``, or ``"compare/<name>"``.
+    """Return existing results: of a figure, such as ``"cdt/figure2"``, or ``"compare/<name>"``.
 
-    They are looked for in the folder of results and among the committed ones; of a figure at ``scale``, the last part
-    of the folder, by default at the largest there is, parts of a figure (``only``) last. Of two alike one's own counts.
-    Raises ConfigError where there are none.
+    The folder of results is searched first, then the committed ones. ``scale`` is the last part of the folder, by
+    default the largest available, parts of a figure (``only``) last. Raises ConfigError if there are none.
     """
-    from bench.gallery.stored import COMPARISON, SCALES  # slow to import
+    from bench.report.figure import read_figure  # slow to import
+    from bench.report.folder import COMPARISON, SCALES
     from runners.config.figures import load_figure
     from runners.config.folders import CHECKOUT, look_again
     from runners.config.nearest import one_of
+    from runners.results.folder import ResultFolder
     from runners.results.store import results_folder
 
     look_again()
@@ -183,14 +188,15 @@ def load(name: str, *, scale: str | None = None) -> ComparisonResult:
     if name.startswith("compare/"):
         for root in roots:
             if (root / name / COMPARISON).is_file():
-                return ComparisonResult(root / name, _figure_in(root / name / COMPARISON))
+                figure = ResultFolder(root / name).read(COMPARISON, lambda text: read_figure(json.loads(text)))
+                return ComparisonResult(root / name, figure)
         raise ConfigError(f"found no comparison '{name}', {one_of(name.partition('/')[2], known)}")
     if name in known:
         raise ConfigError(f"found '{name}', the name of a comparison, expected 'compare/{name}'")
     figure = load_figure(name)
-    folders = [path.parent for root in roots for path in sorted((root / name).glob("*/manifest.json"))]
+    folders = [result.path for root in roots for result in ResultFolder.of(root, name, "*")]
     if chosen := [ComparisonResult(folder, figure) for folder in folders if scale in (None, folder.name)]:
-        return min(chosen, key=lambda result: result._stored.order)
+        return min(chosen, key=lambda result: result._files.order)
     if scale and (folders or scale not in SCALES):
         there = dict.fromkeys(folder.name for folder in folders) or SCALES
         raise ConfigError(f"found no results of {name} at scale {scale}, {one_of(scale, there)}")

@@ -1,4 +1,4 @@
-"""What a service writes down: a tuner's state and its asks, in one SQLite file."""
+"""Storage of a service: a tuner's state and its asks, in one SQLite file."""
 
 import csv
 import io
@@ -24,14 +24,14 @@ CREATE TABLE IF NOT EXISTS asks (id INTEGER PRIMARY KEY, ticket INTEGER UNIQUE N
 
 
 class Desk:
-    """A tuner that was started, its state and its asks in a file that no other process opens meanwhile.
+    """A started tuner, its state and its asks in a file that only one process may open.
 
-    Raises BenchError if another process has the file open, or it is not of such a tuner.
+    Raises BenchError if another process has the file open, or it does not belong to such a tuner.
     """
 
     def __init__(self, tuner: Tuner, path: str | Path, margin: float = 0.0) -> None:
         self.margin = margin
-        tuner.save()  # one that was not started, or cannot be saved, says so
+        tuner.save()  # raises for a tuner that was not started, or cannot be saved
         space = tuner._given["space"]
         self._tuner, self._names = tuner, space.names
         self._check = ConfigurationCheck(space, tuner.leaves_space)
@@ -46,7 +46,7 @@ class Desk:
         self.together([])
 
     def _go_on(self, saved: Any) -> None:
-        """Restore a state; from one of another space go on with the rewards of its log that lie in this one."""
+        """Restore a state; from a state of another space, learn the rewards of its log that lie in the new one."""
         tuner = self._tuner
         now = tuner._identity()
         differs = [key for key in ("space", "excluded") if type(saved) is dict and saved.get(key) != now.get(key)]
@@ -64,7 +64,7 @@ class Desk:
         )
 
     def together(self, calls: list[Callable[["Desk"], Any]]) -> list[Any]:
-        """Make calls, and write what they changed, all at once; return answers, or the BenchError of a refused one."""
+        """Make calls and write their changes in one transaction; return answers, or a refused call's BenchError."""
         answers: list[Any] = []
         self._file.execute("BEGIN")
         for call in calls:
@@ -87,12 +87,12 @@ class Desk:
         return {"ticket": ticket, "configuration": configuration}
 
     def tell(self, ticket: Any, reward: Any) -> dict[str, Any]:
-        """Learn a reward; the same again is no error, since the answer to the first may have been lost."""
+        """Learn a reward; a repeated equal reward is accepted, because the answer to the first may have been lost."""
         if type(ticket) is int and abs(ticket) < 2**63:
             known = self._file.execute("SELECT reward FROM asks WHERE ticket = ?", (ticket,)).fetchone()
             if known and known[0] is not None and known[0] == reward:
                 return {"learnt": "before"}
-        self._tuner.tell(reward, ticket=ticket or 0)  # without a ticket it would be the latest ask's
+        self._tuner.tell(reward, ticket=ticket or 0)  # without a ticket the reward would be the latest ask's
         self._file.execute("UPDATE asks SET reward = ?, told = ? WHERE ticket = ?", (float(reward), _now(), ticket))
         return {"learnt": "now"}
 
@@ -107,7 +107,7 @@ class Desk:
         return asdict(self._tuner.recommend(self.margin))
 
     def log(self) -> str:
-        """Return the rewards that were learnt as CSV, in the order in which they were told."""
+        """Return the learnt rewards as CSV, in the order in which they were told."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(["asked", "told", *self._names, "propensity", "reward"])
@@ -131,7 +131,7 @@ def _opened(path: str | Path) -> sqlite3.Connection:
     expected = "a file that this server has written, or none, in a folder that can be written"
     try:
         if Path(path).is_file() and _first_bytes(Path(path)) not in (b"", b"SQLite format 3\0"):
-            raise BenchError(f"{path}: found another kind of file, expected {expected}")  # SQLite takes a short one
+            raise BenchError(f"{path}: found another kind of file, expected {expected}")  # SQLite accepts short files
         file = sqlite3.connect(path, timeout=0.0, isolation_level=None, check_same_thread=False)
         file.execute("PRAGMA locking_mode = EXCLUSIVE")
         tables = {name for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}

@@ -1,4 +1,4 @@
-"""What is found out about a comparison before it is run: which of its lines can be run, and which data is missing."""
+"""Checks of a comparison before its run: the lines that can be run, and the missing data."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -19,11 +19,10 @@ from runners.results.store import Store, results_folder
 def that_fit(
     plan: ComparisonPlan, runs: Sequence[LabelledRun], jobs: int, runner: Any
 ) -> tuple[Axis, list[str], list[str]]:
-    """Return the lines that can be run everywhere, what is to be noted of them, and of the data before the run.
+    """Return the lines that can be run everywhere, with notes on them and on the data before the run.
 
-    Says why others cannot.
-
-    Raises ConfigError where fewer than two are left, or where none has the column, and with ``strict`` at once.
+    Logs the reasons for the other lines. Raises ConfigError if fewer than two are left, or none has the column, and
+    with ``strict`` for the first that cannot be run.
     """
     store, methods = Store(results_folder()), plan.methods
     _refuse_in_logs(plan.column, [run.experiment for run in runs])
@@ -36,7 +35,7 @@ def that_fit(
     found = fits({run.experiment.run_id: run.experiment for run in new}.values(), plan.column, jobs=jobs, runner=runner)
     reasons: dict[str, str] = {}
     errors = {found[run.experiment.run_id].error for run in new}
-    if len(errors) == 1 and (error := errors.pop()):  # of the data, say, not of a line
+    if len(errors) == 1 and (error := errors.pop()):  # an error of the data, not of a line
         raise ConfigError(error)
     for run in new:
         error, labels = found[run.experiment.run_id].error, dict(run.labels)
@@ -62,7 +61,7 @@ def that_fit(
 
 
 def _check_column(column: str, columns: Iterable[Sequence[str]]) -> None:
-    """Refuse a column that no trace has; nothing is said where the columns of a trace are not known."""
+    """Raise ConfigError for a column that no trace has; skipped if the columns of a trace are unknown."""
     known = list(columns)
     if known and all(known) and not any(column in names for names in known):
         names = dict.fromkeys(name for names in known for name in names if name != "round")
@@ -70,7 +69,7 @@ def _check_column(column: str, columns: Iterable[Sequence[str]]) -> None:
 
 
 def missing_data(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> dict[str, list[str]]:
-    """Return the data sets that runs need and that are not here, with the environments that need them, if several."""
+    """Return the missing data sets of the runs, with the environments that need them, if several."""
     missing: dict[str, dict[str, None]] = {}
     for run in runs:
         cls: Any = run.experiment.classes["env"]
@@ -81,7 +80,8 @@ def missing_data(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> dict[str,
 
 
 def _refuse_in_logs(column: str, experiments: Iterable[Any]) -> None:
-    """Refuse regret in a log, and what adds up over rounds, whose number differs from run to run (ConfigError)."""
+    """Raise ConfigError for regret in a log, and for sums over rounds, because the number of rounds differs between
+    runs."""
     for cls in {experiment.classes["env"] for experiment in experiments}:
         if getattr(cls, "rejects", False) and column in cls.sums:
             raise ConfigError(

@@ -1,6 +1,6 @@
-"""Parts of an experiment as Python has them: what they choose and set.
+"""Parts of an experiment given in Python: their choices and settings.
 
-A part is a name (``"cdt"``), a class, an object made of one, or one of these with settings: ``("cdt", {"k": 2})``.
+A part is a name (``"cdt"``), a class, an object of one, or one of these with settings: ``("cdt", {"k": 2})``.
 """
 
 import re
@@ -19,7 +19,7 @@ from runners.config.papers import leaves
 from runners.config.tree import GROUPS, class_of, plain, suite_choices
 
 Part: TypeAlias = Any
-"""A name, a class, an object made of one, or a pair of one of these and a dict of settings."""
+"""A name, a class, an object of one, or a pair of one of these and a dict of settings."""
 
 Parts: TypeAlias = Any
 """One part, or a list of them, or a dict by label."""
@@ -27,14 +27,14 @@ Parts: TypeAlias = Any
 
 @dataclass(frozen=True)
 class Piece:
-    """Something of a run: choices by group, values by key, and by part classes that were handed over as objects."""
+    """A piece of a run: choices by group, values by key, and by part the classes given as objects."""
 
     choices: Mapping[str, str] = field(default_factory=dict)
     values: tuple[Value, ...] = ()
     classes: Mapping[str, type] = field(default_factory=dict)
 
     def __add__(self, other: "Piece") -> "Piece":
-        """Return both; what the other says comes before what this one says."""
+        """Return both combined; the other piece has precedence."""
         classes = {part: cls for part, cls in self.classes.items() if part not in other.choices}
         return Piece({**self.choices, **other.choices}, (*self.values, *other.values), classes | dict(other.classes))
 
@@ -45,16 +45,16 @@ class Piece:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys that it chooses or sets, as deep as values go."""
+        """The keys that it chooses or sets, down to single values."""
         return (*self.choices, *(leaf for key, value, _ in self.values for leaf in leaves(value, key)))
 
     def composed(self) -> Run:
-        """Return the run. Raises ConfigError where a choice or key does not exist, or a value does not fit."""
+        """Return the run. Raises ConfigError for an unknown choice or key, or an invalid value."""
         return compose(self.choices, self.values, classes=self.classes)
 
 
 Axis = dict[str, Piece]
-"""What labels stand for."""
+"""The values of labels."""
 
 _BARE = re.compile(r"[A-Za-z_][\w./*?@%-]*", re.ASCII)
 _QUOTED = re.compile(r"""(['"])((?:(?!\1)[^\\]|\\.)*)\1""")
@@ -66,9 +66,9 @@ _OF_DATA = (
 
 
 def axis_of(group: str, parts: Parts) -> Axis:
-    """Return some parts by label, by default one made of their names and settings.
+    """Return parts by label, by default made from their names and settings.
 
-    Raises ConfigError where there is none, something is not part of the group, or two have the same label.
+    Raises ConfigError if there is none, a value is not part of the group, or two have the same label.
     """
     if isinstance(parts, Mapping):
         pairs = [(str(label), part) for label, part in parts.items()]
@@ -81,7 +81,7 @@ def axis_of(group: str, parts: Parts) -> Axis:
     read = [(given, part, *_read(group, part)) for given, part in pairs]
     for given, part, name, values, cls in read:
         others = {key for _, _, other, settings, _ in read if other == name for key in settings}
-        if isinstance(part, BASES[group]):  # an object's default is a value like those of the others
+        if isinstance(part, BASES[group]):  # an object's default is a value like the others
             values = {key: getattr(part, key) for key in vars(part) if key in others | values.keys()}
         values = {key: plain_value(f"{group}.{key}", value) for key, value in values.items()}
         label = given or label_of(group, name, values)
@@ -103,7 +103,7 @@ def part_of(group: str, part: Part) -> Piece:
 def parts_of(
     tuner: Part, env: Part, algorithm: Part | None = None, task: Part | None = None, *, paper: str = "none"
 ) -> Piece:
-    """Return the parts of one run together; an environment that is played directly takes no algorithm."""
+    """Return the parts of one run together; a directly played environment takes no algorithm."""
     piece = Piece({"paper": paper}) + part_of("tuner", tuner) + part_of("env", env)
     if algorithm is not None:
         piece += part_of("algorithm", algorithm)
@@ -113,14 +113,14 @@ def parts_of(
 
 
 def is_direct(part: Part) -> bool:
-    """Whether a part is a class of a directly played environment, which no algorithm plays in."""
+    """Whether a part is the class of an environment that is played directly, without an algorithm."""
     base = part[0] if _is_pair(part) else part
     cls = base if isinstance(base, type) else type(base)
     return issubclass(cls, DirectEnvironment)
 
 
 def label_of(group: str, name: str, settings: Mapping[str, Any]) -> str:
-    """Return what a part is called where no label is given."""
+    """Return the default label of a part."""
     label = _shown_as(group, name)
     if settings:
         shown = {
@@ -131,7 +131,7 @@ def label_of(group: str, name: str, settings: Mapping[str, Any]) -> str:
 
 
 def settings_of(settings: Mapping[str, Any] | None) -> Piece:
-    """Return what keys choose and set. Raises ConfigError, naming the key, where a value is no plain data."""
+    """Return the choices and settings of keys. ConfigError names the key of a value that is not plain data."""
     if not isinstance(settings, Mapping | None):
         raise ConfigError(f"settings: found {settings!r}, expected values by key, such as {{'env.dim': 5}}")
     piece = Piece()
@@ -143,14 +143,14 @@ def settings_of(settings: Mapping[str, Any] | None) -> Piece:
 
 
 def runner_of(runner: str | Mapping[str, Any] | None) -> Piece:
-    """Return where repetitions run: a name, or keys of `runner` such as ``{"time_limit": 60}``."""
+    """Return the back end of repetitions: a name, or keys of `runner` such as ``{"time_limit": 60}``."""
     if runner is None or isinstance(runner, str):
         return Piece({"runner": runner}) if runner else Piece()
     return settings_of({f"runner.{key}": value for key, value in runner.items()})
 
 
 def plain_value(key: str, value: Any) -> Any:
-    """Return a setting as plain data. Raises ConfigError, naming the key, if it is none."""
+    """Return a setting as plain data; ConfigError, naming the key, if it is not."""
     if hasattr(value, "to_csv"):  # of pandas, or the like
         raise ConfigError(
             f"{key}: found a {type(value).__name__}, expected plain data (numbers, strings, lists, dicts), such as the "
@@ -232,7 +232,7 @@ def _read(group: str, part: Part) -> tuple[str, dict[str, Any], type | None]:
 
 
 def _choice_of(group: str, cls: type) -> str:
-    """Return the suite's name of one of its classes, whose choice also chooses what it goes with; "" of another."""
+    """Return the suite's name of one of its classes, which also implies further choices; "" for other classes."""
     if not is_suites(cls):
         return ""
     target = f"{cls.__module__}.{cls.__qualname__}"
@@ -240,7 +240,7 @@ def _choice_of(group: str, cls: type) -> str:
 
 
 def _shown_as(group: str, name: str) -> str:
-    """Return what a part is called: a tuner of the suite as in its figures, and so in the same colour."""
+    """Return the label of a part: a tuner of the suite has that of its figures, and so the same colour."""
     path = class_of(group, name) if group == "tuner" else ""
     cls: Any = import_class(group, {"_target_": path}) if path else None
     return str(cls.shown_as()) if cls else name.rpartition(".")[2]

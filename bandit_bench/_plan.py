@@ -1,4 +1,4 @@
-"""A comparison that is asked for: lines and panels with their words, and the figure that shows it."""
+"""A requested comparison: lines and panels with their words, and the figure that shows it."""
 
 import itertools
 import re
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     from bench.report.formats import Size
 
 LOOK = ("x_scale", "y_scale", "colors", "rounds")
-"""Keys of a figure of curves that say how it is drawn."""
+"""Keys of a figure of curves that affect its drawing."""
 METHOD = "method"
 """The axis whose labels are lines."""
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 _LONGEST_LABEL = 200
-"""Characters of a label, which stands in legends and tables."""
+"""Largest number of characters of a label, which appears in legends and tables."""
 
 
 @dataclass(frozen=True)
 class ComparisonPlan:
-    """What is compared.
+    """The parts of a comparison.
 
-    ``axes``: what takes several values, such as ``tuner`` or ``env.dim``; of these ``lines`` make the lines, all others
-    the panels. ``common`` is of all runs, ``sizes`` says their horizon, repetitions and seed, ``machine`` where they
-    run. ``until_decided``: the largest number of repetitions where they are added until verdicts are clear. ``tie``:
-    the share of the other's mean within which a difference is a tie. ``look``: keys of a figure of kind `curves` that
-    say how it is drawn. ``command``: what makes it again.
+    ``axes``: parts and keys with several values, such as ``tuner`` or ``env.dim``; ``lines`` names those that make the
+    lines, the others make panels. ``common`` applies to all runs, ``sizes`` holds horizon, repetitions and seed,
+    ``machine`` the back end. ``until_decided``: the largest number of repetitions, if they are added until verdicts are
+    decided. ``tie``: the share of the other's mean within which a difference is a tie. ``look``: drawing keys of a
+    figure of kind `curves`. ``command``: the command that repeats it.
     """
 
     axes: Mapping[str, Axis]
@@ -57,7 +57,7 @@ class ComparisonPlan:
     command: str = ""
 
     def __post_init__(self) -> None:
-        if self.name and not _NAME.fullmatch(self.name):
+        if self.name and not NAME.fullmatch(self.name):
             raise ConfigError(
                 f"name: found '{self.name}', expected up to 80 letters, digits, - and _, a letter or digit first"
             )
@@ -95,12 +95,12 @@ class ComparisonPlan:
 
     @property
     def panels(self) -> dict[str, Axis]:
-        """What makes the panels: every other axis of several values."""
+        """The axes of the panels: every other axis of several values."""
         return {axis: values for axis, values in self.axes.items() if axis not in self.lines and len(values) > 1}
 
     @property
     def shared(self) -> Piece:
-        """What all runs have beside lines and panels, paper, scale and sizes."""
+        """The words common to all runs, in addition to lines and panels, paper, scale and sizes."""
         single = [_only(values) for axis, values in self.axes.items() if axis not in self.lines]
         return sum(single, Piece()) + self.common
 
@@ -125,7 +125,7 @@ class ComparisonPlan:
 
     @property
     def title(self) -> str:
-        """The name, by default one made of what is compared, so that another comparison does not replace it."""
+        """The name, by default made from the compared parts, so that another comparison does not replace it."""
         if self.name:
             return self.name
         words = [*self._shared_labels, *self.methods, *(label for values in self.panels.values() for label in values)]
@@ -144,19 +144,19 @@ class ComparisonPlan:
 
     @property
     def _key(self) -> str:
-        """The key whose values alone are the lines, without its part; "" if there is none."""
+        """The key whose values are the lines, without its part; "" if there is none."""
         several = [axis for axis in self.lines if len(self.axes[axis]) > 1]
         return several[0].rpartition(".")[2] if len(several) == 1 and several[0] not in PARTS else ""
 
     @property
     def _shared_labels(self) -> list[str]:
-        """What a name says before values of a key, which alone say little."""
+        """The names shown before values of a key, which alone are unclear."""
         return [*self.axes.get("tuner", {}), self._key] if self._key else []
 
     def figure(self, methods: Axis | None = None, tuned: str = "") -> dict[str, Any]:
         """Return the figure: curves, and a claim for the first line against each of the others.
 
-        ``tuned``: which hyper-parameters of which algorithm, for the line below the title.
+        ``tuned``: the tuned hyper-parameters by algorithm, for the line below the title.
         """
         methods = methods or self.methods
         _, better, label = column_of(self.column)
@@ -165,7 +165,7 @@ class ComparisonPlan:
         first, *others = methods
         parts = [word for word in shared if word.partition("=")[0] in PARTS]
         where = f" ({', '.join(parts)})" if parts else ""
-        seed = [word for word in sizes if word.startswith("seed=")]  # horizon and repetitions are always said
+        seed = [word for word in sizes if word.startswith("seed=")]  # horizon and repetitions are always given
         settings = ", ".join(without_quotes(word) for word in [*shared, *seed] if word not in parts)
         below = [tuned] * bool(tuned) + [f"With {settings}"] * bool(settings)
         key = f"{self._key} = " if self._key else ""
@@ -208,7 +208,7 @@ class ComparisonPlan:
 
     @property
     def in_words(self) -> str:
-        """What makes it: the command, or the call in a notebook or script of the user's own."""
+        """The command that repeats it, or the call in a user's notebook or script."""
         return self.command or f"bandit_bench.compare([{', '.join(self.methods)}], ...), in your own notebook or script"
 
 

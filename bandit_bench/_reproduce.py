@@ -1,4 +1,4 @@
-"""Figures of papers, made again."""
+"""Reproduction of papers' figures."""
 
 import itertools
 import shlex
@@ -54,7 +54,7 @@ class ReproductionPlan:
 
 
 class MadeFigures(NamedTuple):
-    """Figures that were made, the seconds for them and for their pages, the first page, and how many pages are new."""
+    """The figures made, the seconds for them and for their pages, the first page, and the number of new pages."""
 
     figures: "list[WrittenFigure]"
     seconds: float
@@ -80,14 +80,13 @@ def reproduce(
 ) -> dict[str, ComparisonResult]:
     """Make a figure, such as ``"cdt/figure2"``, or all figures of a paper, and return them by name.
 
-    What has been run before is not run again. At scale paper a figure with `repetitions_of` another is made with it.
-    ``only`` makes a part of a figure: labels by axis, such as ``{"panel": "LinUCB, simulation"}``; its claims and
-    published numbers are those about this part. ``horizon``, ``repetitions``, ``seed``: other sizes than the scale
-    says. ``readings``: whether all readings are run (of a part, those that change one of its runs); by default as the
-    scale says, and of a part only the first. ``surrogate``: whether, at scale paper, stand-ins may replace missing
-    data.
+    Finished repetitions are reused. At scale paper a figure with `repetitions_of` another is made with it. ``only``
+    makes a part of a figure: labels by axis, such as ``{"panel": "LinUCB, simulation"}``, with the claims and published
+    numbers about it. ``horizon``, ``repetitions``, ``seed`` override the scale's sizes. ``readings``: whether all
+    readings are run (for a part, those that change one of its runs); by default as the scale says, and for a part only
+    the first. ``surrogate``: whether, at scale paper, stand-ins may replace missing data.
 
-    Raises BenchError where a setting is wrong, or a figure cannot be written.
+    Raises BenchError if a setting is wrong, or a figure cannot be written.
     """
     look_again()
     names = [figure] if figure else figure_names(paper or None)
@@ -106,12 +105,12 @@ def reproduce(
 
 
 def reproduce_as_planned(plan: ReproductionPlan) -> MadeFigures:
-    from bench.report.provenance import beside  # slow to import
     from runners.config.headlines import load_headlines
     from runners.execute.reproduce_figure import reproduce_figures
     from runners.execute.stand_ins import announcement, drawn_from_committed, lacks_data, missing_data, refuse
     from runners.execute.workers import spread, workers
     from runners.execute.write_figure import redraw
+    from runners.results.folder import ResultFolder  # slow to import
     from runners.results.pages import write_gallery
     from runners.results.store import results_folder
 
@@ -143,15 +142,15 @@ def reproduce_as_planned(plan: ReproductionPlan) -> MadeFigures:
         made += reproduce_figures([asked[name] for name in missing], jobs=plan.jobs, runner=plan.runner)
         folders = {one.name: one.folder for one in made}
         drawn = [(one, folders[one.repetitions_of]) for one in asked.values() if one.repetitions_of]
-        drawn = [(one, beside(folder, one.figure.name)) for one, folder in drawn]
+        drawn = [(one, ResultFolder(folder).beside(one.figure.name).path) for one, folder in drawn]
         made += [one.tell() for one in spread(plan.runner, plan.jobs)(redraw, drawn)]
         of_figures = time.perf_counter() - start
-        gallery, pages = write_gallery(results_folder(), spread(plan.runner, plan.jobs))
+        gallery, pages = write_gallery(results_folder())
     return MadeFigures(made, of_figures, time.perf_counter() - start - of_figures, gallery, pages)
 
 
 def _asked(plan: ReproductionPlan, name: str) -> "AskedFigure":
-    """Return a figure as it is asked for. Raises ConfigError naming the key that is wrong."""
+    """Return a figure as requested. Raises ConfigError naming the wrong key."""
     from runners.execute.figure_run import AskedFigure  # slow to import
 
     until = most_repetitions(plan.repetitions, plan.max_repetitions)
@@ -185,10 +184,10 @@ def _asked(plan: ReproductionPlan, name: str) -> "AskedFigure":
 
 
 def part_of(name: str, only: Mapping[str, Sequence[str]], *, readings: bool = False) -> "Figure":
-    """Return the part of a figure that has some labels, with the claims and published numbers that are about it.
+    """Return the part of a figure with some labels, and the claims and published numbers about it.
 
-    With ``readings`` those that change one of its runs; limits are left out. Raises ConfigError where the figure has no
-    such axis or label, or no reading changes the part.
+    With ``readings`` it has the readings that change one of its runs; limits are left out. Raises ConfigError for an
+    unknown axis or label, or if no reading changes the part.
     """
     from bench.report.figure import read_figure  # slow to import
     from bench.report.labels import canonical
@@ -223,7 +222,7 @@ def part_of(name: str, only: Mapping[str, Sequence[str]], *, readings: bool = Fa
 
 
 def _readings_of(blocks: Sequence[Mapping[str, Any]], readings: Sequence["Reading"]) -> list[dict[str, Any]]:
-    """Return the readings that change a run of these blocks, with the labels that it has."""
+    """Return the readings that change a run of these blocks, restricted to their labels."""
     from bench.report.labels import ANY, matches, selection
 
     runs = [dict(zip(block, labels, strict=True)) for block in blocks for labels in itertools.product(*block.values())]
@@ -261,5 +260,5 @@ def _fits(figure: dict[str, Any], key: str, entry: Any) -> bool:
 
 
 def in_words(only: Mapping[str, Sequence[str]]) -> str:
-    """Return labels by axis as Hydra reads them."""
+    """Return labels by axis in Hydra's syntax."""
     return literal(dict(only))

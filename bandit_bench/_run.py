@@ -50,7 +50,7 @@ class RunResult:
 
     @cached_property
     def traces(self) -> "pd.DataFrame":
-        """A row for each kept round of each repetition: ``repetition``, ``round``, and the columns of the trace.
+        """One row per kept round of each repetition: ``repetition``, ``round``, and the columns of the trace.
 
         Up to 500 rounds are kept, evenly spaced; regret and other sums are over all rounds.
         """
@@ -62,20 +62,20 @@ class RunResult:
 
     @cached_property
     def finals(self) -> "pd.DataFrame":
-        """A row for each repetition: its number and the values at the last round."""
+        """One row per repetition: its number and the values at the last round."""
         return self.traces.groupby("repetition").tail(1).reset_index(drop=True)
 
     @cached_property
     def metrics(self) -> dict[str, Any]:
-        """The last values of every column with mean, std and 95 % interval, but of words and of what is a choice.
+        """Last values of every numeric column with mean, std and 95 % interval, except for choices.
 
-        A choice is a candidate, or the number of an arm.
+        A choice is a candidate, or the index of an arm.
         """
         return self._metrics(intervals=True)
 
     @cached_property
     def means(self) -> dict[str, Any]:
-        """`metrics` without the ends of intervals: SciPy, which is slow to import, is not needed."""
+        """`metrics` without the ends of intervals, which avoids the slow import of SciPy."""
         return self._metrics(intervals=False)
 
     def _metrics(self, *, intervals: bool) -> dict[str, Any]:
@@ -98,7 +98,7 @@ class RunResult:
         return report
 
     def _is_choice(self, name: str, values: Sequence[float]) -> bool:
-        """Whether the values of a column are candidates or numbers of arms, of which a mean says nothing."""
+        """Whether the values of a column are candidates or indices of arms, whose mean is meaningless."""
         algorithm = self.settings["algorithm"]
         if algorithm is None:
             return column_of(name)[:2] == ("", "") and all(value.is_integer() for value in values)
@@ -121,7 +121,7 @@ class RunResult:
             )
 
     def _failures(self) -> str:
-        """Return how many repetitions failed, and why the first did; "" if none."""
+        """Return the number of failed repetitions, and the reason of the first; "" if none."""
         if not self.failed:
             return ""
         number, error = next(iter(self.failed.items()))
@@ -133,7 +133,7 @@ class RunResult:
         return f"<RunResult: {chosen}, {len(self.done)} repetitions ({counts}), in {self.folder}>"
 
     def reused(self, renew: str = "renew=true") -> str:
-        """Return when the repetitions that are not new were made, and the word that runs them again; "" if none."""
+        """Return the days of reused repetitions, and the word that runs them again; "" if none."""
         from runners.results.reuse import reuse_line  # slow to import
 
         return reuse_line(self._store, {self.run_id: sorted({*self.done} - {*self.new})}, renew)
@@ -159,11 +159,10 @@ def run(
     runner: str | Mapping[str, Any] | None = None,
     renew: bool = False,
 ) -> RunResult:
-    """Run what is missing of one experiment and return its repetitions; arguments are those of `compare`.
+    """Run the missing repetitions of one experiment and return all; arguments are those of `compare`.
 
-    ``renew``: whether finished repetitions are run again.
-    Raises BenchError, naming what was found and what is expected, where it cannot be run. A repetition that fails is
-    recorded and does not stop the others.
+    ``renew``: whether finished repetitions are run again. Raises BenchError, with the value found and the value
+    expected, if it cannot be run. A repetition that fails is recorded and does not stop the others.
     """
     look_again()
     sizes = {"horizon": horizon, "repetitions": repetitions, "seed": seed, "jobs": jobs, "renew": renew}
@@ -173,10 +172,9 @@ def run(
 
 
 def tuner(name: Part, /, **settings: Any) -> "Tuner":
-    """Return a tuner for use in your own loop: by its name, with the settings that `run` gives it, or a class.
+    """Return a tuner for use in your own loop: by name, with the settings of `run`, or from a class.
 
-    ``settings`` take the place of these. Raises ConfigError where there is no such tuner or setting, or a package that
-    it needs is not installed.
+    ``settings`` override them. Raises ConfigError for an unknown tuner or setting, or if a package is not installed.
     """
     from runners.config.classes import construct, require  # slow to import
 

@@ -1,7 +1,7 @@
 """A tuner in a service: processes ask it for configurations and tell it rewards over HTTP; extra ``service``.
 
-`serve` keeps the tuner's state and a log of all asks in one SQLite file. An answer is sent once what it says is on the
-disk; requests that arrive meanwhile are written together. See docs/service.md.
+`serve` keeps the tuner's state and a log of all asks in one SQLite file. An answer is sent once its effect is on the
+disk; requests that arrive in the meantime are written together. See docs/service.md.
 """
 
 import asyncio
@@ -31,14 +31,14 @@ except ImportError as missing:
     raise BenchError(f"a service needs {missing.name}, which is not installed: {how_to_install('service')}") from None
 
 MOST_BYTES, MOST_SECONDS = 10_000, 5.0
-"""Of the body of a request."""
+"""Limits on the body of a request."""
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 def app(tuner: Tuner, path: str | Path, hosts: Collection[str] = (), margin: float = 0.0) -> Starlette:
-    """Return the service as an ASGI application; it opens the file at once.
+    """Return the service as an ASGI application; it opens the file immediately.
 
-    ``hosts``: names besides this machine's. ``margin``: of `Tuner.recommend`.
+    ``hosts``: allowed host names in addition to this machine's. ``margin``: that of `Tuner.recommend`.
     """
     store = Desk(tuner, path, margin)
     waiting: asyncio.Queue[tuple[Callable[[Desk], Any], asyncio.Future[Any]]] = asyncio.Queue()
@@ -50,10 +50,10 @@ def app(tuner: Tuner, path: str | Path, hosts: Collection[str] = (), margin: flo
                 batch.append(waiting.get_nowait())
             try:
                 answers = await asyncio.to_thread(store.together, [call for call, _ in batch])
-            except Exception as error:  # the tuner is ahead of the file: nothing may be answered any more
+            except Exception as error:  # the tuner is ahead of the file, so no further request may be answered
                 try:
                     print(f"error: {path}: {type(error).__name__}: {one_line(error)}", file=sys.stderr, flush=True)
-                finally:  # standard error may be on the full disk, too
+                finally:  # standard error may be on the full disk too
                     os._exit(1)
             for (_, future), answer in zip(batch, answers, strict=True):
                 if not future.done():
@@ -119,7 +119,7 @@ def app(tuner: Tuner, path: str | Path, hosts: Collection[str] = (), margin: flo
 
 
 def _check_place(request: Request, allowed: Collection[str]) -> None:
-    """Refuse what was sent to another name, as by DNS rebinding, or from a page of another site in a browser."""
+    """Refuse a request to another host name, as in DNS rebinding, or from a page of another site in a browser."""
     host = urlsplit(f"//{request.headers.get('host', '')}").hostname
     origin = request.headers.get("origin")
     if host not in allowed or request.headers.get("sec-fetch-site") == "cross-site":
@@ -129,7 +129,7 @@ def _check_place(request: Request, allowed: Collection[str]) -> None:
 
 
 async def _message(request: Request, keys: list[str]) -> dict[str, Any]:
-    """Return the body, however it was sent: an object of JSON with just these keys; an empty one may be left out."""
+    """Return the body of any request: a JSON object with exactly these keys; an empty body may be omitted."""
     body = b""
     try:
         async with asyncio.timeout(MOST_SECONDS):
@@ -156,11 +156,11 @@ def serve(
     hosts: Collection[str] = (),
     margin: float = 0.0,
 ) -> None:
-    """Answer on a port of this machine until Ctrl-C; a tuner goes on from the state in the file at ``path``.
+    """Serve on a port of this machine until Ctrl-C; a tuner continues from the state in the file at ``path``.
 
-    Where that is of another space, one that can learn from a log goes on with the file's rewards that lie in its own.
-    It ends with a sentence where the file or the port cannot be used. ``hosts``: names besides this machine's by which
-    a proxy may forward; ``margin``: by how much another has to be better, in ``GET /recommend``.
+    If the state is of another space, a tuner that can learn from a log learns the file's rewards that lie in its own.
+    Raises BenchError if the file or the port cannot be used. ``hosts``: further host names under which a proxy may
+    forward; ``margin``: the margin of ``GET /recommend``.
     """
     try:
         service = app(tuner, path, hosts, margin)

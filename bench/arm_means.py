@@ -26,8 +26,7 @@ class ArmMeans:
         return 2.0 * math.log(max(self.pulls, 1))
 
     def optimistic(self, width: float) -> int:
-        """Return the first arm with the largest upper bound, mean + sqrt(width / count), which is infinite before a
-        first pull."""
+        """Return the first arm with the largest upper bound, mean + sqrt(width / count), infinite without a pull."""
         return int(_optimistic(self.means, self.counts, width))
 
     def upper_bounds(self, width: float) -> np.ndarray:

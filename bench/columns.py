@@ -5,8 +5,7 @@ from typing import Literal, NamedTuple
 
 
 class Column(NamedTuple):
-    """Unit, label and direction of a column; ``better`` is "" where neither direction is better or the direction is
-    unknown."""
+    """Unit, label and direction of a column; ``better`` is "" if neither direction, or an unknown one, is better."""
 
     unit: str
     better: Literal["less", "more", ""]

@@ -9,7 +9,6 @@ from typing import Any
 
 
 def digest(value: Any, digits: int = 64) -> str:
-    """Return the first hexadecimal digits of the sha256 of bytes or of plain data, independent of the order of its
-    keys."""
+    """Return the first hexadecimal digits of the sha256 of bytes, or of plain data in any order of keys."""
     content = value if isinstance(value, bytes) else json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
     return hashlib.sha256(content).hexdigest()[:digits]

@@ -226,8 +226,7 @@ class Space:
         return settled
 
     def distinct(self, configurations: Iterable[Configuration]) -> list[int]:
-        """Return the indices of configurations that are allowed and differ in effect: the first of each group of
-        equivalents."""
+        """Return the indices of allowed configurations that differ in effect, the first of each equivalence class."""
         first: dict[tuple[Any, ...], int] = {}
         for place, configuration in enumerate(configurations):
             if not self.leaves_out(configuration):

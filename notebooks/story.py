@@ -8,9 +8,8 @@ import pandas as pd
 from IPython.display import Image, Markdown, display
 
 import bandit_bench as bb
-from bench.gallery.stored import Stored
+from bench.gallery.result import ResultView
 from runners.config.figures import figure_names, load_figure
-from runners.results.derive import committed_long_tables
 from runners.results.pages import read_page
 from runners.results.store import results_folder
 
@@ -37,12 +36,12 @@ class Story:
             self._read()
 
     def _read(self) -> None:
-        self.results: dict[str, Stored] = {}
+        self.results: dict[str, ResultView] = {}
         self._loaded: dict[str, bb.ComparisonResult] = {}
         for name, figure in self.figures.items():
             folders = [path.parent for path in (results_folder() / self.paper / name).glob("*/manifest.json")]
             if folders:
-                stored = [Stored(folder, figure, committed_long_tables) for folder in folders]
+                stored = [ResultView(folder, figure) for folder in folders]
                 self.results[name] = min(stored, key=lambda result: result.order)
 
     def answer(self) -> pd.DataFrame:
@@ -78,7 +77,7 @@ class Story:
             command = f"make reproduce-paper PAPER={self.paper} FIGURE={figure}"
             display(Markdown(f"*There are no results of {figure} yet:* `{command}`"))
             return
-        if not result.manifest.runs and result.plot is None:  # a computed table
+        if result.is_computed:
             display(result.table(figure))
         else:
             picture = io.BytesIO()

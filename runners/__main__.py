@@ -9,14 +9,16 @@ PROGRAM = "bandit-bench"
 COMMANDS = {
     "run": ("runners.run", "run one experiment: any environment, algorithm and tuner"),
     "compare": ("runners.compare", "compare tuners, your own among them: a picture, tables, verdicts"),
+    "tournament": ("runners.tournament", "put your own tuner beside all others, on the tournament's tasks"),
     "reproduce": ("runners.reproduce", "make the figures of a paper, or of all papers"),
     "verify": ("runners.verify", "run a sample of the results of scale paper again and compare"),
     "gallery": ("runners.gallery", "write the HTML pages of all results"),
     "list": ("runners.list", "list what can be chosen, or the settings of a choice: list tuner cdt"),
     "check": ("runners.check", "check that your own class does what every class must"),
+    "lesson": ("runners.lesson", "copy a first lesson on bandits, a notebook, to the current folder"),
     "data": ("bench.data", "list or fetch data sets"),
 }
-"""The module behind each command, and what it does."""
+"""The module behind each command, and its purpose."""
 _HELP = f"""
 for example: {PROGRAM} compare tuner=cdt,tl env=synthetic_linear horizon=2000 repetitions=5
 Each command accepts --help. Results go to the folder ./results of the current folder (in a checkout: to
@@ -25,7 +27,7 @@ from BENCH_CONF_DIR."""
 
 
 def main() -> int:
-    """Become the command that the first word names; return the exit code where there is none."""
+    """Become the command that the first word names; return the exit code if there is none."""
     name, *words = sys.argv[1:] or ["--help"]
     if name in COMMANDS:
         # -P: whatever a user's files in the current folder are called, ours are imported

@@ -1,8 +1,8 @@
-"""Whether your own class does what every class must: bandit-bench check my_module.MyTuner [rounds=20000].
+"""Check a class of your own against the requirements of its kind: bandit-bench check my_module.MyTuner [rounds=20000].
 
-A tuner, a contextual algorithm or an environment, by its dotted path or by its name as a choice; settings follow it in
-parentheses: "my_module.MyTuner(threshold=0.9)". Each check is named with what it tests; the last line says how many
-fail, the exit code is 1 if one does. The class runs in its own process.
+A tuner, a contextual algorithm or an environment, by its dotted path or by its name as a choice; settings follow in
+parentheses: "my_module.MyTuner(threshold=0.9)". Each requirement is printed; the last line counts the failures, and the
+exit code is 1 if there are any. The class runs in a separate process.
 """
 
 import sys
@@ -12,7 +12,7 @@ from runners.command import plain_command, read_words
 
 
 def check(words: list[str]) -> bool:
-    """Run all checks on a class and print what each tests; return whether all pass."""
+    """Run all checks on a class and print the requirement of each; return whether all pass."""
     from bandit_bench._check import check as run  # slow to import
     from bench.errors import ConfigError
 

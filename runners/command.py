@@ -14,25 +14,26 @@ from bench.errors import BenchError, ConfigError, message, one_line
 from runners.config.tree import PARTS, unknown_key
 
 PLAIN = r"(?!(?:true|false|null|inf|nan|y|yes|n|no|on|off)$)[a-z_][\w.]*|0|[1-9][0-9]*"
-"""A value that is the same word or number to Hydra, to YAML and to a reader."""
+"""A value that Hydra, YAML and a reader understand as the same word or number."""
 _LONGEST = 4_000
-"""Characters of a sentence: the choices of the largest group take 3,000."""
+"""Largest number of characters of a sentence; the choices of the largest group take 3,000."""
 
 
 def command(action: Callable[[], bool | None]) -> int:
-    """Run a command and return its exit code: 1 where ``action`` returns False or raises what a user can correct."""
+    """Run a command and return its exit code: 1 if ``action`` returns False or raises an error that a user can
+    correct."""
     os.environ["MPLBACKEND"] = "agg"  # no command opens a window
-    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises errors and leaves it to whoever called what to print
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a batch system's is Ctrl-C
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises its errors; this prints them
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a batch system's SIGTERM acts as Ctrl-C
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    gc.set_threshold(20_000)  # there is little garbage in cycles, and imports make many objects
-    atexit.register(gc.freeze)  # a last search for it takes as long as a short run
+    gc.set_threshold(20_000)  # there are few reference cycles, and imports create many objects
+    atexit.register(gc.freeze)  # a final collection takes as long as a short run
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a label or folder may have what the terminal cannot show
             stream.reconfigure(errors="backslashreplace")
     try:
-        sys.path.insert(0, os.getcwd())  # a user's own classes, also where the command is not run with -m
+        sys.path.insert(0, os.getcwd())  # for a user's own classes, also if the command is not run with -m
         good = action() is not False
         sys.stdout.flush()
         return 0 if good else 1
@@ -40,7 +41,7 @@ def command(action: Callable[[], bool | None]) -> int:
         print("stopped; finished work is kept, rerun to resume", file=sys.stderr)
         return 130
     except _correctable() as error:
-        if isinstance(error, OSError) and error.filename is None:  # of the output, which Python flushes at its end
+        if isinstance(error, OSError) and error.filename is None:  # closed output, flushed at the end
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if isinstance(error, BrokenPipeError):
             print("stopped: output pipe closed; finished work is kept, rerun to resume", file=sys.stderr)
@@ -59,7 +60,7 @@ def _correctable() -> tuple[type[Exception], ...]:
 
 
 def sentence(error: BaseException) -> str:
-    """Return an error's message as one line of limited length, with the keys that there are where one is unknown."""
+    """Return an error's message as one line of limited length, with the valid keys if one is unknown."""
     text = message(error).partition("Config search path:")[0].strip()
     texts = [one_line(BenchError(re.sub(r"(?<=[.:,;])\s*\n\s*", " ", text)))]
     if "hydra" in sys.modules:
@@ -68,7 +69,7 @@ def sentence(error: BaseException) -> str:
 
 
 def _with_cures(error: BaseException, texts: list[str]) -> list[str]:
-    """Return an error's sentences, of Hydra's errors with what is expected."""
+    """Return an error's sentences, for Hydra's errors with the expected value."""
     from hydra.errors import MissingConfigException, OverrideParseException
     from omegaconf import DictConfig
     from omegaconf.errors import OmegaConfBaseException
@@ -93,15 +94,15 @@ def cut(text: str) -> str:
 
 
 def plain_command(doc: str | None, action: Callable[[list[str]], bool]) -> int:
-    """Run a command that Hydra does not read the words of, or print its help; return its exit code."""
+    """Run a command whose words Hydra does not read, or print its help; return its exit code."""
     words = sys.argv[1:]
     return command(lambda: print(doc) if {"-h", "--help"} & {*words} else action(words))
 
 
 def read_words(words: Sequence[str], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a command's keys, each of the type of its default: a word, a whole number, true or false.
+    """Return the values of a command's keys, each of the type of its default: text, a whole number, true or false.
 
-    Raises ConfigError when a word is not one of them.
+    Raises ConfigError for any other word.
     """
     given = dict(defaults)
     for word in words:

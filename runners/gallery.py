@@ -1,6 +1,6 @@
-"""Pages of all results, to be opened in a browser: python -m runners.gallery
+"""Pages of all results, for a browser: python -m runners.gallery
 
-To serve them, on this machine alone: python -m http.server --bind 127.0.0.1 --directory results
+To serve them, on this machine only: python -m http.server --bind 127.0.0.1 --directory results
 """
 
 import sys
@@ -11,7 +11,7 @@ from runners.results.store import results_folder
 
 
 def gallery(words: list[str]) -> bool:
-    """Write the pages, and print where they begin."""
+    """Write the pages, and print the path of the first."""
     from runners.results.pages import write_gallery  # slow to import
 
     read_words(words, {})

@@ -1,8 +1,8 @@
-"""List what can be chosen: bandit-bench list [GROUP [CHOICE]], such as bandit-bench list tuner cdt.
+"""List the choices: bandit-bench list [GROUP [CHOICE]], such as bandit-bench list tuner cdt.
 
-Without words, a line for each choice of each group. For a choice its description, source, and settings with types and
-defaults; for a tuner also its abilities, and its results beside other tuners' where there are any. The groups `kind`
-and `claim` have the keys of a figure's file, the group `column` the columns of files of results.
+Without words, one line for each choice of each group. For a choice its description, source, and settings with types and
+defaults; for a tuner also its abilities, and its results among other tuners' if there are any. The groups `kind` and
+`claim` have the keys of a figure's file, the group `column` the columns of result files.
 """
 
 import sys

@@ -28,7 +28,7 @@ def reproduce(cfg: "DictConfig") -> None:
     if plan.instead:
         return
     claims = spell_by_origin(added_up(figure.tallies for figure in made)) or "none"
-    total = f"their claims, each counted once: {claims}; " if len(made) > 1 else ""  # of one its line says it
+    total = f"their claims, each counted once: {claims}; " if len(made) > 1 else ""  # a single figure has its line
     count = f"{len(made)} figure{'s' if len(made) > 1 else ''}"
     print(f"{count} in {of_figures:.0f} s, {pages} pages in {of_pages:.0f} s; {total}gallery: {gallery}")
     if plan.scale != "paper" or plan.horizon or plan.repetitions or plan.seed:
@@ -42,7 +42,7 @@ def reproduce(cfg: "DictConfig") -> None:
 
 
 def _plan(cfg: "DictConfig") -> "ReproductionPlan":
-    """Return what the command line asks for. Raises ConfigError naming the key that is wrong."""
+    """Return the figures that the command line requests. Raises ConfigError naming the wrong key."""
     from hydra.core.hydra_config import HydraConfig  # slow to import
 
     from bandit_bench._reproduce import ReproductionPlan
@@ -78,7 +78,7 @@ def _plan(cfg: "DictConfig") -> "ReproductionPlan":
 
 
 def instead_of_figures(shard: str | None, *, dry_run: bool) -> Any:
-    """Return what is done in place of making figures: a share of their repetitions, or counting them; None if neither.
+    """Return the action that replaces the making of figures: a share of their repetitions, or counting them; else None.
 
     ``shard``: words such as ``3/40``.
     """

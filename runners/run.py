@@ -26,7 +26,8 @@ _WORD = re.compile(rf"[\w.]+=({PLAIN})", re.ASCII | re.IGNORECASE)
 
 
 def _run_plain(words: list[str]) -> bool:
-    """Run what words mean to Hydra as well, whose import and compositions take half a second; whether they do."""
+    """Run words that need no Hydra, whose import and compositions take half a second; return whether they were such
+    words."""
     from runners.config.compose import KEYS, from_overrides  # slow to import
 
     if user_folder() or not all(_WORD.fullmatch(word) for word in words):
@@ -36,14 +37,14 @@ def _run_plain(words: list[str]) -> bool:
         return False
     try:
         composed = from_overrides(words)
-    except BenchError:  # which Hydra says
+    except BenchError:  # Hydra reports the error
         return False
     run_and_report(composed, words)
     return True
 
 
 def run(config: "DictConfig") -> None:
-    """Run what Hydra has composed. Raises BenchError where a repetition fails."""
+    """Run the configuration that Hydra has composed. Raises BenchError if a repetition fails."""
     from hydra.core.hydra_config import HydraConfig  # slow to import
     from omegaconf import OmegaConf
 
@@ -53,12 +54,12 @@ def run(config: "DictConfig") -> None:
     words: Any = OmegaConf.to_container(composed.overrides.task)
     settings: Any = OmegaConf.to_container(config, resolve=True)
     added = {word.removeprefix("+").partition("=")[0] for word in words if word.startswith("+")}
-    settings = {key: value for key, value in settings.items() if key not in added}  # which others may refer to
+    settings = {key: value for key, value in settings.items() if key not in added}  # other keys may refer to them
     run_and_report(run_of(settings, composed.runtime.choices, words), words)
 
 
 def run_and_report(composed: "Composed", changes: Sequence[str] = ()) -> None:
-    """Run what is missing of one experiment and report it. Raises BenchError where a repetition fails."""
+    """Run the missing repetitions of one experiment and report it. Raises BenchError if a repetition fails."""
     from bandit_bench._run import run_composed  # slow to import
     from runners.execute.stand_ins import replaced
     from runners.results.store import Store, results_folder
@@ -116,7 +117,7 @@ def _text(report: dict[str, Any]) -> str:
             counts = [f"{word} ({count})" for word, count in Counter(words).items()]
             lines.append(f"  {name:<28} {', '.join(counts):>12}")
             continue
-        low, high = values.get("ci_low"), values.get("ci_high")  # not of few: wider than the values can be
+        low, high = values.get("ci_low"), values.get("ci_high")  # missing for few repetitions
         interval = "" if low is None else f"   95 % interval {low:.4g} .. {high:.4g}"
         lines.append(f"  {name:<28} {values['mean']:>12.5g}{interval}")
     if 1 < count < MIN_REPETITIONS:

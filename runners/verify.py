@@ -1,16 +1,15 @@
 """Check the committed results: python -m runners.verify [figure=cdt/figure2] [paper=cdt] [sample=100] [seed=0]
 
-Committed are those of scale paper; your own papers and figures are checked as the suite's are. First every table,
-claim and published number is derived again from the committed repetitions and measured seconds, and compared byte by
-byte. All files are compared with results/SHA256SUMS: what is missing, altered or additional is named.
+Results of scale paper are committed; your own papers and figures are checked in the same way. First every table, claim
+and published number is derived again from the committed repetitions and measured seconds, and compared byte by byte.
+All files are compared with results/SHA256SUMS: a missing, altered or additional one is named.
 
 Then ``sample`` repetitions, drawn at random, are played again with ``jobs`` workers (default: 2); sample=all plays all.
-Without ``sample`` they are 300, or as many as a few minutes suffice for, without those that take long. Each day plays
-others, unless ``seed`` says which. Every last value and every point of a curve is compared with the committed one:
-exactly on the same kind of processor with the same versions, otherwise to a relative tolerance of 1e-6.
+By default they are 300, or as many as fit into a few minutes, without long ones, and differ from day to day unless
+``seed`` is given. Every last value and every point of a curve is compared with the committed one: exactly on the same
+kind of processor with the same versions, otherwise to a relative tolerance of 1e-6.
 
-The exit code is 1 if any differs or is damaged, or if settings or data of a figure's runs have changed since it was
-made.
+The exit code is 1 if a value differs, a file is damaged, or settings or data of a figure's runs have changed.
 """
 
 import sys
@@ -26,7 +25,7 @@ _DEFAULTS = {"sample": "", "figure": "", "paper": "", "seed": "", "jobs": 2}
 
 
 def verify(words: Sequence[str]) -> bool:
-    """Derive, draw, play and compare; return whether nothing differs, is damaged or outdated."""
+    """Derive, draw, play and compare; return whether no result differs, is damaged or outdated."""
     from runners.execute import verify as execute  # slow to import
 
     return execute.verify(**_parse(words))

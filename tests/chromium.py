@@ -103,10 +103,6 @@ class Chromium:
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
-    def point(self, x: float, y: float) -> None:
-        """Move the mouse."""
-        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
-
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._buffer:
             assert select.select([self._in], [], [], _PATIENCE)[0], f"the browser said nothing for {_PATIENCE} seconds"

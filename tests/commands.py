@@ -18,7 +18,7 @@ import matplotlib
 import psutil
 import pytest
 
-from runners import check, compare, gallery, reproduce, run, verify
+from runners import check, compare, gallery, reproduce, run, tournament, verify
 from runners.config.experiment import Experiment
 from runners.list import main as list_choices
 
@@ -34,6 +34,7 @@ MAINS: dict[str, Callable[[], int]] = {
     "verify": verify.main,
     "gallery": gallery.main,
     "list": list_choices,
+    "tournament": tournament.main,
 }
 """What stands at the end of each module."""
 _EACH = """

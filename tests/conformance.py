@@ -21,6 +21,7 @@ SMALL |= {
     "drifting_movielens": SMALL["movielens"] | {"n_users": 10},
     "classification": {"data": "wine", "label_noise": 0.1},
     "log": {"path": own_log.small_log()} | own_log.COLUMNS,
+    "service_log": {"path": own_log.service_log()},
 }
 ROUNDS = {"ucb_glm": 350, "glm_tsl": 350, "gp_minimize": 6, "gp_ucb": 350, "tpe": 50, "optuna_random": 50}
 ROUNDS |= {"optuna": 50, "glr_klucb": 10_000, "sliding_window_gp_ucb": 700, "weighted_gp_ucb": 700}

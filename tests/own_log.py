@@ -53,3 +53,21 @@ def small_log():
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     frame(2_000).to_csv(folder / "rows.csv", index=False)
     return str(folder / "rows.csv")
+
+
+@cache
+def service_log():
+    """Return the path of the log of a service whose tuner came to prefer some configurations; deleted likewise."""
+    n, rng = 4_000, np.random.default_rng(1)
+    means = {0.1: 0.7, 0.3: 0.3, 1.0: 0.45, 3.0: 0.5}
+    rows, chances = [], np.full(4, 0.25)
+    for number in range(n):
+        place = int(rng.choice(4, p=chances))
+        reward = int(rng.random() < [*means.values()][place])
+        rows.append([number, number, [*means][place], chances[place], reward])
+        chances = 0.995 * chances + 0.005 * (0.4 / 4 + 0.6 * np.eye(4)[place if reward else (place + 1) % 4])
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    columns = ["asked", "told", "rate", "propensity", "reward"]
+    pd.DataFrame(rows, columns=columns).to_csv(folder / "service.csv", index=False)
+    return str(folder / "service.csv")

@@ -11,14 +11,14 @@ import pandas as pd
 import pytest
 
 from bench.errors import BenchError, StoreError
-from bench.gallery.result import ResultView
 from bench.report.figure import Figure, read_figure
+from bench.report.render import plot_of
 from runners.config.runner import Runner
 from runners.execute.figure_run import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results.aggregate import Kept
 from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
-from runners.results.derive import committed_long_tables, derive_committed, thinning
+from runners.results.derive import derive_committed, long_tables, results_in, thinning
 from runners.results.folder import ResultFolder
 
 FIGURE: dict[str, Any] = {
@@ -80,13 +80,12 @@ def test_final_values_and_curves_of_a_reference_result_are_those_of_a_users_own(
     make("first")
     _, own = make("second", is_reference=False)
     figure = read_figure(FIGURE)
-    derived = committed_long_tables(figure, tmp_path / "first/mine/small/paper")
-    assert derived == {name: own[name] for name in ("finals.csv", "curves.csv")}
     plots = []
     for name in ("first", "second"):
-        result = ResultView(tmp_path / name / "mine/small/paper", figure, committed_long_tables)
-        plots.append(result.plot.numbers())
-        assert not result.problems
+        folder = tmp_path / name / "mine/small/paper"
+        results = results_in(figure, folder)
+        assert long_tables(results) == {name: own[name] for name in ("finals.csv", "curves.csv")}
+        plots.append(plot_of(results, figure.tables(results)).numbers())
     pd.testing.assert_frame_equal(*plots)
 
 
@@ -141,9 +140,9 @@ def test_a_ranking_is_drawn_and_made_again_without_a_file_of_final_values(make, 
     assert FILE in first
     assert not {"finals.csv", "curves.csv"} & set(first)
     folder = clone(tmp_path, "first", "second")
-    result = ResultView(folder, read_figure({**copy.deepcopy(FIGURE), **RANKING}))
-    assert {mark.case for mark in result.plot.marks()} == {"linear", "mean rank"}
-    assert not result.problems
+    figure = read_figure({**copy.deepcopy(FIGURE), **RANKING})
+    results = results_in(figure, folder)
+    assert {mark.case for mark in plot_of(results, figure.tables(results)).marks()} == {"linear", "mean rank"}
     line, second = make("second", **RANKING)
     assert ", 0 new" in line
     assert second == first

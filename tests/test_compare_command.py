@@ -63,7 +63,11 @@ def test_a_tuner_of_ones_own_beside_two_of_the_suite(commands, monkeypatch, caps
         single = commands.here(monkeypatch, capsys, "run", *shlex.split(line)[3:], "output=json").report
         assert (single["run_id"].partition("-")[0], single["new"]) == (run["key"], 0)
         assert single["metrics"]["final_regret"]["values"] == pytest.approx(finals[run["labels"]["method"]].tolist())
-    assert "15 repetitions, 0 new" in commands.here(monkeypatch, capsys, "compare", *words).out
+    made = {path: path.stat().st_mtime_ns for path in folder.parent.rglob("*") if path.is_file()}
+    assert "15 repetitions, 0 new" in commands.here(monkeypatch, capsys, "compare", *words, "jobs=1").out
+    assert made == {path: path.stat().st_mtime_ns for path in folder.parent.rglob("*") if path.is_file()}
+    same = ("tuner=tl,cdt", "env=synthetic_linear", "paper=tournament", "name=same", *SMALL)
+    assert "the candidates are" not in commands.here(monkeypatch, capsys, "compare", *same).out
 
 
 def test_lines_and_panels_have_the_names_that_are_given(here):
@@ -177,6 +181,18 @@ def test_make_passes_parentheses_on():
     words.append("ARGS=tuner=cdt,cdt(radius_scale=0.5) horizon=30")
     line = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()[-1]
     assert shlex.split(line)[-2:] == ["tuner=cdt,cdt(radius_scale=0.5)", "horizon=30"]
+
+
+@pytest.mark.parametrize(
+    ("words", "column"),
+    [
+        (["env=titanic", "tuner=habo,random"], "best_score"),
+        (["env=synthetic_logged", "tuner=random,tpe"], "relative_true_value"),
+        (["env=adversarial_arms", "algorithm=none", "tuner=exp3,random"], "regret"),
+    ],
+)
+def test_what_has_no_regret_is_compared_by_another_column(words, column):
+    assert planned([*words, "horizon=3", "repetitions=2"]).figure.column == column
 
 
 def test_one_comparison_does_not_replace_another(here):

@@ -1,6 +1,4 @@
-import itertools
 import json
-import pickle
 import re
 import shutil
 import subprocess
@@ -33,14 +31,12 @@ from bench.gallery.build import build
 from bench.gallery.claims import compared
 from bench.gallery.folders import read_papers
 from bench.gallery.overview import overview, overview_text
-from bench.gallery.picture import Picture, picture
-from bench.gallery.render import OWN, SITE, build_own, figure_page
+from bench.gallery.render import OWN, SITE, build_own, pages_of
 from bench.gallery.result import ResultView
-from bench.report.plot import Plot
+from bench.report.claims.tallies import tally_of
 from runners.config.papers import load_paper
 from runners.config.tree import suite_choices
 from runners.results.pages import write_gallery
-from runners.results.store import write_text
 
 
 class Page(HTMLParser):
@@ -82,32 +78,8 @@ class Page(HTMLParser):
         self.words += data
 
 
-PICTURES: dict[bytes, Picture] = {}
-"""Those that pages show, by what is drawn."""
-
-
-@pytest.fixture(autouse=True)
-def drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page that is made again shows the picture that was drawn of the same before."""
-
-    def drawn(plot: Plot, key: str) -> Picture:
-        content = pickle.dumps((plot, key))
-        if content not in PICTURES:
-            PICTURES[content] = picture(plot, key)
-        return PICTURES[content]
-
-    monkeypatch.setattr("bench.gallery.picture.picture", drawn)
-
-
 def words_of(page: Path) -> str:
     return " ".join(Page(page.read_text()).words.split())
-
-
-def numbers_of(page: Path) -> dict[tuple[str, str, str], list[list[Any]]]:
-    """Return the numbers that the parts of all pictures of a page carry."""
-    scripts = re.findall(r'<script type="application/json">(.*?)</script>', page.read_text(), re.DOTALL)
-    marks = [mark for script in scripts for mark in json.loads(script)["marks"]]
-    return {(mark["part"], mark.get("case", ""), mark.get("name", "")): mark["points"] for mark in marks}
 
 
 def test_links_pictures_and_anchors_lead_somewhere(site: Path) -> None:
@@ -273,7 +245,7 @@ def test_a_verdict_that_depends_on_the_reading_is_shown_with_both(site: Path, tm
     table.assign(reading="code", verdict="holds", holm="yes").to_csv(folder / "readings.csv", index=False)
     about = {"habo": {"headlines": read_headlines("habo", [given])}}
     page = build(read_papers(tmp_path, {"habo/limits": FIGURES_MADE["habo/limits"]}, about))["habo/index.html"]
-    assert "? depends on the reading mixed as printed, holds as run" in " ".join(Page(page).words.split())
+    assert "? depends on the reading± mixedas printed✓ holdsas run" in " ".join(Page(page).words.split())
 
 
 def test_a_paper_of_ones_own_comes_first_and_those_without_results_take_a_line_each(site: Path) -> None:
@@ -295,36 +267,12 @@ def test_a_figure_says_what_it_rests_on(site: Path) -> None:
     for said in (
         "4 min", "6 repetitions of 181 rounds", "real data, checksum 06416e597f82", "generated at random", "section 6",
         "● 1 stated", "◇ 1 scale", "✓holds", "⚠ surrogate", "a small packaged sample of the real data",
-        "Scale quick: 6 repetitions", "; axis: % of the right side; expected: less",
+        "scale quick: 6 repetitions", "; axis: % of the right side; expected: less",
     ):  # fmt: skip
         assert said in words, said
     assert f"python -m runners.reproduce figure=syndicated/figure2 '{EVIL}'" in words
     order = [words.index(said) for said in ("Published numbers never", "Scale quick quick", "Scale smoke smoke")]
     assert order == sorted(order)
-
-
-def test_lines_carry_the_numbers_of_the_tables(site: Path) -> None:
-    found = numbers_of(site / "syndicated/figure2/index.html")
-    curves = pd.read_csv(site / "syndicated/figure2/quick/curves.csv")
-    for panel, method in itertools.product(PANELS, METHODS):
-        rows = curves[(curves.panel == panel) & (curves.method == method) & (curves.column == "regret")]
-        points = np.array(found["line", panel, method], dtype=float)
-        np.testing.assert_allclose(points, rows[["round", "mean", "ci_low", "ci_high", "n"]], rtol=1e-4)
-
-
-def test_of_further_results_the_page_shows_the_picture_that_was_written_with_them(site: Path, tmp_path: Path) -> None:
-    """Only the first is drawn for the page; where a further one has no picture as a file, it is drawn, too."""
-    text = (site / "syndicated/figure2/index.html").read_text()
-    first, further = text.split('id="smoke"')
-    assert first.count('<div class="picture') == len(PANELS)
-    assert '<div class="picture' not in further
-    assert re.findall('<img[^>]* src="(.*?)"', further) == ["smoke/figure2.svg"]
-    assert "⚠ packaged" in further
-    folder = tmp_path / "syndicated/figure2"
-    shutil.copytree(site / "syndicated/figure2", folder)
-    (folder / "smoke/figure2.svg").unlink()
-    drawn = build(read_papers(tmp_path, FIGURES_MADE))["syndicated/figure2/index.html"]
-    assert drawn.split('id="smoke"')[1].count('<div class="picture') == len(PANELS)
 
 
 FIRST = (PANELS[0], "TL")
@@ -356,49 +304,15 @@ def exp3_bound(rounds: Any) -> Any:
         ("habo/seconds", ("line", "relative", "TL"), {0: PANELS, 1: [1, 1]}),
     ],
 )
-def test_marks_of_all_kinds_carry_their_numbers(
-    site: Path, page: str, mark: tuple[str, str, str], columns: dict[int, Any]
-) -> None:
-    points = numbers_of(site / page / "index.html")[mark]
+def test_marks_of_all_kinds_carry_their_numbers(page: str, mark: tuple[str, str, str], columns: dict[int, Any]) -> None:
+    plot = render(FIGURES_MADE[page], *made_up(FIGURES_MADE[page])).plot
+    points = next(one.points() for one in plot.marks() if (one.part, one.case, one.name) == mark)
     for column, expected in columns.items():
         assert [point[column] for point in points] == [
             pytest.approx(value, rel=1e-4) if isinstance(value, float) else value for value in expected
         ]
     mean, low, high = points[0][1:4]
     assert low is None or low < mean < high
-
-
-def drawn(name: str) -> Picture:
-    figure = FIGURES_MADE[name]
-    return picture(render(figure, *made_up(figure)).plot)
-
-
-def test_numbers_lie_where_the_picture_shows_them() -> None:
-    """Of the plain axes of a grid equal steps lie equally far apart, upwards is up, and all lie within the frame."""
-    [panel] = drawn("syndicated/table1").panels
-    marks = {(mark["part"], mark["name"]): mark for mark in panel.numbers["marks"]}
-    left, top, right, bottom = panel.numbers["frame"]
-    spots = np.array(marks["line", "Fixed"]["at"])
-    values = np.array([point[1] for point in marks["line", "Fixed"]["points"]])
-    assert np.diff(spots[:, 0]) == pytest.approx([spots[1, 0] - spots[0, 0]] * 2, abs=0.2)
-    assert np.corrcoef(spots[:, 1], values)[0, 1] == pytest.approx(-1, abs=1e-3)
-    assert ((spots > [left, top]) & (spots < [right, bottom])).all()
-    path = re.search(r'data-part="line" data-name="Fixed"> <path d="M ([\d.]+) ([\d.]+) L', panel.svg)
-    assert path is not None
-    assert [float(end) for end in path.groups()] == pytest.approx(spots[0], abs=0.1)
-
-
-def test_the_words_of_a_picture_are_words_of_the_page() -> None:
-    found = drawn("habo/dots")
-    words = "expected regret of uniformly random arms, computed from the means."
-    assert found.caption[1:] == ["Marks: mean over repetitions of the final value.", f"Random arms: {words}"]
-    names = [entry.name for entry in found.legend]
-    assert names[:2] == METHODS
-    assert {"published", "one repetition", "a line", "Random arms"} <= set(names)
-    assert [panel.title for panel in found.panels] == [
-        f"{PANELS[0]}. random arms: 151, right of this axis",
-        *PANELS[1:],
-    ]
 
 
 @pytest.mark.parametrize("name", ["syndicated/figure2", "habo/spread"])
@@ -410,24 +324,23 @@ def test_half_finished_results_are_shown_as_far_as_they_go(site: Path, tmp_path:
         """Return the page of the figure, None where there is none."""
         for page in read_papers(tmp_path, {name: FIGURES_MADE[name]}):
             for figure in page.made:
-                return figure_page(page.around(figure), figure, SITE)[1]
+                return pages_of([page], SITE)[f"{figure.folder}/index.html"]
         return None
 
     assert "missing" not in str(text_of_page())
-    before = len(PICTURES)
+    shown = ("claims.csv", "environment.json", "table.csv")
     for path in sorted(folder.iterdir()):
         whole = path.read_bytes()
         path.unlink()
         text = text_of_page()
         assert (text is None) == (path.name == "manifest.json")
-        assert text is None or f"{path.name} is missing" in text or path.suffix in (".png", ".svg")
+        assert text is None or f"{path.name} is missing" in text or path.name not in shown
         for damage in ("", "{", "[]") if path.suffix == ".json" else ("", "a,b\n1,2,3\n", "\0"):
             path.write_text(damage)
             text = text_of_page()
             assert text is not None
             Page(text)
         path.write_bytes(whole)
-    assert len(PICTURES) > before  # most damage leaves the picture as it was, not all
 
 
 def test_other_things_on_disk_and_unknown_papers(tmp_path: Path) -> None:
@@ -455,56 +368,6 @@ def test_a_page_says_what_the_configuration_says_of_its_paper(tmp_path: Path) ->
             assert escape(about[key]) in page
 
 
-def test_a_page_is_drawn_anew_when_what_it_shows_changed(tmp_path: Path) -> None:
-    write(tmp_path / "syndicated/figure2/quick", CURVES)
-    page = "syndicated/figure2/index.html"
-    first = build(read_papers(tmp_path, FIGURES_MADE))
-    for name, text in first.items():
-        write_text(tmp_path / name, text)
-    kept = build(read_papers(tmp_path, FIGURES_MADE))
-    assert first.keys() - kept.keys() == {page}
-    assert all(first[name] == text for name, text in kept.items())
-    assert page in build(read_papers(tmp_path, FIGURES_MADE | {"syndicated/figure2": CURVES | {"title": "x"}}))
-    for name in ("claims.csv", "curves.csv", "manifest.json"):
-        path = tmp_path / "syndicated/figure2/quick" / name
-        before = path.read_text()
-        path.write_text(before + "\n")
-        assert page in build(read_papers(tmp_path, FIGURES_MADE)), name
-        path.write_text(before)
-    assert page not in build(read_papers(tmp_path, FIGURES_MADE))
-
-
-def test_a_page_is_drawn_anew_when_a_headline_on_it_is_judged_otherwise(tmp_path: Path) -> None:
-    """Which another figure decides: its own page has changed, and those that bear the headline."""
-    limits = FIGURES_MADE["habo/limits"]
-    figures = {
-        "habo/limits": limits,
-        "habo/others": limits | {"name": "others"},
-        "habo/more": limits | {"name": "more"},
-    }
-    given = {"claim": "c", "place": "abstract", "rests_on": {"one": "limits#b", "two": "others#b"}}
-    given |= {"verdict": "mixed", "finding": "In {one.holds} and {two.holds}"}
-
-    def made(finding: str = "In {one.holds} and {two.holds}") -> set[str]:
-        about = {"habo": {"headlines": read_headlines("habo", [given | {"finding": finding}])}}
-        pages = build(read_papers(tmp_path, figures, about))
-        for name, text in pages.items():
-            write_text(tmp_path / name, text)
-        return {name.split("/")[1] for name in pages if name.count("/") == 2}
-
-    for name, figure in figures.items():
-        write(tmp_path / name / "paper", figure)
-    assert made() == {"limits", "others", "more"}
-    assert "In 1 and 1" in words_of(tmp_path / "habo/limits/index.html")
-    assert not made()
-    path = tmp_path / "habo/others/paper/claims.csv"
-    table = pd.read_csv(path)
-    table.assign(verdict="holds", holm="yes").to_csv(path, index=False)
-    assert made() == {"limits", "others"}
-    assert "In 1 and 2" in words_of(tmp_path / "habo/limits/index.html")
-    assert made("Where {one.holds} and {two.holds}") == {"limits", "others"}
-
-
 def test_a_run_that_readings_share_costs_as_much_as_its_largest_number_of_repetitions(reference_results: Path) -> None:
     folder = reference_results / "cdt" / "figure2" / "paper"
     runs = pd.DataFrame(json.loads((folder / "manifest.json").read_text())["runs"])
@@ -512,15 +375,22 @@ def test_a_run_that_readings_share_costs_as_much_as_its_largest_number_of_repeti
     largest = runs.groupby("key")["repetitions"].max()
     assert (runs.groupby("key")["repetitions"].min() < largest).any()
     expected = sum(number * seconds[run_id] for run_id, number in largest.items())
-    assert ResultView(folder, None).seconds == pytest.approx(expected)
+    assert sum(ResultView(folder, None).seconds_by_run.values()) == pytest.approx(expected)
 
 
 def test_a_comparison_begins_with_what_its_first_tuner_is_better_than() -> None:
     claims = {"TL": ["holds"], "CDT": ["fails"], "OP": ["holds"]}
-    rows = [[{"text": f"Mine beats {name}", "verdict": word} for word in words] for name, words in claims.items()]
+    shared = {"holm": "yes"}
+    rows = [
+        [{"claim": name, "text": f"Mine beats {name}", "verdict": word, **shared} for word in words]
+        for name, words in claims.items()
+    ]
     assert compared(rows) == "Mine beats TL, OP: holds; CDT: fails."
-    panels = [[{"text": "Mine beats TL", "verdict": word} for word in ("open", "holds", "open")]]
-    assert compared(panels) == "Mine beats TL: holds in 1 of 3, open in 2."
+    panels = [
+        [{"claim": name, "text": f"Mine beats {name}", "verdict": word, **shared} for word in ("open", "holds", "open")]
+        for name in ("CDT 1", "CDT 2")
+    ]
+    assert compared(panels) == f"Mine beats CDT 1, CDT 2: {tally_of(panels[0])}."
 
 
 def test_published_numbers_have_a_page_with_a_picture(site: Path) -> None:
@@ -547,7 +417,7 @@ def test_published_numbers_have_a_page_with_a_picture(site: Path) -> None:
     assert cells[3:7] == ["far", "1.50 [1.4, 1.6]", "near", "0.99 [0.9, 1.1]"]
     assert cells[7:] == ["near", "4", "0", "3", "1.0 [0, 2]", "0", "yes"]
     assert 'class="number">0.99 [0.9, 1.1]</span> <a href="readings.html#habo-near">near</a>' in cells[2]
-    assert "figure4, printed 1" in page
+    assert "habo: ours against printed" in page
     assert f"{counts}, 1 outside, 2 not run. Ours against printed" in " ".join(
         Page(pages["habo/index.html"]).words.split()
     )
@@ -566,7 +436,7 @@ def test_readings_of_a_paper_have_a_page_each_reading_once(tmp_path: Path) -> No
     own = Page(page)
     assert "code: The code draws <b> noise" in own.words
     assert own.links[-3:] == [f"syndicated/index.html#{n}" for n in ("one", "two", "three")]
-    assert own.ids == ["content", "list", "syndicated-code", "tip"]
+    assert own.ids == ["content", "list", "syndicated-code"]
 
 
 def test_documentation_is_read_beside_the_pages() -> None:
@@ -594,7 +464,7 @@ See [the table](../results/cdt/figure2/paper/table.md#x), [all](../results/claim
         "cdt/figure2/index.html", "claims.html", "findings.html#a-b", "../docs/extend.md", "https://a.example/b",
         "a.png",
     ]  # fmt: skip
-    assert own.ids == ["content", "which--why", "tip"]
+    assert own.ids == ["content", "which--why"]
     assert "<title>Which &amp; why</title>" in page
     assert "<script>x" not in page
     assert "claim: " not in page

@@ -13,7 +13,7 @@ from bench.gallery.build import build
 from bench.report.claims.check import KINDS as CLAIM_KINDS
 from bench.report.figure import kinds
 from runners.config.keys import ABOUT, described
-from runners.config.reference import entry, explanations, overview, page
+from runners.config.reference import entry, explanations, overview, pages
 from runners.config.tree import GROUPS, PARTS, read_choice, suite_choices
 
 CLASSES = [
@@ -25,8 +25,13 @@ CLASSES = [
 
 
 @pytest.fixture(scope="module")
-def whole(reference_results: Path) -> str:
-    return page(reference_results)
+def texts(reference_results: Path) -> dict[str, str]:
+    return pages(reference_results)
+
+
+@pytest.fixture(scope="module")
+def whole(texts: dict[str, str]) -> str:
+    return "\n".join(texts.values())
 
 
 def test_every_choice_is_listed_and_stands_on_the_page(whole: str) -> None:
@@ -53,13 +58,15 @@ def test_every_kind_and_file_is_listed_and_each_of_its_keys_stands_on_the_page(w
     assert "- `max_horizon` int > 0 | null = `null`" in entry("kind", "any", tmp_path), "the keys of a scale"
 
 
-def test_the_page_leads_from_its_contents_to_each_choice(whole: str) -> None:
-    html = build([], docs={"choices": whole})["choices.html"]
-    ids = re.findall(r'<h[23] id="(.*?)"', html)
-    assert len(ids) == len(set(ids))
-    links = re.findall(r'href="#(.*?)"', html)
-    assert set(links) - {"content"} <= set(ids)
-    assert {f"tuner{choice}" for choice in suite_choices("tuner")} <= set(links)
+def test_each_group_has_a_page_on_which_its_choices_are_folded(texts: dict[str, str]) -> None:
+    made = build([], docs=texts)
+    for group in (*GROUPS, *ABOUT):
+        assert f'href="choices_{group}.html"' in made["choices.html"]
+        html = made[f"choices_{group}.html"]
+        names = re.findall(r"<details><summary><code>(.*?)</code>", html)
+        assert set(names) >= set(suite_choices(group) if group in GROUPS else described(group))
+        assert html.count("</details>") == len(names) == len(set(re.findall(r'<h3 id="(.*?)"', html)))
+    assert '<h3 id="tunercdt">' in made["choices_tuner.html"]  # to which a link leads
 
 
 @pytest.mark.parametrize(("group", "choice", "cls"), CLASSES, ids=lambda value: value if isinstance(value, str) else "")
@@ -82,6 +89,7 @@ def test_a_tuner_says_how_it_fared_where_there_are_such_results(tmp_path: Path) 
     row = "UCB1,2,9,1.5,1.25,1.75,0.5,0.4,0.6\n"
     head = "method,families,tasks,mean_rank,ci_low,ci_high,relative,relative_low,relative_high\n"
     (folder / "ranks.csv").write_text(head + row + row.replace("UCB1", "TL"))
+    (folder / "manifest.json").write_text("{}")
     (folder / "table.csv").write_text("family," + head + "arms," + row + "peaks," + row.replace("0.5", "0.25"))
     said = entry("tuner", "ucb1", tmp_path).splitlines()[-1]
     assert said == (

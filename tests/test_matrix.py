@@ -36,6 +36,7 @@ WITH = {
             *(f"env.{key}={value}" for key, value in own_log.COLUMNS.items())),
     "movielens": ("algorithm=lints", "env.dim=3", "env.n_arms=20"),
     "open_bandit": ("algorithm=linucb",),
+    "service_log": ("algorithm=none", f"env.path={own_log.service_log()}"),
     "synthetic_linear": ("algorithm=linucb",),
     "synthetic_linear_legacy": ("algorithm=linucb",),
     "synthetic_logged": (*POLICY, "env.n_train=60", "env.n_validation=60", "env.n_test=200"),

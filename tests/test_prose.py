@@ -10,8 +10,6 @@ import pandas as pd
 import pytest
 import yaml
 
-from tools.which_tuner import SCALES
-
 ROOT = Path(__file__).resolve().parent.parent
 CLAIMS = sorted([*ROOT.glob("docs/*.claims.yaml"), *ROOT.glob("conf/papers/**/*.claims.yaml")])
 VERDICTS = {"holds", "fails", "tie", "open", "no evidence"}
@@ -19,6 +17,7 @@ CLAIM = re.compile(
     r"(?P<figure>[\w/]+)#(?P<claim>[^@:]+)(?:@(?P<case>[^:]+))?: "
     r"(?P<verdict>[a-z ]+?)(?: in (?P<count>\d+) of (?P<total>\d+))?"
 )
+SCALES = ("paper", "paper-surrogate", "paper-custom")
 CAUTIOUS = ("cannot be told", "not decided", "open", "no conclusion", "no evidence")
 LEVEL = ("level", "a tie", "as well as", "alike")
 BLOCK = re.compile(r"\n\n|\n(?=\| )| \| ")

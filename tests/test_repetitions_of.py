@@ -14,7 +14,7 @@ import yaml
 
 import bandit_bench as bb
 from bench.errors import BenchError
-from bench.gallery.stored import Stored
+from bench.gallery.result import ResultView
 from runners import verify
 from runners.config.figures import figure_names, load_figure
 from runners.config.runner import Runner
@@ -22,7 +22,7 @@ from runners.execute.figure_run import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.execute.write_figure import redraw
 from runners.results.committed import FILE
-from runners.results.derive import committed_long_tables
+from runners.results.derive import results_in
 
 METHODS = {"Random": ["tuner=random"], "TL": ["tuner=tl"], "OP": ["tuner=op"]}
 WHOLE: dict[str, Any] = {
@@ -93,12 +93,14 @@ def test_its_tables_are_those_of_repetitions_of_its_own_and_no_run_is_played_twi
         name: expected[name] for name in expected.keys() - shared - own
     }
     assert not {"runs", "provenance", "readings"} & json.loads(made["manifest.json"]).keys()
-    before, after = (Stored(path, load_figure("own/part"), committed_long_tables) for path in (alone, folder))
+    before, after = (ResultView(path, load_figure("own/part")) for path in (alone, folder))
     assert not after.problems
     assert sorted(after.manifest.runs, key=repr) == sorted(before.manifest.runs, key=repr)
     assert set(after.commands) == set(before.commands)
     assert after.seconds_by_run.keys() == before.seconds_by_run.keys()
-    assert sorted(bb.load("own/part").finals["regret"]) == sorted(before.finals["regret"])
+    assert sorted(bb.load("own/part").finals["regret"]) == sorted(
+        results_in(load_figure("own/part"), alone).finals["regret"]
+    )
     assert verify.verify(["jobs=1", "paper=own"])
     assert "18 repetitions played again" in capsys.readouterr().out  # each once
     shutil.rmtree(tmp_path / "results" / "raw")

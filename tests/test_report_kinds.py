@@ -109,6 +109,20 @@ def examples() -> dict[str, Figure]:
     }
 
 
+def test_of_many_lines_the_first_and_the_best_of_a_panel_stand_out() -> None:
+    tables = [table[table["method"] == "TL"] for table in results(("P", "Q"), 450.0)]
+    shares = {f"M{place}": 1.0 + place for place in range(13)} | {"M7": 0.5}
+    bands = ["mean", "ci_low", "ci_high"]
+    curves = [tables[0].assign(method=name, **tables[0][bands] * share) for name, share in shares.items()]
+    finals = pd.concat([tables[1].assign(method=name) for name in shares])
+    plot = shown(CURVES, pd.concat(curves), finals)
+    assert {mark.name for mark in plot.marks() if len(mark.low)} == {"M0", "M7"}
+    assert len({mark.name for mark in plot.marks()} & {*shares}) == 13
+    few = curves[:12]
+    assert all(len(mark.low) for mark in shown(CURVES, pd.concat(few), finals[finals["method"] != "M12"]).marks()
+               if mark.role == "method")  # fmt: skip
+
+
 @pytest.mark.parametrize("name", ["six", "one", "log", "grid", "cases"])
 def test_nothing_overlaps_and_nothing_is_cut_off(name: str) -> None:
     assert_readable(examples()[name])

@@ -9,7 +9,7 @@ import pytest
 from commands import ROOT
 
 import bandit_bench as bb
-from bench.report.provenance import folder_of_runs
+from bench.report.folder import ResultFiles
 
 RESULT = "cdt/corral"
 
@@ -44,9 +44,9 @@ def test_repetitions_are_those_of_a_figure_beside_it(tmp_path: Path, name: objec
     folder = tmp_path / "paper" / "figure" / "quick"
     folder.mkdir(parents=True)
     (folder / "manifest.json").write_text(json.dumps({"repetitions_of": name}))
-    assert folder_of_runs(folder) == folder
+    assert ResultFiles(folder).with_runs.path == folder
     (folder / "manifest.json").write_text(json.dumps({"repetitions_of": "figure2"}))
-    assert folder_of_runs(folder) == tmp_path / "paper" / "figure2" / "quick"
+    assert ResultFiles(folder).with_runs.path == tmp_path / "paper" / "figure2" / "quick"
 
 
 def test_a_link_in_a_result_is_not_followed(results: Path) -> None:

@@ -246,7 +246,7 @@ def test_a_figure_that_cannot_be_drawn_leaves_its_folder_as_it_is_and_does_not_s
     monkeypatch.setattr("bench.report.page.draw", draw)
     importlib.import_module("runners.config.headlines")  # which asks for all figures of a paper
     monkeypatch.setattr("runners.config.figures.figure_names", lambda _: ["habo/bounds", "habo/worked_examples"])
-    monkeypatch.setattr("runners.results.pages.write_gallery", lambda folder, _: (folder, 0))  # which draws, too
+    monkeypatch.setattr("runners.results.pages.write_gallery", lambda folder: (folder, 0))  # which draws, too
     answer = here("paper=habo", "scale=smoke")
     assert [(path.name, path.read_text()) for path in earlier.parent.iterdir()] == [("manifest.json", "{}")]
     assert answer.code == 1

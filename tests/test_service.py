@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 from commands import PATIENCE
 
+import bandit_bench
 from bench.data.bandit_log import Columns, load_bandit_log
 from bench.space import Space
 from bench.tasks.feedback import read_history
@@ -148,12 +149,11 @@ def free_port():
     return port
 
 
-def prepare(folder, tuner="from ledger import Ledger as GaussianTS"):
+def prepare(folder, tuner="ledger.Ledger"):
     """Write the server of the page, with a tuner that keeps every reward, or another; return a free port."""
     (code,) = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-    imported = "from bench.tuners.gaussian_ts import GaussianTS"
-    assert code.count(imported) == 1
-    (folder / "server.py").write_text(code.replace(imported, tuner))
+    assert code.count('"gaussian_ts"') == 1
+    (folder / "server.py").write_text(code.replace("gaussian_ts", tuner))
     (folder / "ledger.py").write_text(LEDGER)
     return free_port()
 
@@ -252,8 +252,8 @@ def test_two_servers_on_one_file_refuse_and_two_in_one_folder_do_not_meet(tmp_pa
     assert [told(tmp_path, name) for name in ("shop.eu", "shop.us")] == [([0.25], [0.25]), ([], [])]
 
 
-def test_the_log_is_a_start_for_another_tuner_and_a_log_for_replay(tmp_path):
-    port = prepare(tmp_path, "from bench.tuners.exp3 import EXP3 as GaussianTS")
+def test_the_log_is_a_start_for_another_tuner_and_a_log_for_replay(tmp_path, monkeypatch):
+    port = prepare(tmp_path, "exp3")
     process = serve(tmp_path, port)
     try:
         for number in range(60):
@@ -271,6 +271,11 @@ def test_the_log_is_a_start_for_another_tuner_and_a_log_for_replay(tmp_path):
     log = load_bandit_log(str(tmp_path / "log.csv"), Columns((), "exploration", "reward", "propensity", "told"))
     assert (len(log), log.order.tolist(), set(log.names)) == (60, [*range(60)], {"0.1", "0.3", "1.0"})
     assert log.propensities[0] == pytest.approx(1 / 3)
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / "results"))
+    replay = ("service_log", {"path": str(tmp_path / "log.csv"), "n_parts": 2})
+    compared = bandit_bench.compare(["ucb1", "exp3"], env=replay, repetitions=2)
+    assert compared.finals["accepted"].min() >= 1
+    assert set(compared.finals["exploration"]) <= {0.1, 0.3, 1.0}
 
 
 def test_ctrl_c_ends_it_without_a_traceback(tmp_path, capfd):

@@ -41,6 +41,9 @@ def bandit_bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in FILES:
         shutil.copy(ROOT / name, source)
+    shutil.copytree(ROOT / "notebooks", source / "notebooks")
+    for figure in ("short", "ranks"):
+        shutil.copytree(ROOT / "results/tournament" / figure, source / "results/tournament" / figure)
     pip = [sys.executable, "-m", "pip"]
     subprocess.run([*pip, "wheel", *OFFLINE, "--no-build-isolation", "-w", str(folder), str(source)], check=True)
     (wheel,) = folder.glob("*.whl")
@@ -79,6 +82,26 @@ def test_a_comparison_runs_from_another_folder(bandit_bench, tmp_path):
     assert (answer.returncode, answer.stderr) == (0, "")
     assert (commands.cwd / "results" / "compare" / "first" / "first.png").is_file()
     assert len(list(commands.cwd.glob("results/raw/*/rep-*.parquet"))) == 4
+
+
+def test_a_tuner_of_ones_own_in_the_tournament(bandit_bench, tmp_path):
+    commands = Commands(tmp_path)
+    (commands.cwd / "my_tuner.py").write_text(TUNER)
+    words = ("tuner=my_tuner.First", "only={task: clicks}", "repetitions=5")
+    answer = call(bandit_bench, commands, "tournament", *words)
+    assert (answer.returncode, answer.stderr) == (0, "")
+    assert "all families" in answer.stdout
+    assert (commands.cwd / "results/compare/tournament-First/index.html").is_file()
+
+
+def test_the_lesson_is_copied_once(bandit_bench, tmp_path):
+    commands = Commands(tmp_path)
+    for code in (0, 1):
+        answer = call(bandit_bench, commands, "lesson")
+        assert answer.returncode == code
+        assert "first_steps.ipynb" in answer.stdout + answer.stderr
+    lesson = (ROOT / "notebooks/first_steps.ipynb").read_bytes()
+    assert (commands.cwd / "first_steps.ipynb").read_bytes() == lesson
 
 
 def test_a_figure_and_its_gallery_come_from_the_wheel(bandit_bench, tmp_path):

@@ -1,1 +1,1 @@
-"""What maintainers run; not part of the wheel."""
+"""Programs for maintainers; not part of the wheel."""

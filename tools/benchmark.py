@@ -1,11 +1,11 @@
 """Measure rounds per second: python -m tools.benchmark [--tuners [NAME ...]]
 
 The whole loop is compared with (a) the bare kernels, which only draw the contexts and score the arms, and (b) a plain
-NumPy loop over the arms, as scripts of papers are often written. One process, one thread.
+NumPy loop over the arms, as in many papers' scripts. One process, one thread.
 
-With ``--tuners`` instead what tuners cost in a round: `ask` and `tell` alone, on a moving triangle with eleven
-candidates (Hedge, which needs all arms' rewards, on five arms), without what a task spends on what tuners want to know.
-Processor time; the environment's share is measured beside it and taken off. A run that takes too long has no number.
+``--tuners`` instead measures the cost of tuners per round: `ask` and `tell` only, on a moving triangle with eleven
+candidates (Hedge, which needs all arms' rewards, on five arms), without a task's cost of the wished information.
+Processor time; the environment's share is measured separately and subtracted. A run that takes too long has no number.
 """
 
 import argparse
@@ -45,9 +45,9 @@ SIZES = ((120, 25), (100, 10), (1000, 20))
 TUNERS: dict[str, type[Tuner]] = {"fixed": Fixed, "tl": TL, "syndicated": Syndicated, "cdt": CDT}
 NOISE_STD = 0.5
 ROUNDS, SPEED_REPEATS = 14_000, 5
-"""Of a timed run, fewer for 1,000 arms; of each case."""
+"""Rounds of a timed run, fewer for 1,000 arms; repetitions of each case."""
 REPEATS = {10_000: 3, 1_000_000: 1}
-"""Rounds in which tuners are measured -> how often; the least counts."""
+"""Rounds in which tuners are measured -> number of runs; the least time counts."""
 NO_NUMBER = {"custom": "", "theory": "needs an algorithm that has a theory", "best_forecast": "needs task=copies"}
 LIMIT = 30.0
 """Seconds after which a tuner's run is given up."""
@@ -131,7 +131,7 @@ def measure() -> pd.DataFrame:
 
 
 def _seconds(name: str, rounds: int) -> tuple[float, int]:
-    """Return the seconds of a run, and how many of its rounds were played until the limit."""
+    """Return the seconds of a run, and the number of rounds played until the limit."""
     env, other_play = ("gaussian_arms", {"arm": 0}) if name == "hedge" else ("switching_triangle", {"x": 0.5})
     experiment = from_overrides([f"env={env}", f"tuner={name}", f"horizon={rounds}"]).experiment
     seeds = Seeds(0)

@@ -1,6 +1,7 @@
-"""Note results that another program wrote, or that were removed: python -m tools.checksums [FOLDER ...].
+"""Record results that another program wrote, or that were removed: python -m tools.checksums [FOLDER ...].
 
-Each is a folder or a file below the results, such as movielens, or cdt/figure2; without one all are noted as they are.
+Each argument is a folder or a file below the results, such as movielens, or cdt/figure2; without arguments all files
+are recorded.
 """
 
 import sys

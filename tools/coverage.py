@@ -1,9 +1,9 @@
-"""How often do intervals contain the truth? python -m tools.coverage [--draws 400]
+"""Measured coverage of intervals: python -m tools.coverage [--draws 400]
 
-Makes 400 repetitions of twelve typical experiments and of two grids, shortened to run in minutes. What all 400 give
-counts as the truth; n of them are drawn again and again, with replacement, and the intervals of claims that contain it
-are counted. Writes ``coverage.csv`` and ``rare.csv``, which compares intervals with and without room for rare losses,
-to ``results/coverage/``.
+Makes 400 repetitions of twelve typical experiments and of two grids, shortened to run in minutes. The value over all
+400 counts as the truth; samples of n are drawn repeatedly, with replacement, and the share of claims' intervals that
+contain it is counted. Writes ``coverage.csv`` and ``rare.csv``, which compares intervals with and without room for rare
+losses, to ``results/coverage/``.
 """
 
 import argparse
@@ -29,12 +29,12 @@ from runners.results.store import Store, results_folder, write_text
 SIZES = (5, 10, 20, 50)
 ERROR = 0.025  # to each side
 PANELS = 5
-CONSTANT = 30.0  # added to the best candidate's regret, where bounds are measured
+CONSTANT = 30.0  # added to the best candidate's regret for the measurement of bounds
 
 Finals = dict[str, dict[str, dict[str, Array]]]
 REPETITIONS = 400
 RARE = ("two arms", "off-policy learning")
-"""Experiments where a few repetitions in a hundred make the mean: a wrong arm kept, a bad policy learnt."""
+"""Experiments whose mean is dominated by a few repetitions in a hundred: a wrong arm kept, a bad policy learnt."""
 RATES = [0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5]
 _ARMS = "paper=habo algorithm=none horizon=2000 env="
 _GRID = (
@@ -87,7 +87,7 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, str]]] = {
 
 
 def final_values() -> Finals:
-    """Run what is missing; return experiment -> method -> column -> the last value of each repetition."""
+    """Run the missing repetitions; return experiment -> method -> column -> the last value of each repetition."""
     store = Store(results_folder())
     experiments = {
         (name, method): from_overrides(f"{common} {overrides}".split()).experiment
@@ -109,7 +109,7 @@ def final_values() -> Finals:
 
 
 Item = tuple[str, str, Callable[[Array], Quantity], Array]
-"""Kind and name of a statistic, what estimates it, and repetitions of an experiment, (repetitions, columns)."""
+"""Kind and name of a statistic, its estimator, and repetitions of an experiment, (repetitions, columns)."""
 
 
 def mean(values: Array) -> Quantity:
@@ -144,7 +144,7 @@ def bound(values: Array) -> Quantity:
 
 
 def items(finals: Finals) -> Iterator[Item]:
-    """Yield what is measured."""
+    """Yield the measured statistics."""
     for name, methods in finals.items():
         if name.endswith("grid"):
             grid = np.stack([columns["final"] for columns in methods.values()], axis=1)
@@ -175,7 +175,7 @@ def items(finals: Finals) -> Iterator[Item]:
 def rare_losses(finals: Finals, draws: int) -> pd.DataFrame:
     """Return the per cent of samples in which a difference is decided rightly and wrongly, without room and with it.
 
-    What is far off is looked for in `PANELS` samples, as in a figure with that many panels.
+    Outliers are sought in `PANELS` samples, as in a figure with that many panels.
     """
     rows = []
     for name in RARE:

@@ -1,4 +1,4 @@
-"""Write the pages that are made from other files: python -m tools.docs
+"""Write the generated pages: python -m tools.docs
 
 `docs/findings.md` and `docs/errata.md` are put together from `conf/papers/`: a common head, and the text in each
 paper's folder. The papers' headlines there and in `README.md` come from the reference results, as do the answers in
@@ -14,11 +14,12 @@ from pathlib import Path
 
 from bench.audit.headlines import RULE, TOTALS, counted, spelled
 from bench.gallery.papers import PaperPage
-from bench.gallery.stored import Stored
+from bench.gallery.result import ResultView
+from bench.report.folder import ResultFiles
 from runners.config.figures import figure_names, load_figure
 from runners.results.pages import read_pages
 from runners.results.store import results_folder, write_text
-from tools.which_tuner import answers_part, reference
+from tools.which_tuner import answers_part
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS, PAPERS = ROOT / "docs", ROOT / "conf" / "papers"
@@ -28,12 +29,12 @@ _HEADLINES = "<!-- headlines -->"
 
 @cache
 def headlines(folder: Path) -> dict[str, PaperPage]:
-    """Return the papers that have headlines, with their verdicts: reading the results takes two seconds, once."""
+    """Return the papers with headlines and verdicts; reading the results takes two seconds, once."""
     return {page.name: page for page in read_pages(folder) if page.headlines}
 
 
 def assembled(name: str, folder: Path) -> str:
-    """Return a page that is put together from the papers' folders; headlines and links to figures are of ``folder``."""
+    """Return a page from the parts in the papers' folders; headlines and links to figures are of ``folder``."""
     parts = []
     for path in [PAPERS / f"{name}.md", *sorted(PAPERS.glob(f"*/{name}.md"))]:
         text = re.sub(r"\]\(([^):\s]*)\)", partial(_moved, path.parent), path.read_text(encoding="utf-8"))
@@ -46,18 +47,18 @@ def assembled(name: str, folder: Path) -> str:
 
 
 def _moved(folder: Path, link: re.Match[str]) -> str:
-    """Return a link of a paper's folder as one of the folder of pages."""
+    """Return a link relative to a paper's folder as one relative to the folder of pages."""
     path, hash_sign, anchor = link[1].partition("#")
     return f"]({os.path.relpath(folder / path, DOCS) if path else ''}{hash_sign}{anchor})"
 
 
 def _picture(figure: str, folder: Path) -> str:
-    scale = found.name if (found := reference(folder, figure)) else "paper"
-    return f"../results/{figure}/{scale}/{figure.partition('/')[2]}.svg"
+    found = ResultFiles.of(folder, figure)
+    return f"../results/{figure}/{found[0].path.name if found else 'paper'}/{figure.partition('/')[2]}.svg"
 
 
 def papers_part(folder: Path) -> str:
-    """Return a row for each paper: what it proposes, and what came of its headlines."""
+    """Return one row per paper: its proposal, and the verdicts on its headlines."""
     rows = ["| paper | proposes | how its headlines fared in our runs |", "| --- | --- | --- |"]
     for page in headlines(folder).values():
         if page.headlines[0].place:
@@ -67,7 +68,7 @@ def papers_part(folder: Path) -> str:
 
 
 def headlines_part(name: str, folder: Path) -> str:
-    """Return the headlines of a paper, or of the suite itself, with their verdicts and what our runs say."""
+    """Return the headlines of a paper, or of the suite itself, with their verdicts and our findings."""
     page = headlines(folder)[name]
     said = "the paper" if page.headlines[0].place else "our claim"
     rows = [f"| {said} | verdict | our runs |", "| --- | --- | --- |"]
@@ -85,7 +86,7 @@ def headlines_part(name: str, folder: Path) -> str:
 
 
 def hours_part(folder: Path) -> str:
-    """Return the hours of one core that each paper's reference results took, from the measured seconds of repetitions.
+    """Return the core-hours of each paper's reference results, from the measured seconds of repetitions.
 
     A run that several readings or figures share counts once.
     """
@@ -94,8 +95,8 @@ def hours_part(folder: Path) -> str:
     for name in figure_names():
         paper = name.partition("/")[0]
         counts[paper] = counts.get(paper, 0) + 1
-        for path in sorted((folder / name).glob("paper*/manifest.json")):
-            for key, seconds in Stored(path.parent, load_figure(name)).seconds_by_run.items():
+        for result in ResultFiles.of(folder, name):
+            for key, seconds in ResultView(result.path, load_figure(name)).seconds_by_run.items():
                 of_paper = spent.setdefault(paper, {})
                 of_paper[key] = max(seconds, of_paper.get(key, 0.0))
     rows = ["| paper | figures | core-hours |", "| --- | ---: | ---: |"]
@@ -107,14 +108,14 @@ def hours_part(folder: Path) -> str:
 
 
 def with_made_part(page: str, part: str, name: str) -> str:
-    """Return a page with the text between two marks, which bear a name, replaced."""
+    """Return a page with the text between two named marks replaced."""
     before, begin, rest = page.partition(f"<!-- made by make docs: {name} -->\n")
     _, end, after = rest.partition("<!-- end -->")
     return f"{before}{begin}{part}\n{end}{after}"
 
 
 def made_parts(folder: Path) -> list[tuple[Path, str, Callable[[], str]]]:
-    """Return the parts of pages that are made: the page, the part's name, and what makes it."""
+    """Return the generated parts of pages: the page, the part's name, and its function."""
     return [
         (ROOT / "README.md", "papers", partial(papers_part, folder)),
         (DOCS / "which_tuner.md", "answers", partial(answers_part, folder)),

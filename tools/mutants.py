@@ -1,8 +1,8 @@
-"""Faults put into the code one at a time, and whether tests notice: ``python -m tools.mutants FOLDER``.
+"""Faults put into the code one at a time, to see whether tests detect them: ``python -m tools.mutants FOLDER``.
 
-The last commit is cloned into the folder, and the faults are made there; what was judged is kept in its
-``judged.jsonl``, so that a call that was interrupted goes on. A fault swaps an operator or a comparison, adds 1 to a
-number, or negates a ``not``; it is noticed if one of the three test files fails that name its module most.
+The last commit is cloned into the folder, and the faults are made there; judgements are kept in its ``judged.jsonl``,
+so an interrupted call can continue. A fault swaps an operator or a comparison, adds 1 to a number, or negates a
+``not``; it is detected if one of the three test files fails that name its module most.
 """
 
 import argparse
@@ -20,9 +20,9 @@ from typing import NamedTuple
 from runners.config.folders import CHECKOUT
 
 _SECONDS = 1800
-"""Tests that take longer with a fault than this, also on a busy machine, are no judgement."""
+"""Seconds after which tests with a fault are no judgement, also on a busy machine."""
 _LEAST = 400
-"""Characters of a module that is worth a fault."""
+"""Least number of characters of a module for a fault."""
 _PAIRS: tuple[tuple[type[ast.AST], type[ast.AST]], ...] = (
     (ast.Add, ast.Sub),
     (ast.Mult, ast.Div),
@@ -35,7 +35,7 @@ _SWAPPED = {**dict(_PAIRS), **{second: first for first, second in _PAIRS}}
 
 
 class Mutant(NamedTuple):
-    """A fault: where it is, the text with it, and what was exchanged for what."""
+    """A fault: its place, the text with it, and the exchange."""
 
     path: Path
     text: str
@@ -43,7 +43,7 @@ class Mutant(NamedTuple):
 
 
 def mutants(root: Path, seed: int) -> Iterator[Mutant]:
-    """Yield faults without end in the modules below ``bench`` and ``runners``, those of long modules more often."""
+    """Yield faults without end in the modules below ``bench`` and ``runners``, in long modules more often."""
     rng = random.Random(seed)
     texts = {
         path: path.read_text(encoding="utf-8") for part in ("bench", "runners") for path in (root / part).rglob("*.py")
@@ -72,7 +72,7 @@ def _fits(node: ast.expr) -> bool:
 
 
 def _exchanged(text: str, node: ast.expr) -> tuple[str, str] | None:
-    """Return a text with a fault in an expression, and the change in words; None if it spans several lines."""
+    """Return a text with a fault in an expression, and a description; None if it spans several lines."""
     before = ast.get_source_segment(text, node)
     if before is None or "\n" in before:
         return None
@@ -108,7 +108,7 @@ def tests_of(module: Path, tests: Mapping[Path, str]) -> list[Path]:
 
 
 def judge(root: Path, mutant: Mutant) -> bool | None:
-    """Return whether tests notice a fault; None if they take too long. A test that fails without the fault ends all."""
+    """Return whether tests detect a fault; None if they take too long. A failure without the fault ends the program."""
     sound = mutant.path.read_text(encoding="utf-8")
     files = {path: path.read_text(encoding="utf-8") for path in (root / "tests").glob("test_*.py")}
     chosen = list(map(str, tests_of(mutant.path.relative_to(root), files)))
@@ -131,7 +131,7 @@ def _pass(root: Path, *words: str) -> bool:
 
 
 def main() -> None:
-    """Judge faults up to a number, and print those that no test notices."""
+    """Judge faults up to a number, and print those that no test detects."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="where the faults are made, and what was judged is kept")
     parser.add_argument("--count", type=int, default=150, help="number of faults")
@@ -141,7 +141,7 @@ def main() -> None:
     root, kept = folder / "checkout", folder / "judged.jsonl"
     if not root.exists():
         subprocess.run(["git", "clone", "-q", str(CHECKOUT), str(root)], check=True)
-    subprocess.run(["git", "checkout", "-q", "--", "."], cwd=root, check=True)  # a call that was killed left its fault
+    subprocess.run(["git", "checkout", "-q", "--", "."], cwd=root, check=True)  # a killed call left its fault
     judged = [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()] if kept.exists() else []
     for number, mutant in enumerate(mutants(root, seed)):
         if number == count:

@@ -1,8 +1,8 @@
-"""Measure the suite beside other libraries: python -m tools.peers [--repeats 7].
+"""Compare the suite's speed with other libraries: python -m tools.peers [--repeats 7].
 
-Both sides play the same problems by turns in one thread, and seconds of the processor are counted. coba and mabwiser
-need ``pip install coba==8.1.0 mabwiser==2.7.4``; obp is one of the suite's. Writes ``results/benchmark/peers.csv`` and
-``peers.md``, in which rows of libraries that are not installed stay.
+Both sides play the same problems by turns in one thread, and processor seconds are counted. coba and mabwiser need
+``pip install coba==8.1.0 mabwiser==2.7.4``; obp is an extra of the suite. Writes ``results/benchmark/peers.csv`` and
+``peers.md``, keeping the rows of libraries that are not installed.
 """
 
 import argparse
@@ -48,13 +48,13 @@ NUMBERS = [
     "ours_per_second", "theirs_per_second", "ratio", "ratio_low", "ratio_high", "our_result", "their_result",
     "random_result",
 ]  # fmt: skip
-"""Columns that are empty where there is nothing."""
+"""Columns that may be empty."""
 _WARM_UP = 20
 
 
 @dataclass(frozen=True)
 class Peer:
-    """A player of a library, ``peer`` on the package index, beside ours; ``decisions`` are those of a timed run."""
+    """A player of a library, ``peer`` on the package index, and ours; ``decisions`` are those of a timed run."""
 
     peer: str
     does: str
@@ -114,7 +114,7 @@ def result_of(choices: Any, data: Data) -> float:
 
 
 def play(player: Player, data: Data, rounds: int, seed: int) -> tuple[float, float]:
-    """Return seconds of the processor and the result."""
+    """Return processor seconds and the result."""
     player(data, min(_WARM_UP, rounds), seed)()  # compiles and imports
     loop = player(data, rounds, seed)
     gc.collect()
@@ -124,10 +124,10 @@ def play(player: Player, data: Data, rounds: int, seed: int) -> tuple[float, flo
 
 
 def median_interval(values: Any) -> tuple[float, float, float]:
-    """Return the median of ``values`` and an interval for the true one, from order statistics.
+    """Return the median of ``values`` and a confidence interval for the true one, from order statistics.
 
-    The narrowest pair of order statistics, equally far from both ends, that holds the true median with a probability of
-    at least 95 % whatever the distribution is; with fewer than six values, the smallest and the largest.
+    The narrowest pair of order statistics, equally far from both ends, that contains the true median with a probability
+    of at least 95 % for any distribution; with fewer than six values, the smallest and the largest.
     """
     ordered = np.sort(np.asarray(values, dtype=float))
     skip = max(int(stats.binom.ppf(0.025, len(ordered), 0.5)) - 1, 0)
@@ -135,7 +135,7 @@ def median_interval(values: Any) -> tuple[float, float, float]:
 
 
 def compare(case: Peer, repeats: int) -> dict[str, Any]:
-    """Play a case ``repeats`` times, each time another problem, by turns; return the row of the table."""
+    """Play a case ``repeats`` times by turns, each time another problem; return the row of the table."""
     seconds, results = np.empty((2, repeats)), np.empty((3, repeats))
     for number in range(repeats):
         data = case.problem(np.random.default_rng([number, 1]), case.decisions, **case.sizes)
@@ -187,12 +187,12 @@ def measure(cases: Sequence[Peer], repeats: int) -> None:
             rows[case.peer, case.does] = row = compare(case, repeats)
         print(", ".join(f"{key}: {value}" for key, value in row.items() if key != "note"), flush=True)
     write_text(file, to_csv(pd.DataFrame(list(rows.values())), digits=6))
-    write_text(file.with_suffix(".md"), markdown(read(file), environment()))  # what the file says, to the last digit
+    write_text(file.with_suffix(".md"), markdown(read(file), environment()))  # the file's content, to the last digit
     note(results_folder(), [file.parent])
 
 
 def read(file: Path) -> pd.DataFrame:
-    """Return a table as it was written; numbers that there are not are NaN, other empty cells are ""."""
+    """Return a table as written; missing numbers are NaN, other empty cells ""."""
     return pd.read_csv(file, keep_default_na=False, na_values={name: [""] for name in NUMBERS})
 
 

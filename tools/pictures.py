@@ -1,7 +1,7 @@
 """Draw committed pictures again: python -m tools.pictures [FIGURE ...].
 
-Nothing is run and no table is written: figures are drawn from the repetitions and seconds that are committed beside
-them. Run it when the drawing changes.
+Figures are drawn from the committed repetitions and seconds, without a run or a new table. Use it when the drawing
+changes.
 """
 
 import sys
@@ -19,10 +19,10 @@ from runners.results.store import results_folder
 
 
 def main(names: Sequence[str]) -> int:
-    """Draw the figures named, or all that have committed results; return the exit code."""
+    """Draw the named figures, or all that have committed results; return the exit code."""
     for name in names or figure_names():
         figure = load_figure(name)
-        for folder in ResultFolder.of(name):
+        for folder in ResultFolder.of(results_folder(), name):
             if plot := plot_of(figure, folder):
                 folder.write({f"{figure.name}.svg": content(draw(plot), "svg")})
                 note(results_folder(), [folder.path])

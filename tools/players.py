@@ -1,6 +1,6 @@
-"""What the suite and other libraries play in `tools.peers`: problems drawn beforehand, and a player for each side.
+"""The problems of `tools.peers`, drawn beforehand, and a player for each side.
 
-A player is used as its library's documentation shows; what it needs in another form is prepared before the loop.
+A player is used as in its library's documentation; data in another form is prepared before the loop.
 """
 
 import math
@@ -26,7 +26,7 @@ from bench.tuners.baselines import Fixed
 Data = Mapping[str, np.ndarray]
 Loop = Callable[[], list[Any]]
 Player = Callable[[Data, int, int], Loop]
-"""Given the arrays of a problem, the number of rounds and a seed: the loop that is timed, which returns its choices."""
+"""Given the arrays of a problem, the number of rounds and a seed: the timed loop, which returns its choices."""
 
 
 def arm_features(rng: np.random.Generator, rounds: int, n_arms: int = 5, dim: int = 25) -> Data:
@@ -41,7 +41,7 @@ def arm_features(rng: np.random.Generator, rounds: int, n_arms: int = 5, dim: in
 
 
 def shared_contexts(rng: np.random.Generator, rounds: int, n_arms: int = 10, dim: int = 25) -> Data:
-    """Return contexts, shape (rounds, dim), the last feature 1, and what arms with coefficients of their own pay."""
+    """Return contexts, shape (rounds, dim), the last feature 1, and the rewards of arms with separate coefficients."""
     contexts = np.column_stack([rng.uniform(-1.0, 1.0, (rounds, dim - 1)), np.ones(rounds)])
     thetas = rng.standard_normal((n_arms, dim - 1))
     slopes = 0.3 * thetas / np.linalg.norm(thetas, axis=1, keepdims=True)
@@ -51,7 +51,7 @@ def shared_contexts(rng: np.random.Generator, rounds: int, n_arms: int = 10, dim
 
 
 def log(rng: np.random.Generator, rounds: int, rows: int = 10_000, n_actions: int = 10) -> Data:
-    """Return a logged bandit data set, a model's predictions, and policies to be evaluated."""
+    """Return a logged bandit data set, a model's predictions, and policies to evaluate."""
 
     def policy() -> np.ndarray:
         raised = np.exp(rng.standard_normal((rows, n_actions)))
@@ -67,14 +67,14 @@ def log(rng: np.random.Generator, rounds: int, rows: int = 10_000, n_actions: in
 
 
 def random_result(data: Data, rounds: int) -> float:
-    """Return the regret that uniformly random arms would have; NaN where there are no arms."""
+    """Return the regret of uniformly random arms; NaN without arms."""
     if "means" not in data:
         return math.nan
     return float((data["means"][:rounds].max(axis=1) - data["means"][:rounds].mean(axis=1)).sum())
 
 
 class Saved(ContextualEnvironment):
-    """Features and rewards that are given: of each arm, or one context for all arms of a round."""
+    """Given features and rewards: of each arm, or one context for all arms of a round."""
 
     def __init__(self, data: Data) -> None:
         contexts, self._means, self._rewards = data["contexts"], data["means"], data["rewards"]
@@ -82,7 +82,7 @@ class Saved(ContextualEnvironment):
         self.n_arms, self.dim = self._means.shape[1], contexts.shape[-1]
         self._is_shared = contexts.ndim == 2
         arms = np.repeat(contexts[:, None], self.n_arms, axis=1) if self._is_shared else contexts
-        self._contexts = np.ascontiguousarray(arms.transpose(0, 2, 1))  # along the arms, as the contract asks for
+        self._contexts = np.ascontiguousarray(arms.transpose(0, 2, 1))  # along the arms, as the interface requires
         self._best, self._average = self._means.max(axis=1).tolist(), self._means.mean(axis=1).tolist()
 
     @property
@@ -126,7 +126,7 @@ epsilon_greedy: Player = partial(ours, EpsilonGreedy, {"epsilon": EPSILON})
 
 
 def coba_linucb(data: Data, rounds: int, seed: int) -> Loop:
-    """Return coba's loop in its documented way of use."""
+    """Return coba's loop as documented."""
     from coba.learners import LinUCBLearner  # type: ignore[import-not-found]
 
     sets = [[tuple(arm) for arm in arms] for arms in data["contexts"][:rounds].tolist()]
@@ -143,7 +143,7 @@ def coba_linucb(data: Data, rounds: int, seed: int) -> Loop:
 
 
 def coba_linucb_per_arm(data: Data, rounds: int, seed: int) -> Loop:
-    """Return the same with coefficients for each arm, of which coba makes one model of arms times features."""
+    """Return coba's loop with coefficients for each arm: one model of arms times features."""
     from coba.learners import LinUCBLearner
 
     n_arms = data["means"].shape[1]
@@ -208,7 +208,7 @@ def estimates(name: Estimator, data: Data, rounds: int, seed: int) -> Loop:
 
 
 def obp_estimates(name: Estimator, data: Data, rounds: int, seed: int) -> Loop:
-    """Return the same by obp."""
+    """Return obp's estimates of policies."""
     import obp.ope
 
     estimate = getattr(obp.ope, _OBP[name])().estimate_policy_value

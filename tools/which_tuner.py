@@ -5,12 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bench.report.tables import from_csv
+from bench.report.folder import ResultFiles
 from bench.report.tasks import FAMILY, METHOD
 from runners.config.tree import read
 
-SCALES = ("paper", "paper-surrogate", "paper-custom")
-"""Folders of reference results, the one that counts first."""
 PROBLEMS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
     ("One number, whose best value **jumps**", "ranks", "table", {FAMILY: "moving peak"}),
     ("One number, whose best value **wanders**", "forgetting", "table", {FAMILY: "wandering peak"}),
@@ -31,19 +29,13 @@ PROBLEMS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
      {FAMILY: "new best, midway"}),
     ("**Real data**: MovieLens, Titanic, house prices", "ranks", "apart", {"part": "real data"}),
 )  # fmt: skip
-"""Kinds of problems, each with the figure, the table and the rows that speak of it."""
+"""Kinds of problems, each with its figure, table and rows."""
 _FIGURES = ("late", "forgetting", "ranks")
-"""Those whose settings say what is typed for each tuner."""
-
-
-def reference(results: Path, figure: str) -> Path | None:
-    """Return the folder of a figure's reference results, None if there are none."""
-    folders = [results / figure / scale for scale in SCALES]
-    return next((folder for folder in folders if (folder / "manifest.json").is_file()), None)
+"""Figures whose settings give the words of each tuner."""
 
 
 def answers_part(results: Path) -> str:
-    """Return a row for each kind of problem: the tuner with the least regret in it, and the two that follow."""
+    """Return one row per kind of problem: the tuner with the least regret, and the next two."""
     rows = [f"| {problem} | {first} | {'; '.join(others)} |" for problem, (first, *others) in _answers(results)]
     if not rows:
         return "There are no results yet: `python -m runners.reproduce paper=tournament scale=paper jobs=2` makes them."
@@ -51,16 +43,16 @@ def answers_part(results: Path) -> str:
 
 
 def _answers(results: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield each kind of problem with the three tuners that have the least regret in it; of variants the first."""
+    """Yield each kind of problem with the three tuners of least regret; of variants the best."""
     typed: dict[str, str] = {}
     for name in _FIGURES:
         methods: dict[str, list[str]] = read(f"figure/tournament/{name}")["runs"][0][METHOD]
         typed |= {str(label): " ".join(words) for label, words in methods.items()}
     for problem, name, file, chosen in PROBLEMS:
-        folder = reference(results, f"tournament/{name}")
-        table = from_csv(folder / f"{file}.csv") if folder else None
-        if table is None:
+        found = ResultFiles.of(results, f"tournament/{name}")
+        if not found:
             continue
+        table = found[0].csv(f"{file}.csv")
         for column, value in chosen.items():
             table = table[table[column] == value]
         table = table[table[METHOD].isin(typed)].sort_values("relative", kind="stable")

@@ -18,8 +18,7 @@ def rate(*candidates: float) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class BanditInfo:
-    """Facts about its environment that an algorithm may know: see `ContextualEnvironment`; ``rounds`` is the horizon
-    T."""
+    """Facts about its environment that an algorithm may know, see `ContextualEnvironment`; ``rounds``: horizon T."""
 
     dim: int
     n_arms: int

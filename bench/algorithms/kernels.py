@@ -144,8 +144,7 @@ def solve_upper_transposed(upper: Array, vector: Array) -> None:
 
 @kernel
 def add_outer(x: Array, weight: float, matrix: Array) -> None:
-    """Add weight x x' to ``matrix``: both triangles, because loops from 0 run faster than half as many with other
-    bounds."""
+    """Add weight x x' to both triangles of ``matrix``: loops from 0 run faster than half as many with other bounds."""
     for i in range(x.size):
         scaled = weight * x[i]
         for j in range(x.size):

@@ -1,1 +1,1 @@
-"""Judging papers: readings, published numbers beside ours, headlines, and tallies of verdicts by origin."""
+"""The judging of papers: readings, published numbers and ours, headlines, and tallies of verdicts by origin."""

@@ -19,8 +19,7 @@ _UNKNOWN = math.nan, math.nan
 
 
 class Intervals(NamedTuple):
-    """A confidence interval of the true value, and a prediction interval of the same estimate from further
-    repetitions."""
+    """A confidence interval of the true value, and a prediction interval of the estimate from further repetitions."""
 
     low: float
     high: float
@@ -63,8 +62,7 @@ def of_mean(mean: float, std: float, n: int, further: int) -> Intervals:
 
 
 def of_std(std: float, n: int, further: int) -> Intervals:
-    """Return the intervals of a standard deviation of normal values: by chi-square, and by F for further
-    repetitions."""
+    """Return the intervals of a normal standard deviation: by chi-square, and by F for further repetitions."""
     if n < 2 or not math.isfinite(std):
         return Intervals(*_UNKNOWN, *_UNKNOWN)
     tails = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)

@@ -11,10 +11,11 @@ from bench.audit.agreement import DRAWS, FACTORS, level, order, placebo, roundin
 from bench.audit.readings import EXACT, INSIDE, NUMBERS, OUTSIDE, POSSIBLE, is_exact, of_paper, verdict
 from bench.columns import is_measured
 from bench.data_kind import DataKind
+from bench.errors import DataError
 from bench.report.figure import Figure
-from bench.report.provenance import Manifest, read_manifest
+from bench.report.folder import Manifest, ResultFiles
 from bench.report.reading import READING
-from bench.report.tables import from_csv, to_markdown
+from bench.report.tables import to_markdown
 from bench.stats import Interval
 
 ASSUMING, NO_DATA, NOT_RUN = "inside, under assumptions", "no real data", "not run"
@@ -60,7 +61,8 @@ def published_overview(
         for name, figure in figures.items()
         if figure.published and figure.source != "timing" and not is_measured(figure.column)
     }
-    parts = [rows for name, figure in shown.items() if len(rows := _rows_of(name, figure, folder / name))]
+    found = {name: next(iter(ResultFiles.of(folder, name)), None) for name in shown}
+    parts = [rows for name, figure in shown.items() if len(rows := _rows_of(name, figure, found[name]))]
     rows = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*NUMBERS, "paper", "is_of_paper"])
     # If several figures show a number under one reading, the row with most repetitions is used.
     rows = rows.sort_values("n", ascending=False, kind="stable").drop_duplicates(["paper", "cell", READING])
@@ -68,7 +70,7 @@ def published_overview(
     narrow = rows.reindex(columns=_OF_NUMBER)  # axes differ between figures
     numbers = [_number(cells) for _, cells in narrow.groupby(["paper", "cell"], sort=False)]
     judged = {(row["paper"], row["cell"]) for row in numbers}
-    for row in (row for name, figure in shown.items() for row in _without(name, figure, folder / name)):
+    for row in (row for name, figure in shown.items() for row in _without(name, figure, found[name])):
         if (row["paper"], row["cell"]) not in judged:
             judged.add((row["paper"], row["cell"]))
             numbers.append(row)
@@ -89,12 +91,11 @@ def is_assuming(figure: Figure, manifest: Manifest) -> bool:
     return "assumed" in [*sources, *(reading.source[0] for reading in figure.readings[:1])]
 
 
-def _rows_of(name: str, figure: Figure, folder: Path) -> pd.DataFrame:
+def _rows_of(name: str, figure: Figure, result: ResultFiles | None) -> pd.DataFrame:
     """Return a figure's published numbers and our reference results under each reading."""
-    scale = _reference(folder)
-    if scale is None or not (scale / "numbers.csv").is_file():
+    if result is None or not result.has("numbers.csv"):
         return pd.DataFrame(columns=list(NUMBERS))
-    rows = from_csv(scale / "numbers.csv", READING).fillna({"inside": "", "predicted": ""})
+    rows = result.csv("numbers.csv", READING).fillna({"inside": "", "predicted": ""})
     axes = ["panel"] if figure.panels is None else figure.panels
     labels = rows[[axis for axis in axes if axis in rows]].astype(str).to_numpy()
     panels = [": ".join(row) for row in labels]
@@ -105,7 +106,7 @@ def _rows_of(name: str, figure: Figure, folder: Path) -> pd.DataFrame:
         panel=panels,
         method=list(map(_method, rows["cell"], panels, rows["what"])),
         is_of_paper=rows[READING] == of_paper(figure),
-        is_assuming=is_assuming(figure, _manifest(scale)),
+        is_assuming=is_assuming(figure, _manifest(result)),
     )
 
 
@@ -130,15 +131,11 @@ def _number(rows: pd.DataFrame) -> dict[str, Any]:
     return kept | counts | {"verdict": word, "ours": ours, "low": shown["further_low"], "high": shown["further_high"]}
 
 
-def _without(name: str, figure: Figure, folder: Path) -> Iterator[dict[str, Any]]:
+def _without(name: str, figure: Figure, result: ResultFiles | None) -> Iterator[dict[str, Any]]:
     """Yield the published numbers of a figure that has no result."""
-    scale = _reference(folder)
-    data = _manifest(scale).provenance if scale else None
-    word = (
-        NO_DATA
-        if scale and (DataKind.SURROGATE in scale.name or (data and (data.surrogate or data.packaged)))
-        else NOT_RUN
-    )
+    data = _manifest(result).provenance if result else None
+    is_other = result and (DataKind.SURROGATE in result.path.name or (data and (data.surrogate or data.packaged)))
+    word = NO_DATA if is_other else NOT_RUN
     for entry in figure.published:
         row = {"paper": name.partition("/")[0], "cell": entry.get("cell", ""), "published": entry["value"]}
         yield row | {READING: "", "verdict": word, "possible": 0, "tried": 0, "figure": figure.name}
@@ -206,16 +203,11 @@ def _words(value: Interval) -> str:
     return "{:.2f} [{:.2f}, {:.2f}]".format(*value[:3])
 
 
-def _reference(folder: Path) -> Path | None:
-    """Return a figure's reference result, of real data if available; None without a result."""
-    return min(sorted(folder.glob("paper*")), key=lambda path: DataKind.SURROGATE in path.name, default=None)
-
-
-def _manifest(scale: Path) -> Manifest:
+def _manifest(result: ResultFiles) -> Manifest:
     """Return a result's manifest, empty if damaged: the result's own page reports the damage."""
     try:
-        return Manifest.model_validate(read_manifest(scale))
-    except Exception:  # a damaged file can raise any error in its reader
+        return result.about
+    except (DataError, FileNotFoundError):
         return Manifest()
 
 

@@ -70,9 +70,7 @@ def numbers_table(results: Mapping[str, Results[Figure]], size: int) -> pd.DataF
     figure = whole.figure
     same_draws = {reading.name: selection(reading.same_draws) for reading in figure.readings if reading.same_draws}
     for reading, under in results.items():
-        if not (
-            under.provenance.packaged or under.provenance.other_than_published
-        ):  # such data is no evidence about the paper
+        if not (under.provenance.packaged or under.provenance.other_than_published):  # no evidence
             ours = _with_all_repetitions(under, whole)
             rows += [{READING: reading} | row for row in _rows(ours, size, same_draws.get(reading))]
     if not rows:
@@ -114,8 +112,7 @@ def of_paper(figure: Figure) -> str:
 
 
 def verdict(rows: pd.DataFrame, is_of_paper: "pd.Series[bool]") -> str:
-    """Return the verdict on a published number from its rows in `numbers_table`, including rows of the paper's
-    reading."""
+    """Return the verdict on a published number from its rows in `numbers_table`, some of the paper's reading."""
     if is_exact(rows).any():
         return EXACT
     if ((rows["inside"] == "yes") & is_of_paper).any():
@@ -128,8 +125,7 @@ def is_exact(rows: pd.DataFrame) -> "pd.Series[bool]":
 
 
 def _with_all_repetitions(results: Results[Figure], of_first: Results[Figure]) -> Results[Figure]:
-    """Return a reading's results; experiments that the reading does not change get all repetitions of the first
-    reading.
+    """Return a reading's results; experiments that it does not change get all repetitions of the first reading.
 
     A reading may stop at fewer repetitions, and the same runs must give the same number under both.
     """

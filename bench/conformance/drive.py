@@ -96,7 +96,10 @@ def drive_environment(environment: Any, seed: int, horizon: int) -> list[Any]:
     rng = np.random.default_rng(0)
     for t in range(horizon):
         if isinstance(environment, DirectEnvironment):
-            seen.append([environment.play(environment.space.sample(rng)), environment.mean, environment.best_mean])
+            reward = environment.play(environment.space.sample(rng))
+            if reward is None:  # a log has an end
+                break
+            seen.append([reward, *(getattr(environment, name, None) for name in ("mean", "best_mean"))])
             continue
         contexts = environment.observe()
         arm = t % len(contexts)
@@ -113,8 +116,7 @@ def backwards(data: Any) -> Any:
 
 
 def is_played(environment: Any) -> bool:
-    """Return whether an environment is played round by round; others provide data for an algorithm with a task of
-    its own."""
+    """Return whether an environment is played round by round; others provide data for an algorithm's own task."""
     return isinstance(environment, DirectEnvironment | ContextualEnvironment)
 
 

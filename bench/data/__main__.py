@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
         return 141
     except OSError as error:  # the folder of data may be unreadable
-        print(f"error: {error.filename}: cannot be read ({error.strerror}), expected one that can", file=sys.stderr)
+        print(f"error: {error.filename}: cannot be read ({error.strerror}), expected a readable one", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("stopped; what is complete is kept, rerun for the rest", file=sys.stderr)

@@ -32,8 +32,7 @@ def fingerprint() -> str:
 
 
 def load_log(n_users: int, n_ads: int, days: int) -> AdLog:
-    """Return the log of the three files if they exist, else a generated one of that size, written and read in the same
-    way.
+    """Return the log of the three files if they exist, else a generated one of that size in the same format.
 
     It is cached under a hash of the files' checksums and of the code. Warnings report dropped rows. Raises DataError if
     a file is missing or damaged; the generated log then does not replace it.

@@ -24,8 +24,7 @@ _TOLERANCE, _STANDARD_ERRORS = 0.05, 5.0
 
 @dataclass(frozen=True, eq=False)
 class BanditLog(Log):
-    """A log: ``contexts``, shape (n, d), of norm 1; ``actions``, from 0; ``rewards``; ``propensities``, above 0;
-    ``order``.
+    """``contexts``, shape (n, d), of norm 1; ``actions``, from 0; ``rewards``; ``propensities``, above 0; ``order``.
 
     ``order`` lists the rows by time, or in file order without times. ``arms``, shape (actions, d_a), has the features
     of the actions, of norm 1; shape (actions, 0) without a table of them. ``names`` are the names of the actions.
@@ -71,7 +70,7 @@ def load_bandit_log(path: str | list[str], columns: Columns, arms: str = "") -> 
     if not columns.propensity:
         raise ConfigError(
             "env.propensity: found none, expected the column with the probability of each logged action, or uniform if "
-            "all actions were equally likely: without it a replay is biased towards what the logging policy preferred"
+            "all actions were equally likely: without it a replay is biased towards actions that the policy preferred"
         )
     files = tuple(map(stamp_of, files_of(path, "env.path")))
     of_arms = tuple(map(stamp_of, files_of(arms, "env.arms"))) if arms else ()
@@ -108,7 +107,7 @@ def _load(stamps: tuple[Stamp, ...], columns: Columns, of_arms: tuple[Stamp, ...
         propensities = table.numbers(columns.propensity, "a probability above 0, at most 1")
         wrong = (propensities <= 0) | (propensities > 1)
         table.refuse(columns.propensity, wrong, "a probability above 0, at most 1")
-    _check_support(labels, actions, propensities, uniform)
+    check_support(labels, actions, propensities, uniform)
     encoded = encode(table, context)
     if encoded.values.shape[1] * max(features.shape[1], 1) > MAX_FEATURES:
         product = f"{encoded.values.shape[1]:,} of the context times {max(features.shape[1], 1):,} of an arm"
@@ -155,7 +154,7 @@ def _with_features(
     return spelled, np.array(places, dtype=np.int32)[logged.codes], features.values, notes
 
 
-def _check_support(labels: list[str], actions: np.ndarray, propensities: np.ndarray, uniform: bool) -> None:
+def check_support(labels: list[str], actions: np.ndarray, propensities: np.ndarray, uniform: bool) -> None:
     """Refuse a log with wrong propensities, or with an action that was impossible in some contexts.
 
     The sum of 1 / propensity over the rows of an action estimates the number of rows in which it was possible, which
@@ -184,8 +183,8 @@ def _check_support(labels: list[str], actions: np.ndarray, propensities: np.ndar
         )
     raise DataError(
         f"env.propensity: found propensities that give the action '{labels[worst]}'{others} a chance in only about "
-        f"{shares[worst]:.0%} of the rows, expected 100 %: either these are not the probabilities of the logged "
-        "actions, or the log cannot tell what it would have earned in the other rows"
+        f"{shares[worst]:.0%} of the rows, expected 100 %: either the propensities are wrong, or the log has "
+        "no information on this action in the other rows"
     )
 
 

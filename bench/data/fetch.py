@@ -83,13 +83,13 @@ def _retrieve(url: str, checksum: str, folder: str, unzip: pooch.Unzip | None = 
     except requests.exceptions.SSLError as error:
         reason = "its certificate is not trusted" if "CERTIFICATE_VERIFY_FAILED" in str(error) else _reason(error)
         raise DataError(
-            f"{url}: found no secure connection ({reason}), expected a certificate that is trusted: the "
-            "variable REQUESTS_CA_BUNDLE names a file of those that your network needs, such as its proxy's"
+            f"{url}: found no secure connection ({reason}), expected a trusted certificate: set "
+            "REQUESTS_CA_BUNDLE to a file of the certificates that your network needs, such as its proxy's"
         ) from None
     except requests.exceptions.ProxyError as error:
         raise DataError(
             f"{url}: found a proxy that does not forward to it ({_reason(error)}): {_proxies(url)}; expected one that "
-            "does: http://user:password@host:port if it wants a password, or NO_PROXY for what needs none"
+            "does: write http://user:password@host:port for a password, or list hosts without a proxy in NO_PROXY"
         ) from None
     except (requests.ConnectionError, requests.Timeout):
         raise DataError(f"{url}: found no responding server; is there a network connection?") from None

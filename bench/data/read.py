@@ -138,9 +138,7 @@ class Files:
             expected = "whole numbers or words: floats of this size do not tell whole numbers apart"
             self.refuse(column, values.abs() >= _EXACT, expected)
         codes, found = pd.factorize(values)
-        return pd.Series(
-            np.array([*map(_text, found.tolist()), None], dtype=object)[codes]
-        )  # index -1, the last column
+        return pd.Series(np.array([*map(_text, found.tolist()), None], dtype=object)[codes])  # the last column
 
     def place(self, row: int) -> str:
         part = 0

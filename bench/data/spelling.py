@@ -20,8 +20,7 @@ PLAINLY = (
 
 
 def is_number_written_otherwise(text: str) -> bool:
-    """Return whether a text is a number with a decimal comma, separators, a currency or percent sign, or other
-    digits."""
+    """Return whether a text is a number with a decimal comma, separators, a currency or percent sign, other digits."""
     try:
         float(text)
     except ValueError:

@@ -16,7 +16,9 @@ class DirectEnvironment(Environment):
     After ``start``: ``sub_gaussian`` (constant of the reward noise) and ``change_points`` (the last rounds of all its
     stationary pieces except the last). After ``play``: the expected rewards of the round, ``mean`` of the configuration
     played, ``best_mean`` of the best one and ``average_mean`` of one drawn uniformly; if the environment reveals them,
-    ``rewards`` of all candidates, in the order of ``space.product()``.
+    ``rewards`` of all candidates, in the order of ``space.product()``. A log that ends has no
+    means, and sets ``expected_rounds``, the horizon of schedules, and ``traced_rounds``, over which a trace spreads its
+    rows.
     """
 
     sums: ClassVar[tuple[str, ...]] = ("reward", "regret", "random_regret")
@@ -31,6 +33,8 @@ class DirectEnvironment(Environment):
     best_mean: float = field(init=False, repr=False)
     average_mean: float = field(init=False, repr=False)
     rewards: np.ndarray | None = field(init=False, repr=False, default=None)
+    expected_rounds: int | None = field(init=False, repr=False, default=None)
+    traced_rounds: int | None = field(init=False, repr=False, default=None)
 
     @property
     @abstractmethod
@@ -38,8 +42,8 @@ class DirectEnvironment(Environment):
         """The allowed configurations."""
 
     @abstractmethod
-    def play(self, configuration: Configuration) -> float:
-        """Play a round and return its reward."""
+    def play(self, configuration: Configuration) -> float | None:
+        """Play a round and return its reward; None if there are no more rounds."""
 
     def values(self) -> dict[str, Any]:
         """Return further values of the round just played, for the trace."""

@@ -31,8 +31,7 @@ def estimate(
     spread: Array,
     totals: Array,
 ) -> None:
-    """Add the events' terms of the estimates to ``totals``; after each, update the model of its action with the
-    reward."""
+    """Add the events' terms of the estimates to ``totals``; after each, update the model of its action."""
     gain = np.zeros(contexts.shape[1])
     for at in range(rows.size):
         arm, row = pulled[at], rows[at]

@@ -1,1 +1,1 @@
-"""The pages that a reader browses."""
+"""The HTML pages of the gallery."""

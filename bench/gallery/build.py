@@ -1,8 +1,7 @@
-"""Pages of the suite's results: static, nothing loaded from elsewhere, made from the files that there are."""
+"""Pages of the suite's results: static, self-contained, made from the existing files."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from itertools import starmap
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -13,8 +12,9 @@ from bench.gallery.docs import page_of, title_of
 from bench.gallery.numbers import counted, ratio_of, view
 from bench.gallery.papers import FigurePage, PaperPage
 from bench.gallery.render import SITE, pages_of, render
-from bench.gallery.stored import PAGE, PARTS
+from bench.gallery.result import PARTS
 from bench.report.claims.tallies import added_up
+from bench.report.folder import PAGE
 
 _RANKS = {"method", "tasks", "n", "mean_rank", "ci_low", "ci_high"}
 
@@ -23,18 +23,16 @@ def build(
     papers: list[PaperPage],
     numbers: PublishedOverview | None = None,
     docs: Mapping[str, str] | None = None,
-    each: Callable[..., Iterable[tuple[str, str]]] = starmap,
 ) -> dict[str, str]:
     """Return the pages of the gallery by their path in the folder of results.
 
-    Those of a figure that were made of what there is now are left out. ``docs`` are texts in Markdown by name; ``each``
-    calls a function for each figure, in any order, by default one after another here.
+    ``docs`` are texts in Markdown by name.
     """
     docs = docs or {}
     pages = dict[str, str]()
     for page in papers:
         printed = counted(numbers, page.name) if numbers else {}
-        pages |= pages_of([page], SITE, each, printed=printed, docs=docs)
+        pages |= pages_of([page], SITE, printed=printed, docs=docs)
     of_papers = [page for page in papers if not page.is_own]
     figures = [figure for page in of_papers for figure in page.figures]
     firsts = [figure.first for figure in figures if figure.first]
@@ -47,7 +45,7 @@ def build(
     pages[PAGE] = render("index", **common, ranks=_ranks(of_papers), comparisons=comparisons, docs=docs)
     choices = {part: sorted({name for first in firsts for name in first.choices[part]}) for part in PARTS}
     pages["figures.html"] = render("figures", **common, choices=choices)
-    pages["claims.html"] = render("claims", **common | {"papers": papers})  # those of comparisons, too
+    pages["claims.html"] = render("claims", **common | {"papers": papers})  # including those of comparisons
     pages["numbers.html"] = render(
         "numbers",
         papers=of_papers,
@@ -63,7 +61,7 @@ def build(
 
 
 def _ranks(papers: list[PaperPage]) -> dict[str, Any] | None:
-    """Return the mean ranks of a headline figure that has them, the best first, in words and percent; None without."""
+    """Return the mean ranks of the headline figure, the best first, as text and percent; None without ranks."""
     of_paper = {method: page.name for page in papers for method in page.headline.get("methods", ())}
     headline = {f"{page.name}/{page.headline.get('figure')}" for page in papers}
     for figure in (figure for page in papers for figure in page.made if figure.folder in headline):
@@ -81,7 +79,7 @@ def _ranks(papers: list[PaperPage]) -> dict[str, Any] | None:
 
 
 def _with_addresses(numbers: pd.DataFrame, figures: list[FigurePage]) -> list[dict[str, Any]]:
-    """Return published numbers, each with the page of the figure that says most of it."""
+    """Return published numbers, each with the page of the most informative figure."""
     addresses = {figure.folder: figure.address for figure in figures if figure.results}
     shown_in = [addresses.get(name, "") for name in numbers["paper"] + "/" + numbers["figure"]]
     with_results_first = numbers.assign(address=shown_in).sort_values("ours", key=pd.isna, kind="stable")
@@ -90,7 +88,7 @@ def _with_addresses(numbers: pd.DataFrame, figures: list[FigurePage]) -> list[di
 
 
 def _readings(figures: list[FigurePage]) -> list[dict[str, Any]]:
-    """Return every reading of each paper once, with the figures that have it."""
+    """Return every reading of each paper once, with its figures."""
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
     for figure in figures:
         for reading in figure.config.get("readings", []):

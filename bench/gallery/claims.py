@@ -1,4 +1,4 @@
-"""Claims of a figure as its page shows them: each with its cases on an axis, and all in a sentence."""
+"""Claims of a figure for its page: cases on an axis, and a summary sentence."""
 
 import math
 import re
@@ -19,7 +19,7 @@ PRACTICALLY_LEVEL = 10_000
 Case = dict[str, Any]
 Triple = tuple[float, float, float]
 _BELOW, _ABOVE = ("less", "at_most"), ("greater", "at_least")
-# What reaches this many times as far from the threshold as the median case leaves the axis.
+# Ends farther from the threshold than this multiple of the median case's are cut off.
 _FAR = 4.0
 _WIDE = 10.0
 _EDGE = 4.0
@@ -27,7 +27,7 @@ _SHARE = ("relative", "relative_low", "relative_high")
 
 
 class Spot(NamedTuple):
-    """Where a case's interval begins and ends and its estimate lies, in percent of the axis; which ends are cut off."""
+    """Position of a case's interval and estimate, in percent of the axis, and the ends that are cut off."""
 
     left: float
     right: float
@@ -36,10 +36,10 @@ class Spot(NamedTuple):
 
 
 class Forest(NamedTuple):
-    """Cases on one axis: what stands at its ends, the number that decides, and where that lies in percent.
+    """Cases on one axis: labels of its ends, the threshold, and its position in percent.
 
-    ``side`` is where the claim expects the cases: ``below`` or ``above`` it, or ""; a case without numbers has no spot.
-    On an axis of shares of the right side ``shares`` are each case's estimate and interval in its unit, otherwise none.
+    ``side`` is the expected side of the threshold: ``below``, ``above``, or ""; a case without numbers has no spot. On
+    an axis of shares of the right side, ``shares`` are each case's estimate and interval in its unit, otherwise none.
     """
 
     ends: tuple[str, str]
@@ -51,7 +51,7 @@ class Forest(NamedTuple):
 
 
 class ClaimView(NamedTuple):
-    """A claim with its cases: those that are evidence, on one axis, and those that are none."""
+    """A claim with its cases: those with evidence, on one axis, and those without."""
 
     slug: str
     first: Case
@@ -73,7 +73,7 @@ def slug(text: str) -> str:
 
 
 def claim_of(cases: list[Case], among: Sequence[Case] = ()) -> ClaimView:
-    """Return a claim as a page shows it; ``among`` are cases of several claims that share one axis."""
+    """Return the view of a claim; ``among`` are cases of several claims that share one axis."""
     shown, no_evidence = with_evidence(cases), [case for case in cases if case["verdict"] == NO_EVIDENCE]
     return ClaimView(slug(cases[0]["claim"]), cases[0], shown, forest(shown, with_evidence(among)), no_evidence)
 
@@ -82,31 +82,14 @@ def with_evidence(cases: Iterable[Case]) -> list[Case]:
     return [case for case in cases if case["verdict"] != NO_EVIDENCE]
 
 
-def parted(texts: Sequence[str]) -> tuple[str, list[str], str]:
-    """Return the words that all texts begin with, what follows in each, a word at least, and those at the end."""
-    words = [text.split() for text in texts]
-    first = _shared(words)
-    last = _shared([each[first:][::-1] for each in words])
-    names = [" ".join(each[first : len(each) - last]) for each in words]
-    return " ".join(words[0][:first]), names, " ".join(words[0][len(words[0]) - last :])
-
-
-def _shared(texts: Sequence[Sequence[str]]) -> int:
-    """Return how many words all texts begin with, each but its last."""
-    shared = 0
-    while all(len(words) > shared + 1 and words[shared] == texts[0][shared] for words in texts):
-        shared += 1
-    return shared
-
-
 def threshold_of(claim: Mapping[str, Any], kinds: Mapping[str, type[BaseModel]] = KINDS) -> float | None:
-    """Return the number that decides a claim as its figure writes it; None if the claim has none of its own."""
+    """Return the threshold of a claim as its figure states it; None if the claim has none of its own."""
     kind = claim.get("kind")
     if kind in DIFFERENCES:
         margin = float(claim.get("margin") or 0.0)
         return {"at_most": margin, "at_least": -margin}.get(claim.get("expect", ""), 0.0)
     if kind == "slope" and claim.get("log_power"):
-        return None  # the slope that is allowed follows from the values of the axis
+        return None  # the allowed slope follows from the values of the axis
     if kind == "count":
         return 0.5
     field = kinds[str(kind)].model_fields.get("threshold")
@@ -114,7 +97,7 @@ def threshold_of(claim: Mapping[str, Any], kinds: Mapping[str, type[BaseModel]] 
 
 
 def forest(cases: Sequence[Case], among: Sequence[Case] = ()) -> Forest | None:
-    """Return cases that share a kind on one axis, with room for those ``among`` which they are, by default themselves.
+    """Return cases of one kind on one axis, with room for the cases ``among``, by default themselves.
 
     None if none of them has an interval.
     """
@@ -157,7 +140,7 @@ def forest(cases: Sequence[Case], among: Sequence[Case] = ()) -> Forest | None:
 
 
 def _in_percent(triple: Triple | None) -> tuple[str, str]:
-    """Return an estimate and its interval in words: ``+5.3 %`` and ``−0.8 to +12 %``."""
+    """Return an estimate and its interval as text: ``+5.3 %`` and ``−0.8 to +12 %``."""
     if triple is None:
         return "", ""
     percents = (f"{100 * number:+,.{int(abs(number) < 0.1)}f}".replace("-", "−") for number in triple)
@@ -168,7 +151,7 @@ def _in_percent(triple: Triple | None) -> tuple[str, str]:
 def _values(cases: Sequence[Case], among: Sequence[Case]) -> tuple[bool, list[Triple | None]]:
     """Return whether numbers are shares, as they are if all ``among`` can be, and estimate, low and high of each case.
 
-    They are None where they are not known.
+    Unknown numbers are None.
     """
     if cases and cases[0]["kind"] in DIFFERENCES:
         shares = _triples(among, *_SHARE)
@@ -183,7 +166,7 @@ def _triples(cases: Sequence[Case], *names: str) -> list[Triple | None]:
 
 
 def _triple(values: Mapping[str, float], name: str, low: str, high: str) -> Triple | None:
-    """Return a number with its ends, or itself for both; None if it is not known, or has an end that is infinite."""
+    """Return a number with its ends, by default itself; None if it is unknown, or has an infinite end."""
     number, *ends = values[name], values[low], values[high]
     if not math.isfinite(number) or any(map(math.isinf, ends)):
         return None
@@ -192,14 +175,14 @@ def _triple(values: Mapping[str, float], name: str, low: str, high: str) -> Trip
 
 
 def spot_of(dot: float, left: float, right: float) -> Spot:
-    """Return where a dot and its interval lie, given in percent, cut off at the ends of the axis."""
+    """Return the position of a dot and its interval, given in percent, cut off at the ends of the axis."""
     left_end, right_end, middle = (round(min(max(value, 0.0), 100.0), 1) for value in (left, right, dot))
     cut = ("l" if left < 0 else "") + ("r" if right > 100 else "")
     return Spot(left_end, right_end, min(max(middle, 1.0), 99.0), cut)
 
 
 def needed_in_words(row: Mapping[str, Any]) -> str:
-    """Return how many repetitions would decide an open case; "" if that is not known."""
+    """Return the number of repetitions that would decide an open case, as text; "" if unknown."""
     needed = row["values"]["repetitions_needed"]
     if not math.isfinite(needed):
         return ""
@@ -210,25 +193,24 @@ def needed_in_words(row: Mapping[str, Any]) -> str:
     return f"more than {PRACTICALLY_LEVEL:,} repetitions would be needed"
 
 
+_MOST_NAMES = 40
+"""Sides of a comparison that a sentence names."""
+
+
 def compared(claims: Sequence[Sequence[Mapping[str, Any]]]) -> str:
-    """Return what the claims of a comparison begin with, then each other side with its verdicts; "" without any.
+    """Return the common beginning of a comparison's claims, then its other lines by verdicts; "" without any.
 
-    Of one case each, by verdict: ``A beats B, C: holds; D: fails.``; of several: ``A beats B: holds in 1 of
-    3, open in 2.``
+    With one case each: ``A beats B, C: holds; D: fails.``; with several as a command prints them: ``A beats B: 1 holds,
+    0 fail, 2 open.``
     """
-    if not claims:
-        return ""
-    first, names, last = parted([cases[0]["text"] for cases in claims])
-    verdicts = dict(zip(names, ([case["verdict"] for case in cases] for cases in claims), strict=True))
-    if all(len(of_name) == 1 for of_name in verdicts.values()):
-        by_verdict = {verdict: [name for name in names if verdict in verdicts[name]] for verdict in VERDICTS}
-        parts = [f"{', '.join(which)}: {verdict}" for verdict, which in by_verdict.items() if which]
-    else:
-        parts = [f"{name}: {_counted(of_name)}" for name, of_name in verdicts.items()]
-    return " ".join(filter(None, [first, "; ".join(parts), last])) + "."
-
-
-def _counted(verdicts: Sequence[str]) -> str:
-    counts = [(verdict, verdicts.count(verdict)) for verdict in VERDICTS if verdict in verdicts]
-    (word, count), *others = counts
-    return ", ".join([f"{word} in {count} of {len(verdicts)}", *(f"{word} in {count}" for word, count in others)])
+    if len(claims) > _MOST_NAMES:
+        return f"{len(claims)} comparisons: {tally_of([case for cases in claims for case in cases])}."
+    said: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
+    for cases in claims:
+        first = cases[0]
+        words = str(tally_of(cases)) if len(cases) > 1 else first["verdict"]
+        words += ", not after Holm's correction" * (len(cases) == 1 and first["holm"] == "no")
+        said.setdefault(words, []).append(first["claim"])
+    begin = claims[0][0]["text"].removesuffix(claims[0][0]["claim"]) if claims else ""
+    parts = [f"{', '.join(lines)}: {words}" for words, lines in said.items() if lines]
+    return f"{begin}{'; '.join(parts)}." if parts else ""

@@ -4,11 +4,11 @@ import itertools
 import re
 from collections.abc import Collection
 from functools import lru_cache
-from html import unescape
 from typing import Any
 
 from markupsafe import Markup, escape
 
+from bench.report.labels import anchor_of
 from bench.report.typeset import in_letters
 
 _REGION = 'tabindex="0" role="region" aria-label="{} {}"'
@@ -23,10 +23,9 @@ def title_of(text: str) -> str:
 
 
 def page_of(text: str, names: Collection[str]) -> str:
-    """Return a Markdown text of the folder ``docs`` as HTML for a page in the folder of results beside it.
+    """Return a Markdown text of the folder ``docs`` as HTML for a page in the neighbouring folder of results.
 
-    ``names`` are texts that have such a page, too: ``docs/<name>.md`` as ``<name>.html``, ``results/a/b.md`` as
-    ``a_b.html``.
+    ``names`` are texts with such a page: ``docs/<name>.md`` as ``<name>.html``, ``results/a/b.md`` as ``a_b.html``.
     """
     html = _html_of(re.sub(r"[ \t]*\n?[ \t]*<!--.*?-->", "", text, flags=re.DOTALL))
     html = re.sub(_FOLD, r"<details><summary>\1</summary>", html).replace("<p>&lt;/details&gt;</p>", "</details>")
@@ -40,14 +39,14 @@ def page_of(text: str, names: Collection[str]) -> str:
 
 @lru_cache(maxsize=64)
 def _html_of(text: str) -> str:
-    """Return a Markdown text as HTML; pages that are written again and again have the same texts."""
+    """Return a Markdown text as HTML, cached because the same texts are written repeatedly."""
     from markdown_it import MarkdownIt  # slow to import
 
     return MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
 
 
 def _table(html: str, number: int) -> str:
-    """Return a table that can be moved sideways; on a phone the cells of words alone stand below each other."""
+    """Return a table that can be scrolled sideways; on a phone, cells of text are stacked."""
     head, end, body = html.partition("</thead>")
     if "text-align:right" not in head:
         names = itertools.cycle(re.sub("<[^>]*>", "", name) for name in re.findall("<t[dh]>(.*?)</t[dh]>", head))
@@ -57,7 +56,7 @@ def _table(html: str, number: int) -> str:
 
 
 def _address(address: str, names: Collection[str]) -> str:
-    """Return where a link leads from the folder of results; texts of results lead to their pages."""
+    """Return the target of a link from the folder of results; texts of results have pages."""
     if re.match(r"\w+:|#", address):
         return address
     path, hash_sign, anchor = address.partition("#")
@@ -77,7 +76,7 @@ def _address(address: str, names: Collection[str]) -> str:
 
 
 def words(text: Any) -> Markup:
-    """Return words as HTML, with mathematics as in pictures."""
+    """Return text as HTML, with mathematics as in pictures."""
     return Markup(in_letters(str(escape(str(text))), _with_powers))
 
 
@@ -86,16 +85,10 @@ def _with_powers(formula: str) -> str:
 
 
 def emphasised(text: str) -> Markup:
-    """Return words as HTML with ``*emphasis*``."""
+    """Return text as HTML with ``*emphasis*``."""
     return Markup(re.sub(r"\*([^*]+)\*", r"<em>\1</em>", str(words(text))))
 
 
 def linked(text: str, up: str) -> Markup:
-    """Return a sentence as HTML in which names of the documentation's files lead to their pages."""
+    """Return a sentence as HTML in which names of the documentation's files link to their pages."""
     return Markup(re.sub(r"\bdocs/(\w+)\.md\b", rf'<a href="{up}\1.html">\1</a>', str(words(text))))
-
-
-def anchor_of(heading: str) -> str:
-    """Return a heading's id as GitHub makes it."""
-    words = unescape(re.sub(r"<[^>]*>", "", heading)).lower()
-    return re.sub(r"[^\w\- ]", "", words).replace(" ", "-")

@@ -1,4 +1,4 @@
-"""What the page of published numbers says of a paper."""
+"""The page of published numbers of a paper."""
 
 import math
 from collections.abc import Mapping
@@ -10,9 +10,11 @@ import pandas as pd
 from bench.audit.published import LEVELS, NUMBER_VERDICTS, PLACEBO, PublishedOverview, reached, within_any
 from bench.audit.readings import POSSIBLE
 from bench.gallery.claims import spot_of
-from bench.gallery.picture import Picture, picture
+from bench.gallery.picture import Picture
+from bench.report.page import draw
 from bench.report.plot import REFERENCE, Axis, Look, Mark, Panel, Plot, mark
 from bench.report.reading import READING
+from bench.report.saving import content
 from bench.report.style import Looks, Palette
 from bench.report.typeset import readable
 
@@ -21,7 +23,7 @@ _NO_METHODS = ("reading", "pairs decided", "in printed order", "share")
 
 
 class Level(NamedTuple):
-    """Ours / printed of a method: in which panels, under the first reading, and under that which is nearest to 1."""
+    """Ours / printed of a method: the panels, the ratio under the first reading, and the ratio nearest to 1."""
 
     method: str
     panels: str
@@ -32,7 +34,7 @@ class Level(NamedTuple):
 
 
 class NumbersView(NamedTuple):
-    """Counts in words, what is reached and what differs, the picture under the paper's readings, tables."""
+    """Counts as text, agreement and differences, the picture under the paper's readings, tables."""
 
     counts: dict[str, int]
     reached: list[str]
@@ -43,7 +45,7 @@ class NumbersView(NamedTuple):
 
 
 def view(published: PublishedOverview, paper: str, looks: Looks = NO_LOOKS) -> NumbersView | None:
-    """Return what the page shows of a paper; None if no number of it stands beside ours."""
+    """Return the page's content for a paper; None if no number of it has a counterpart of ours."""
     rows = published.rows[published.rows["paper"] == paper]
     if rows.empty:
         return None
@@ -58,14 +60,14 @@ def view(published: PublishedOverview, paper: str, looks: Looks = NO_LOOKS) -> N
         counted(published, paper),
         reached(published, paper),
         differs(groups),
-        picture(plot, paper) if plot.panels else None,
+        Picture.inline(content(draw(plot), "svg")) if plot.panels else None,
         levels,
         (readable(placebo), PLACEBO),
     )
 
 
 def differs(groups: Mapping[str, pd.DataFrame]) -> list[Level]:
-    """Return for each method and group of panels by how much our numbers differ, and under which reading least."""
+    """Return our numbers' ratio, and the reading with the least difference, for each method and group of panels."""
     levels = []
     for group, table in groups.items():
         for method in (str(name) for name in table if name not in _NO_METHODS):
@@ -76,7 +78,7 @@ def differs(groups: Mapping[str, pd.DataFrame]) -> list[Level]:
 
 
 def counted(published: PublishedOverview, paper: str) -> dict[str, int]:
-    """Return a paper's published numbers by verdict, in words; empty if nothing stands beside any."""
+    """Return the counts of a paper's published numbers by verdict, as text; empty without counterparts."""
     if paper not in set(published.rows["paper"]):
         return {}
     verdicts = list(published.numbers.loc[published.numbers["paper"] == paper, "verdict"])
@@ -88,7 +90,7 @@ def counted(published: PublishedOverview, paper: str) -> dict[str, int]:
 
 
 def ratio_of(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return ours / printed of a number, and where it lies in percent between half and twice; None where unknown."""
+    """Return ours / printed of a number, and its position in percent between half and twice; None if unknown."""
     printed, numbers = row["published"], [row.get(key, math.nan) for key in ("ours", "low", "high")]
     if not (printed > 0 and all(value is not None and math.isfinite(value) for value in numbers) and numbers[0] > 0):
         return {"ratio": math.nan, "spot": None}
@@ -102,9 +104,9 @@ _ROOM = 1.25
 
 
 def scatter(rows: pd.DataFrame, title: str, looks: Looks = NO_LOOKS) -> Plot:
-    """Return our numbers against the printed ones on logarithmic axes, a panel for each reading, all to one scale.
+    """Return our numbers against the printed ones on logarithmic axes of one scale, a panel for each reading.
 
-    Of a paper's `Published.rows`, best values on a grid are left out, and numbers that are not above 0.
+    Of a paper's `Published.rows`, best values on a grid and numbers that are not positive are left out.
     """
     is_shown = (rows["what"] != "best") & (rows["published"] > 0) & (rows["estimate"] > 0)
     shown = rows[is_shown]
@@ -131,7 +133,7 @@ def scatter(rows: pd.DataFrame, title: str, looks: Looks = NO_LOOKS) -> Plot:
 
 
 def _of_method(method: str, rows: pd.DataFrame, lowest: float, look: Look) -> list[Mark]:
-    """Return the numbers of a method, and their intervals, which end at the foot of a logarithmic axis."""
+    """Return the numbers of a method, and their intervals, which end at the lower end of a logarithmic axis."""
     printed, ours, low, high = (
         rows[name].to_numpy(float) for name in ("published", "estimate", "further_low", "further_high")
     )

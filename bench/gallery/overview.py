@@ -1,4 +1,4 @@
-"""What came out, over all papers: every claim with the number of its cases by verdict."""
+"""The overview of all papers: every claim with the number of its cases by verdict."""
 
 from typing import Any
 
@@ -17,10 +17,10 @@ _NOT_REAL = "surrogate|altered|packaged"
 
 
 def overview(papers: list[PaperPage]) -> pd.DataFrame:
-    """Return a row for each claim of each figure of the suite that has a reference result, the largest scale there is.
+    """Return a row for each claim of each figure of the suite that has a reference result, at the largest scale.
 
-    ``counted`` says whether its cases count in tallies; ``holds_holm`` and so on, how many verdicts remain after Holm's
-    correction within their figure, are "" where no case has a test of its own.
+    ``counted`` says whether its cases count in tallies; ``holds_holm`` and so on, the numbers of verdicts that survive
+    Holm's correction within their figure, are "" for cases without a test of their own.
     """
     rows = []
     figures = [figure for paper in papers for figure in paper.figures if figure.is_counted]
@@ -39,7 +39,7 @@ def overview(papers: list[PaperPage]) -> pd.DataFrame:
 
 
 def counted(table: pd.DataFrame) -> dict[str, Tally]:
-    """Return the tallies of an overview's rows: those that count, on data that is evidence."""
+    """Return the tallies of an overview's rows that count and rest on evidence."""
     tallies = added_up([])
     rows = table[(table["counted"] == "yes") & ~table["data"].astype(str).str.contains(_NOT_REAL)]
     for verdict, column in _REMAIN.items():
@@ -89,7 +89,7 @@ def _claim(row: dict[Any, Any]) -> dict[str, Any]:
 
 
 def _row(first: dict[str, Any], tally: Tally) -> dict[str, Any]:
-    """Return a row: counts by verdict, in brackets how many remain after Holm's correction."""
+    """Return a row: counts by verdict, in brackets the number that survives Holm's correction."""
     cells = {verdict: str(tally.cases[verdict]) for verdict in VERDICTS}
     for verdict in _REMAIN:
         if tally.cases[verdict]:

@@ -1,22 +1,23 @@
-"""Papers with their figures, and their results, as far as there are any."""
+"""Papers with their figures, and their results, if there are any."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pandas as pd
 
 from bench.gallery.claims import slug
+from bench.gallery.picture import Picture
 from bench.gallery.result import ResultView
 from bench.report.claims.tallies import Tally, added_up
 from bench.report.reading import READING
 from bench.report.style import Looks
 from bench.report.typeset import in_unicode, spelled
 
-if TYPE_CHECKING:  # of papers alone: a comparison has no headlines
+if TYPE_CHECKING:  # for papers only: a comparison has no headlines
     from bench.audit.headlines import Headline, Judged
 
 COMPARE = "compare"
@@ -32,17 +33,12 @@ def label(name: str) -> str:
 
 @dataclass
 class FigurePage:
-    """A figure with its results, the largest scale first.
-
-    ``inputs`` is the checksum of what its page is made of; a user's own figures are not counted in the suite's totals.
-    """
+    """A figure with its results, the largest scale first; a user's own are not counted in the suite's totals."""
 
     paper: str
     name: str
     config: Mapping[str, Any]
     results: list[ResultView]
-    inputs: str = ""
-    is_fresh: bool = False
     is_counted: bool = True
 
     @property
@@ -67,7 +63,7 @@ class FigurePage:
 
     @property
     def words(self) -> str:
-        """What it is about, for a search: choices, claims and readings."""
+        """Words for the search: choices, claims and readings."""
         first = self.first
         readings = [f"{row['name']} {row['text']} {row['source'][1]}" for row in self.config.get("readings", [])]
         choices = [name for names in first.choices.values() for name in names] if first else []
@@ -81,39 +77,21 @@ class FigurePage:
 
     @property
     def address(self) -> str:
-        """The path of its page in the folder of results; without results it is a part of its paper's page."""
+        """The path of its page in the folder of results; without results, an anchor on its paper's page."""
         if self.results:
             return f"{quote(self.folder)}/index.html"
         return f"{quote(self.paper)}/index.html#{quote(self.name)}"
 
     @property
-    def picture(self) -> str:
-        """The path of its picture in the folder of results; "" if there is none."""
-        drawn = self.drawn(self.first) if self.first else ""
-        return drawn and f"{quote(self.folder)}/{drawn}"
-
-    def drawn(self, result: ResultView) -> str:
-        """Return what leads from its page to the picture that was written with a result; "" if there is none."""
-        file = f"{self.config.get('name', self.name)}.svg"
-        return f"{result.at}{quote(file)}" if file in result.files else ""
-
-
-class Surroundings(NamedTuple):
-    """What a figure's page says of its paper: whether it is a user's comparisons, headlines, and figures with results.
-
-    The paper itself holds all its results, which every worker that makes one of its pages would have to be sent.
-    """
-
-    title: str
-    is_own: bool
-    decided: "list[Judged]"
-    figures: list[tuple[str, str]]
-    """By name, with what they are called."""
+    def picture(self) -> Picture | None:
+        """The address of its picture, relative to the folder of results."""
+        drawn = self.first.picture if self.first else None
+        return drawn and drawn._replace(address=f"{quote(self.folder)}/{drawn.address}")
 
 
 @dataclass
 class PaperPage:
-    """A paper with its figures, and what its configuration says of it."""
+    """A paper with its figures and its configuration."""
 
     name: str
     title: str = ""
@@ -147,7 +125,7 @@ class PaperPage:
 
     @property
     def small(self) -> list[ResultView]:
-        """The results shown whose runs are too short and few for verdicts."""
+        """The shown results with runs too short and few for verdicts."""
         return [figure.first for figure in self.made if figure.first and not figure.first.gives_verdicts]
 
     @cached_property
@@ -170,7 +148,7 @@ class PaperPage:
 
     @property
     def rule(self) -> tuple[str, str]:
-        """How headlines are judged, and what totals of readings count, in words."""
+        """The rule for headlines, and the meaning of totals by reading, as text."""
         from bench.audit.headlines import RULE, TOTALS
 
         return RULE, TOTALS
@@ -182,14 +160,14 @@ class PaperPage:
 
     @property
     def headline_words(self) -> dict[str, str]:
-        """The number of headlines by verdict, in words."""
+        """The number of headlines by verdict, as text."""
         from bench.audit.headlines import counted, spelled
 
         return {verdict: spelled({verdict: count}) for verdict, count in counted(self.judged).items()}
 
     @property
     def picture(self) -> "FigurePage | None":
-        """The figure that the first page shows of the paper: that of its headline in short, else the first with one."""
+        """The figure of the paper on the first page: that of its headline in short, else the first with a picture."""
         named = self.in_short.headline.picture if self.in_short else ""
         with_picture = [figure for figure in self.made if figure.picture]
         return next((figure for figure in with_picture if figure.name == named), next(iter(with_picture), None))
@@ -203,13 +181,8 @@ class PaperPage:
         """Return the headlines that rest on a figure and have a sentence."""
         return [row for row in self.judged if row.sentence and figure in row.figures]
 
-    def around(self, figure: FigurePage) -> Surroundings:
-        """Return what the page of one of its figures says of it."""
-        figures = [(other.name, other.label) for other in self.made]
-        return Surroundings(self.title, self.is_own, self.decided_by(figure.name), figures)
-
     def evidence(self, row: "Judged") -> dict[str, str]:
-        """Return where a headline's evidence is, by what its figures are called: the first claim of each."""
+        """Return the places of a headline's evidence, by figure title: the first claim of each."""
         figures = {figure.name: figure for figure in self.figures}
         addresses: dict[str, str] = {}
         for reference in (reference for several in row.headline.rests_on.values() for reference in several):

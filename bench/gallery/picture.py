@@ -1,192 +1,70 @@
-"""A plot as part of a page: each panel drawn with matplotlib, and where its numbers lie, for the pointer."""
+"""Parts of a picture written as SVG: a card shows one panel, a phone all panels below each other."""
 
-import io
-import math
 import re
-from collections.abc import Mapping
-from dataclasses import replace
-from functools import cache
-from itertools import pairwise
-from typing import Any, NamedTuple
-from urllib.parse import unquote
+from base64 import b64encode
+from html import unescape
+from pathlib import Path
+from typing import NamedTuple
 
-import numpy as np
-from markupsafe import Markup, escape
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Rectangle
-
-from bench.report.drawing import sample
-from bench.report.page import draw
-from bench.report.plot import Mark, Panel, Plot, Sample
-from bench.report.style import applied
-from bench.report.typeset import in_unicode
-
-_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
-_POINTS = 72.0
-_BETWEEN = 3.0
-"""Dots between numbers of an axis: of those that would lie on another one is left out."""
-_HEADS = 0.9
-"""Inches that a table needs for its heads, which stand slantwise in print."""
-_ROWS = 0.7
-"""Panels of rows are as high as this share of those in print."""
-_SAMPLE = (34 / _POINTS, 17 / _POINTS)
-_NO_PREFIX = "\0"
-
-
-class Entry(NamedTuple):
-    """A line of the legend: its words, its sample, and whether marks bear its name."""
-
-    name: str
-    svg: Markup
-    is_part: bool
-
-
-class PanelView(NamedTuple):
-    """A panel: its title, its picture, and as for JSON its ``frame`` and ``marks``, in points of the picture."""
-
-    title: str
-    svg: Markup
-    numbers: dict[str, Any]
+_AXES = re.compile(r'^  <g id="axes_\d+">$(.*?)^  </g>$', re.DOTALL | re.MULTILINE)
+_LEGEND = re.compile(r'^  <g id="legend_1">$(.*?)^  </g>$', re.DOTALL | re.MULTILINE)
+_CORNER = re.compile(r"[ML] ([\d.-]+) ([\d.-]+)")
+_TEXT = re.compile(
+    r'<text style="([^"]*)"(?: x="[^"]*" y="[^"]*")? transform="(?:rotate\(([\d.-]+) |translate\()([\d.-]+) ([\d.-]+)'
+    r"\)[^>]*>([^<]*)</text>"
+)
+_FORMULA = re.compile(r'<g transform="translate\(([\d.-]+) ([\d.-]+)\)')
+_LETTER, _HIGH, _PAD = 0.62, 9.0, 4.0
+"""Width of a letter by its size, height of a formula, and room around a part in points."""
+Box = tuple[float, float, float, float]
+"""Left, top, width and height in points."""
 
 
 class Picture(NamedTuple):
-    """Panels, the least width of each in pixels, the legend, and the sentences below."""
+    """A picture: its address, its size in points, and the boxes of its panels, legend, note and caption."""
 
-    panels: list[PanelView]
-    width: int
-    legend: list[Entry]
-    caption: list[str]
+    address: str
+    size: tuple[float, float]
+    panels: list[Box]
+    legend: list[Box]
+    words: str
 
+    @classmethod
+    def read(cls, address: str, path: Path) -> "Picture":
+        return cls.of(address, path.read_text(encoding="utf-8", errors="replace"))
 
-def picture(plot: Plot, key: str = "") -> Picture:
-    """Return a plot as part of a page; ``key`` tells it from others on the page."""
-    plot = plot.spelled()
-    is_table = any(panel.is_table for panel in plot.panels)
-    has_rows = any(panel.rows for panel in plot.panels)
-    width = 600 if is_table else 380 if has_rows or len(plot.panels) < 7 else 290
-    note = plot.note[:1].upper() + plot.note[1:]  # it begins with what the numbers rest on
-    sentences = [part.rstrip(".") + "." for part in map(in_unicode, (note, *plot.caption)) if part]
-    panels = [_panel(plot, panel, f"{key}-{i}-") for i, panel in enumerate(plot.panels)]
-    return Picture(panels, width, _legend(plot, key), sentences)
+    @classmethod
+    def inline(cls, content: bytes) -> "Picture":
+        """Return a picture that is part of the page instead of a file."""
+        return cls.of(f"data:image/svg+xml;base64,{b64encode(content).decode()}", content.decode())
 
-
-def _panel(plot: Plot, panel: Panel, prefix: str) -> PanelView:
-    width, height = plot.panel_size
-    size = width, height * (_ROWS if panel.rows else 1.0) + (_HEADS if panel.is_table else 0.0)
-    figure = draw(replace(plot, panels=[panel], panel_size=size, legend={}, mark=""), "column")
-    (axes,) = figure.axes
-    for before, artist in pairwise(axes.get_children()):
-        if isinstance(artist, LineCollection) and (before.get_gid() or "").startswith("box:"):
-            artist.set_gid(before.get_gid())  # the median within a box
-    end = -math.inf
-    for label in [] if panel.is_table else axes.get_xticklabels():
-        box = label.get_window_extent()
-        label.set_visible(box.x0 > end)
-        end = max(end, box.x1 + _BETWEEN) if label.get_visible() else end
-    scale, height = _POINTS / figure.dpi, _POINTS * figure.get_figheight()
-    (x0, y0), (x1, y1) = axes.bbox.get_points() * scale
-    frame = [round(float(value), 1) for value in (x0, height - y1, x1, height - y0)]
-    marks = [_mark(mark, axes, scale, height) for mark in panel.marks if mark.number]
-    title = in_unicode(". ".join(filter(None, (panel.title, panel.subtitle))))
-    return PanelView(title, _svg(figure, prefix), {"frame": frame, "marks": marks})
+    @classmethod
+    def of(cls, address: str, svg: str) -> "Picture":
+        """Return a picture from its content; without panels unless the suite drew it."""
+        found = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
+        size = (float(found[1]), float(found[2])) if found else (1.0, 1.0)
+        panels = [_box(part[1], _CORNER.findall(part[1])[:4], size) for part in _AXES.finditer(svg)]
+        contents = [re.sub("<defs>.*?</defs>", "", part[1], flags=re.DOTALL) for part in _LEGEND.finditer(svg)]
+        texts = _TEXT.findall(_LEGEND.sub("", _AXES.sub("", svg)))
+        lines = sorted((float(y), unescape(words)) for style, _, _, y, words in texts if "font-weight" not in style)
+        legend = [_box(content, _CORNER.findall(content), size) for content in contents]
+        return cls(address, size, panels, legend, " ".join(words for _, words in lines))
 
 
-def _mark(mark: Mark, axes: Axes, scale: float, height: float) -> dict[str, Any]:
-    """Return a mark: words, its points as place, number, ends and repetitions, and where each lies; of boxes corners.
-
-    A line across the panel has None for one of the coordinates.
-    """
-
-    def spots(x: Any, y: Any) -> list[list[float | None]]:
-        with np.errstate(all="ignore"):
-            places = axes.transData.transform(np.column_stack([x, y])) * scale
-        places[:, 1] = height - places[:, 1]
-        return [[_short(round(float(value), 1)) for value in place] for place in places]
-
-    words = {"part": mark.part, "name": mark.name, "case": mark.case, "what": mark.what, "label": mark.places_are}
-    words["ends"] = mark.ends if len(mark.low) else ""
-    known: dict[str, Any] = {key: in_unicode(word) for key, word in words.items() if word}
-    known["points"] = [[_short(value) for value in point] for point in mark.points()]
-    if mark.x is None or mark.y is None:
-        is_level = mark.x is None
-        [[x, y]] = spots([1.0], mark.y) if is_level else spots(mark.x, [1.0])
-        return known | {"at": [[None, y] if is_level else [x, None]], "across": True}
-    if mark.shape in ("box", "tick", "cell"):
-        low, high = (mark.low, mark.high) if mark.shape == "box" else (mark.x, mark.x + (mark.shape == "cell"))
-        below, above = (0, 1) if mark.shape == "cell" else (-mark.half, mark.half)
-        (x0, y0), (x1, y1) = spots([low[0], high[0]], [mark.y[0] + below, mark.y[0] + above])
-        return known | {"box": [x0, x1, *sorted((y0, y1), key=float)], "at": []}  # type: ignore[arg-type]
-    return known | {"at": spots(mark.x, mark.y)}
-
-
-def _legend(plot: Plot, key: str) -> list[Entry]:
-    """Return the legend: methods, then random arms and other lines, then what only explains a sign."""
-    marks = [] if any(panel.is_table for panel in plot.panels) else sorted(plot.marks(), key=lambda m: m.part != "line")
-    looks: dict[str, Sample] = {}
-    for mark in (mark for mark in marks if mark.name):
-        looks.setdefault(mark.name, Sample(mark.look))
-    methods = {mark.name for mark in marks if mark.part == "line"}
-    entries: Mapping[str, Sample] = plot.legend | {
-        name: look for name, look in looks.items() if name not in plot.legend
-    }
-    order = sorted(
-        entries, key=lambda name: (name not in looks, entries[name].role == "reference", name not in methods)
-    )
-    return [
-        Entry(in_unicode(name), _sample(entries[name], f"{key}-s{i}-"), name in looks) for i, name in enumerate(order)
-    ]
-
-
-def _sample(given: Sample, prefix: str) -> Markup:
-    return Markup(_drawn(given).replace(_NO_PREFIX, escape(prefix)))
-
-
-@cache
-def _drawn(given: Sample) -> Markup:
-    """Return a sample, which many figures share, with `_NO_PREFIX` before its ids."""
-    with applied():
-        figure = Figure(figsize=_SAMPLE)
-        artist: Artist = sample(given)
-        if isinstance(artist, Line2D):
-            artist.set(data=([0.03, 0.5, 0.97], [0.5, 0.5, 0.5]), markevery=[1])
-        elif isinstance(artist, Rectangle):
-            artist.set_bounds(0.18, 0.24, 0.64, 0.52)
-        artist.set_transform(figure.transFigure)
-        figure.add_artist(artist, clip=False)
-        return _svg(figure, _NO_PREFIX)
-
-
-def _svg(figure: Figure, prefix: str) -> Markup:
-    """Return a figure as a part of a page, where parts of marks say what they are, and ids begin with a prefix."""
-    file = io.StringIO()
-    for axes in figure.axes:
-        axes.set_facecolor("none")
-    with applied():
-        figure.savefig(file, format="svg", facecolor="none", metadata=_METADATA)
-    svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", file.getvalue(), flags=re.DOTALL)
-    svg = svg[svg.index("<svg") :].replace("font-family: 'DejaVu Sans'; ", "").replace("xlink:href", "href")
-    svg = re.sub(r'^<svg [^>]*(viewBox="[^"]*")[^>]*>', r"<svg \1>", svg)
-    svg = re.sub(r' d="[^"]*"', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", path[0]), svg)
-    svg = re.sub(r'<g id="([^":]*):[^":]*:([^":]*)"', _named, svg)
-    svg = re.sub(r'(id="|href="#|url\(#)([mp][0-9a-f]{10})', rf"\g<1>{escape(prefix)}\2", svg)
-    svg = re.sub(r' id="[\w.]+_\d+"', "", svg)
-    return Markup(re.sub(r"\s+", " ", svg))
-
-
-def _named(match: re.Match[str]) -> str:
-    part, name = (escape(in_unicode(unquote(word))) for word in match.groups())
-    return f'<g data-part="{part}" data-name="{name}"'
-
-
-def _short(value: Any) -> Any:
-    """Return a number with five digits, None for a missing one, text as it is."""
-    if isinstance(value, str) or value is None:
-        return value
-    if not math.isfinite(value):
-        return None
-    number = float(f"{float(value):.5g}")
-    return int(number) if number == int(number) else number
+def _box(content: str, corners: list[tuple[str, str]], size: tuple[float, float]) -> Box:
+    """Return the box around some corners, and the text inside."""
+    points = [(float(x), float(y)) for x, y in corners]
+    for x, y in _FORMULA.findall(content):
+        points += [(float(x) - _HIGH, float(y) - _HIGH), (float(x), float(y) + _HIGH / 2)]
+    for style, angle, x, y, words in _TEXT.findall(content):
+        high = float(re.search(r"font-size: ([\d.]+)px", style)[1])  # type: ignore[index]
+        length = _LETTER * high * len(unescape(words))
+        before = length if "anchor: end" in style else length / 2 if "anchor: middle" in style else 0.0
+        ends = [(-before, high / 4), (length - before, -high)]
+        turned = [(end, -along) if angle == "-90" else (along, end) for along, end in ends]
+        points += [(float(x) + dx, float(y) + dy) for dx, dy in turned]
+    if not points:
+        return (0.0, 0.0, *size)
+    across, up = zip(*points, strict=True)
+    left, top = max(min(across) - _PAD, 0.0), max(min(up) - _PAD, 0.0)
+    return left, top, min(max(across) + _PAD, size[0]) - left, min(max(up) + _PAD, size[1]) - top

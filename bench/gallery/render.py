@@ -1,18 +1,18 @@
-"""From a template to a page; all pages of a user's own results."""
+"""Rendering of templates; all pages of a user's own results."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
-from itertools import starmap
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from bench.gallery.claims import needed_in_words, slug
 from bench.gallery.docs import emphasised, linked, words
-from bench.gallery.papers import FigurePage, PaperPage, Surroundings
-from bench.gallery.stored import PAGE
+from bench.gallery.papers import PaperPage
 from bench.report.claims.judgement import VERDICTS
 from bench.report.claims.tallies import DECIDED, ORIGIN_WORDS, tally_of
+from bench.report.folder import PAGE
+from bench.report.labels import anchor_of
 from bench.report.typeset import duration, in_unicode, interval, listed, number
 
 MARKS = {"holds": "✓", "fails": "✗", "tie": "=", "open": "○", "no evidence": "·"}
@@ -45,35 +45,30 @@ OWN = {PAGE: "Your results"}
 
 
 def render(template: str, up: str = "", **words: Any) -> str:
-    """Return a page made of a template and what it shows; ``up`` leads from it to the folder of results."""
+    """Return a page from a template and its data; ``up`` leads from it to the folder of results."""
     return _environment().get_template(f"{template}.html.j2").render(up=up, **words)
 
 
-def build_own(papers: list[PaperPage], each: Callable[..., Iterable[tuple[str, str]]] = starmap) -> dict[str, str]:
-    """Return the pages of a user's own folder of results: her figures and comparisons, and the page that lists them."""
-    return {PAGE: render("own", papers=papers, SITE=OWN)} | pages_of(papers, OWN, each)
+def build_own(papers: list[PaperPage]) -> dict[str, str]:
+    """Return the pages of a user's own folder of results: figures, comparisons, and the list of them."""
+    return {PAGE: render("own", papers=papers, SITE=OWN)} | pages_of(papers, OWN)
 
 
 def pages_of(
-    papers: list[PaperPage],
-    site: Mapping[str, str],
-    each: Callable[..., Iterable[tuple[str, str]]] = starmap,
-    **about: Any,
+    papers: list[PaperPage], site: Mapping[str, str], only: Collection[str] | None = None, **about: Any
 ) -> dict[str, str]:
-    """Return the page of each paper, and of each of its figures that has none made of what there is now.
+    """Return the page of each paper and of its figures with results, or only of the figures named in ``only``.
 
-    All lead to the pages ``site``; ``about`` is what the page of a paper says beside its figures.
+    All link to the pages ``site``; ``about`` is the text of a paper's page besides its figures.
     """
-    outdated = [(page.around(figure), figure, site) for page in papers for figure in page.made if not figure.is_fresh]
-    pages = dict(each(figure_page, outdated))
-    for page in papers:
+    pages = {}
+    for paper in papers:
         words = {"docs": {}, "printed": {}} | about
-        pages[f"{page.name}/{PAGE}"] = render("paper", "../", paper=page, SITE=site, **words)
+        pages[f"{paper.name}/{PAGE}"] = render("paper", "../", paper=paper, SITE=site, **words)
+        for figure in paper.made:
+            if only is None or figure.name in only:
+                pages[f"{figure.folder}/{PAGE}"] = render("figure", "../../", paper=paper, figure=figure, SITE=site)
     return pages
-
-
-def figure_page(paper: Surroundings, figure: FigurePage, site: Mapping[str, str]) -> tuple[str, str]:
-    return f"{figure.folder}/{PAGE}", render("figure", "../../", paper=paper, figure=figure, SITE=site)
 
 
 @cache
@@ -105,6 +100,7 @@ def _environment() -> Environment:
         "listed": listed,
         "duration": duration,
         "slug": slug,
+        "anchor": anchor_of,
         "linked": linked,
         "words": words,
         "emphasised": emphasised,

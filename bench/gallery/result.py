@@ -1,35 +1,54 @@
-"""What a page shows of one figure at one scale."""
+"""The content of a page about one figure at one scale."""
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
+import numpy as np
 import pandas as pd
 
+from bench.columns import names_of
+from bench.data_kind import DataKind
+from bench.errors import DataError
 from bench.gallery.claims import ClaimView, claim_of, compared, threshold_of
-from bench.gallery.stored import Derive, Stored
+from bench.gallery.picture import Picture
 from bench.report.claims.check import KINDS
+from bench.report.claims.judgement import VERDICTS
+from bench.report.claims.tallies import ClaimSource, Tally, sources, tallies
 from bench.report.figure import Figure
-from bench.report.reading import Reading
-from bench.report.typeset import readable
+from bench.report.folder import CAVEATS, ENVIRONMENT, Made, Manifest, ManifestRun, ResultFiles
+from bench.report.labels import canonical
+from bench.report.provenance import (
+    Provenance,
+    commands,
+    compare_commands,
+    number_of_repetitions,
+    number_of_rounds,
+    overrides_of,
+)
+from bench.report.reading import READING, Reading
+from bench.report.tasks import METHOD
+from bench.report.typeset import duration, interval, number, readable
 
-if TYPE_CHECKING:  # slow to import
-    from bench.gallery.picture import Picture
-
+MANY = 12
+"""Panels from which on a comparison is shown as a heat map."""
+PARTS = ("env", "algorithm", "tuner")
+Read = TypeVar("Read")
 Verdicts = dict[str, dict[str, tuple[str, str]]]
 
 
 class ReadingsView(NamedTuple):
     """Readings, verdicts by claim (id and text), case and reading, and published numbers: table and counts."""
 
-    readings: list[Reading]
+    readings: Sequence[Reading]
     matrix: dict[tuple[str, str], Verdicts]
     numbers: dict[str, Any] | None
     counts: dict[str, int]
 
     def rows(self) -> list[tuple[str, Verdicts, int]]:
-        """Return the claims in words, each with its cases that differ under some reading, and how many do not."""
+        """Return the claims as text, each with the cases that differ between readings, and the number of the others."""
         rows = []
         for (claim, text), cases in self.matrix.items():
             differ = {case: row for case, row in cases.items() if len({verdict for verdict, _ in row.values()}) > 1}
@@ -37,58 +56,188 @@ class ReadingsView(NamedTuple):
         return rows
 
 
-class ResultView(Stored):
-    """A folder of results; a user's comparison (``is_own``) has its page beside its results."""
+class ResultView:
+    """The readable part of a folder of results; missing and damaged files are listed in `problems`.
 
-    def __init__(
-        self, folder: Path, figure: Figure | None, derive: Derive | None = None, *, is_own: bool = False
-    ) -> None:
-        super().__init__(folder, figure, derive)
-        self.is_own = is_own
+    A user's comparison (``is_own``) has its page in the same folder.
+    """
+
+    def __init__(self, folder: Path, figure: Figure | None, *, is_own: bool = False) -> None:
+        self.folder, self.figure, self.is_own = ResultFiles(folder), figure, is_own
+        self.scale = folder.name
         self.at = "" if is_own else f"{quote(folder.name)}/"
         """What leads from the figure's page to its files."""
-        thresholds = (
-            {str(claim["id"]): threshold_of(claim, KINDS | figure.claim_kinds) for claim in figure.claims}
-            if figure
-            else {}
-        )
-        for row in self.claims:
-            row["threshold"] = thresholds.get(row["claim"])
+        self.problems: list[str] = []
+        self.files = self.folder.files
+        self.manifest = self._tried(lambda: self.folder.about, Manifest())
+        self.provenance = Provenance.of_manifest(self.manifest.model_dump(exclude_none=True))
+        runs = self.folder.with_runs
+        self.made = self._tried(lambda: runs.read(ENVIRONMENT, Made.model_validate_json), Made())
+        found = self.folder.data if self.manifest.runs else {}
+        self.data = {DataKind.COMPUTED: list[str]()} if self.is_computed else found
+        self.caveat: DataKind | str = next((kind for kind in CAVEATS if kind in self.data), "")
+        self.claims = self._claims()
+        self._tables = {name: self.csv(f"{name}.csv") for name in self.titles}
+        missing = sum(run.repetitions == 0 for run in self.manifest.runs)
+        if missing:
+            self.problems.append(f"{missing} of {len(self.manifest.runs)} experiments have no repetition yet")
+
+    def _tried(self, read: Callable[[], Read], otherwise: Read) -> Read:
+        try:
+            return read()
+        except FileNotFoundError as error:
+            problem = f"{Path(error.filename).name} is missing"
+        except DataError as error:
+            problem = str(error).removeprefix(f"{self.folder.path}/")
+        self.problems += [problem] * (problem not in self.problems)
+        return otherwise
+
+    def csv(self, name: str, *words: str) -> pd.DataFrame:
+        """Return the content of a file, empty if it cannot be read; columns ``words`` stay text."""
+        return self._tried(lambda: self.folder.csv(name, *words), pd.DataFrame())
+
+    @property
+    def order(self) -> tuple[bool, int, bool, str]:
+        return self._tried(lambda: self.folder.order, (True, 9, True, self.scale))
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        titles = dict(self.figure.table_titles()) if self.figure else {"table": "Table"}
+        if not any(map(self._is_limit, self.manifest.runs)):  # small scales run none
+            titles.pop("limits", None)
+        return titles
 
     @property
     def is_reference(self) -> bool:
         """Whether it is a result to be committed, not a user's own."""
-        return not self.is_own and super().is_reference
+        return not self.is_own and self.scale.startswith("paper")
 
     @property
     def gives_verdicts(self) -> bool:
-        """Whether its verdicts may be stated as findings; a comparison is the size its user chose."""
-        return self.is_own or super().gives_verdicts
+        """Whether its verdicts may be stated as findings: a few short repetitions prove nothing."""
+        return self.is_own or self.is_computed or (self.is_reference and "-custom" not in self.scale)
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether a formula made the numbers, without a run."""
+        return self.figure is not None and self.figure.source == "formula"
+
+    @property
+    def verdicts(self) -> dict[str, int]:
+        """The number of claims, case by case, by verdict."""
+        return {verdict: sum(claim["verdict"] == verdict for claim in self.claims) for verdict in VERDICTS}
+
+    @cached_property
+    def tallies(self) -> dict[str, Tally]:
+        """Its cases by origin and verdict, except cases that count elsewhere."""
+        return tallies(self.figure, self.claims)
+
+    @cached_property
+    def every_tally(self) -> dict[str, Tally]:
+        """Its cases by origin and verdict, including cases that count elsewhere."""
+        return tallies(self.figure, self.claims, every=True)
+
+    @property
+    def size(self) -> str:
+        horizons = {run.horizon for run in self.manifest.runs if run.horizon}
+        rounds = number_of_rounds(horizons) if horizons else ""
+        if self.provenance.accepted:
+            rounds = self.provenance.rounds()
+        numbers = {run.repetitions for run in self.manifest.runs if not self._is_limit(run)}
+        repetitions = number_of_repetitions(numbers, sequential=self.provenance.sequential) if numbers else ""
+        return " of ".join(filter(None, [repetitions, rounds]))
+
+    @property
+    def seconds_by_run(self) -> dict[str, float]:
+        """The known seconds of each run's repetitions; readings may share some of them."""
+        means = self.made.seconds_per_repetition
+        in_order = sorted(self.manifest.runs, key=lambda run: run.repetitions)  # the largest number counts
+        return {run.key: means[run.key] * run.repetitions for run in in_order if run.key in means}
+
+    @property
+    def run_time(self) -> str:
+        times = self.seconds_by_run
+        return duration(sum(times.values())) if times else "unknown"
+
+    @property
+    def commit(self) -> str:
+        """The commit of the code that made it, as text; "" if unknown."""
+        git = self.made.git or {}
+        commit = str(git.get("commit") or "")[:10]
+        return f"{commit}{' with changes' if git.get('dirty') else ''}" if commit else ""
+
+    @cached_property
+    def commands(self) -> list[str]:
+        return list(dict.fromkeys(commands(self.manifest.model_dump())))
+
+    @property
+    def comparisons(self) -> list[str]:
+        """A command for each panel that compares its methods as in the figure."""
+        if self.figure is None or self.figure.source != "runs" or self.is_own:
+            return []
+        words = overrides_of(self.manifest.model_dump())
+        kept = [
+            (run.labels, own)
+            for run, own in zip(self.manifest.runs, words, strict=True)
+            if READING not in run.labels and not self._is_limit(run)
+        ]
+        ties = {claim.get("margin", 0) for claim in self.figure.claims if claim["kind"] == "relative_difference"}
+        tie = float(ties.pop()) if len(ties) == 1 else 0.0
+        runs, words = [labels for labels, _ in kept], [own for _, own in kept]
+        return compare_commands(runs, words, METHOD, self.figure.column, tie)
+
+    @cached_property
+    def choices(self) -> dict[str, list[str]]:
+        """The environments, algorithms and tuners of its runs, as their overrides name them."""
+        overrides = overrides_of(self.manifest.model_dump())
+        pairs = {tuple(word.split("=", 1)) for words in overrides for word in words if "=" in word}
+        return {part: sorted(value for key, value in pairs if key == part) for part in PARTS}
+
+    @cached_property
+    def picture(self) -> Picture | None:
+        """The picture that was written with it, if any."""
+        file = f"{self.figure.name}.svg" if self.figure else ""
+        return Picture.read(f"{self.at}{quote(file)}", self.folder.path / file) if file in self.files else None
+
+    def table(self, name: str) -> pd.DataFrame:
+        """Return a table by its file name; empty without."""
+        return self._tables.get(name, pd.DataFrame())
+
+    @cached_property
+    def tables(self) -> dict[str, dict[str, Any]]:
+        """Its tables by title, in the form of `readable`."""
+        return {title: readable(self.table(name)) for name, title in self.titles.items() if len(self.table(name))}
+
+    def heat_map(self) -> tuple[str, str] | None:
+        """Return the first method and a table of means, a column for each, if there are more than `MANY` panels."""
+        table = self.table("table")
+        if METHOD not in table or len(table) <= MANY * table[METHOD].nunique():
+            return None
+        axes = [name for name in table.columns[: list(table.columns).index("n")] if name != METHOD]
+        means = table.pivot_table("mean", axes, METHOD, sort=False)
+        shares = np.log(means.div(means.iloc[:, 0], axis=0).where(lambda share: share > 0))
+        style = means.style.background_gradient(cmap="PuOr_r", axis=None, gmap=shares, vmin=-1.0, vmax=1.0)
+        return str(means.columns[0]), style.format("{:.4g}").format_index(canonical).to_html(uuid="heat")
 
     @property
     def finding(self) -> str:
-        """The verdicts of a comparison in a sentence; "" of another result."""
+        """The verdicts of a comparison in a sentence; "" for another result."""
         return compared(self.grouped_claims()) if self.is_own else ""
 
     @cached_property
     def shown_claims(self) -> list[ClaimView]:
-        """Its claims as the page shows them; those of a comparison, which are of one kind, share an axis."""
+        """Its claims for the page; those of a comparison, which are of one kind, share an axis."""
         among = self.claims if self.is_own else ()
         return [claim_of(cases, among) for cases in self.grouped_claims()]
 
-    @cached_property
-    def tables(self) -> dict[str, dict[str, Any]]:
-        """Its tables as `readable` has them, by title."""
-        return {title: readable(self.table(name)) for name, title in self.titles.items() if len(self.table(name))}
-
-    def picture(self) -> "Picture | None":
-        """Return the figure with its numbers; None if it cannot be drawn."""
-        from bench.gallery.picture import picture  # slow to import
-
-        return None if self.plot is None else picture(self.plot, self.scale)
+    def grouped_claims(self) -> list[list[dict[str, Any]]]:
+        groups: dict[str, list[dict[str, Any]]] = {}
+        for row in self.claims:
+            groups.setdefault(row["claim"], []).append(row)
+        return list(groups.values())
 
     def readings(self) -> ReadingsView | None:
-        """Return what the page shows of the figure's readings and published numbers; None where there are neither."""
+        """Return the figure's readings and published numbers for the page; None if there are neither."""
         if self.figure is None or self.is_own:
             return None
         from bench.audit.published import ASSUMING, is_assuming
@@ -118,3 +267,23 @@ class ResultView(Stored):
         others = numbers.columns.drop(elsewhere, errors="ignore")
         shown = readable(numbers[["verdict", *others]]) if counts else None
         return ReadingsView(self.figure.readings, matrix, shown, counts)
+
+    def _is_limit(self, run: ManifestRun) -> bool:
+        return self.figure is not None and self.figure.is_limit(run.labels)
+
+    def _claims(self) -> list[dict[str, Any]]:
+        """Return the cases, with formatted numbers, and unformatted ones as `values`."""
+        figure, rows, known = self.figure, [], sources(self.figure)
+        kinds = KINDS | figure.claim_kinds if figure else KINDS
+        thresholds = {str(claim["id"]): threshold_of(claim, kinds) for claim in figure.claims} if figure else {}
+        for row in self.csv("claims.csv", "claim").reindex(columns=names_of("claims")).to_dict("records"):
+            values = {part: float(pd.to_numeric(row[part], errors="coerce")) for part in names_of("claims", "number")}
+            words = {part: number(row[part]) if pd.notna(row[part]) else "" for part in names_of("claims")}
+            if words["verdict"] not in VERDICTS:
+                self.problems.append(f"claims.csv: claim {words['claim']} has no verdict, it is shown as open")
+                words["verdict"] = "open"
+            source = known.get(words["claim"], ClaimSource())
+            shown = {"estimate": number(values["estimate"]), "interval": interval(values["ci_low"], values["ci_high"])}
+            threshold = thresholds.get(words["claim"])
+            rows.append({**words, **source._asdict(), **shown, "values": values, "threshold": threshold})
+        return rows

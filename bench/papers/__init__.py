@@ -1,1 +1,1 @@
-"""What serves only one paper: kinds of figures, a kind of claim, computations."""
+"""Code for single papers: kinds of figures, a kind of claim, computations."""

@@ -16,9 +16,9 @@ _ROW, _WIDTH, _LETTERS = 0.3, 8.4, 34
 
 
 class Cases(Rows):
-    """The estimate of every case of the figure's claims, which are of one unit, with its interval.
+    """The estimate of every case of the figure's claims, in one unit, with its interval.
 
-    ``reference_line`` is what they are compared with, such as 1 for ratios of regret to its bound.
+    ``reference_line`` is their reference, such as 1 for ratios of regret to its bound.
     """
 
     def check(self, results: Results) -> None:

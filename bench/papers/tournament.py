@@ -1,4 +1,4 @@
-"""Performance profiles: on which share of the tasks a method is within a factor of the best."""
+"""Performance profiles: the share of the tasks on which a method is within a factor of the best."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -23,7 +23,7 @@ class Profile(Ranking):
     """For every method the share of the tasks on which its mean is at most a factor times the lowest, by the factor.
 
     Tasks are those of the families that all methods are run on; each family has the same weight, and so has each task
-    in it. The lowest is that of the methods: the best fixed configuration, which is drawn as a limit, may lie below it,
+    in it. The lowest mean is over methods: the best fixed configuration, which is drawn as a limit, may be below it,
     where its factor counts as 1. Methods other than those ``shown``, by default all, are in the table. Source: Dolan
     and More 2002.
     """
@@ -60,7 +60,7 @@ class Profile(Ranking):
         return table.assign(weight=table["weight"] / max(table[FAMILY].nunique(), 1))
 
     def shares(self, factors: pd.DataFrame) -> pd.DataFrame:
-        """Return for each method the share of the tasks within each of `_FACTORS`, most at 2 on top."""
+        """Return for each method the share of the tasks within each of `_FACTORS`, the largest shares on top."""
         rows = [
             (method, of[TASK].nunique(), *(float(of["weight"][of["factor"] <= factor].sum()) for factor in _FACTORS))
             for method, of in factors.groupby(METHOD, sort=False)
@@ -98,5 +98,5 @@ def _steps(factors: pd.DataFrame, largest: float) -> tuple[np.ndarray, np.ndarra
     at = factors[factors["factor"] <= largest].groupby("factor")["weight"].sum().sort_index()
     shares = np.concatenate([[0.0, 0.0], np.repeat(at.cumsum().to_numpy(), 2)])
     places = np.concatenate([[1.0], np.repeat(at.index.to_numpy(dtype=float), 2), [largest]])
-    start = int((places <= 1.0).sum()) - 1  # what is reached at once
+    start = int((places <= 1.0).sum()) - 1  # the share at factor 1
     return places[start:], shares[start:]

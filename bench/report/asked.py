@@ -1,4 +1,4 @@
-"""What a figure's file says: its keys, before any results."""
+"""The keys of a figure's file, independent of results."""
 
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -12,7 +12,7 @@ from bench.report.style import Looks
 
 
 class Scale(BaseModel):
-    """The size of a figure at one scale. What it searches is the same at all scales.
+    """The size of a figure at one scale; its search spaces are the same at all scales.
 
     ``max_horizon`` and ``max_repetitions`` are caps. With ``until_decided``, repetitions are added until the claims are
     decided, up to that number, unless the command gives a number; readings after the first have up to
@@ -38,13 +38,13 @@ class Scale(BaseModel):
         return overrides
 
     def in_words(self) -> tuple[str, ...]:
-        """Return what is smaller than the paper's beside horizon and repetitions."""
+        """Return the reductions of the scale other than horizon and repetitions, as text."""
         left_out = (f"without {axis} {', '.join(map(canonical, labels))}" for axis, labels in self.leave_out.items())
         return (*self.overrides, *left_out)
 
 
 class Unfold(BaseModel):
-    """An axis made of trace columns: label -> column, and what the values are called."""
+    """An axis made of trace columns: label -> column, and the name of their values."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -56,23 +56,22 @@ class Unfold(BaseModel):
 class Asked(Sourced, BaseModel):
     """The keys of figures of every kind.
 
-    ``column`` is the trace column that is drawn, and that claims are about unless they name another. ``runs`` are
-    blocks of axes, all combinations of which are run; an axis is ``label: [overrides]``, or ``{values: [5, 25],
-    override: "env.dim={}"}``, or ``all`` or a list of the paper's `labels`. ``common`` are overrides of all runs;
-    ``horizon`` and ``repetitions`` replace the paper's. Each label of the axes ``panels``, by default `panel`, has
-    a panel. ``unfold`` makes an axis of several trace columns. ``like``, in a file, names a figure of the paper
-    from which all keys are taken that the file leaves out.
+    ``column`` is the drawn trace column, and the default column of claims. ``runs`` are blocks of axes, all
+    combinations of which are run; an axis is ``label: [overrides]``, or ``{values: [5, 25], override: "env.dim={}"}``,
+    or ``all`` or a list of the paper's `labels`. ``common`` are overrides of all runs; ``horizon`` and ``repetitions``
+    replace the paper's. Each label of the axes ``panels``, by default `panel`, has a panel. ``unfold`` makes an axis of
+    several trace columns. ``like``, in a file, names a figure of the paper that provides all missing keys.
 
-    ``published`` names the printed numbers that stand beside ours. Each is the mean of ``published_repetitions``,
-    by default `repetitions` or the paper's; ``deviation`` says whether published ones have the divisor n - 1, as
-    ours do, or n. ``repetitions_of`` names the figure of the paper whose committed repetitions are drawn: all of
-    them, or those that have this figure's labels.
+    ``published`` names the printed numbers shown with ours. Each is the mean of ``published_repetitions``, by default
+    `repetitions` or the paper's; ``deviation`` says whether published ones have the divisor n - 1, as ours do, or n.
+    ``repetitions_of`` names the figure of the paper whose committed repetitions are drawn: all of them, or those that
+    have this figure's labels.
 
-    ``origin``, ``place`` and ``repeats`` are of its claims: ``stated`` or ``theorem`` with the place, else
-    ``ours``; and the figure whose cases are judged again here. ``sources`` give for a setting ``stated``, ``code``
-    or ``assumed``, and the place. The first of the ``readings`` is the figure unchanged. The ``note``, a line below
-    the title, is not shown beside surrogate data. ``colors`` are by label, as matplotlib names them; ``looks`` are
-    those of the paper.
+    ``origin``, ``place`` and ``repeats`` belong to its claims: ``stated`` or ``theorem`` with the place, else ``ours``;
+    and the figure whose cases are judged again here. ``sources`` give for a setting ``stated``, ``code`` or
+    ``assumed``, and the place. The first of the ``readings`` is the figure unchanged. The ``note``, a line below the
+    title, is hidden with surrogate data. ``colors`` are by label, as matplotlib names them; ``looks`` are those of the
+    paper.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
@@ -112,7 +111,7 @@ class Asked(Sourced, BaseModel):
     looks: Looks = Looks()
 
     def given(self) -> dict[str, Any]:
-        """Return what its file says, as plain containers that can be read again."""
+        """Return the content of its file, as plain containers that can be read again."""
         return self.model_dump(mode="json", exclude_unset=True)
 
     @property
@@ -125,5 +124,5 @@ class Asked(Sourced, BaseModel):
 
     @property
     def number_label(self) -> str:
-        """What the figure's published numbers are numbers of, with the unit: the label of their axis."""
+        """The quantity of the figure's published numbers, with the unit: the label of their axis."""
         return column_of(self.column).label

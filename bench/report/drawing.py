@@ -1,4 +1,4 @@
-"""Draw a panel with matplotlib: its marks, its axes and their numbers."""
+"""Drawing of a panel with matplotlib: its marks, its axes and their numbers."""
 
 import math
 from collections.abc import Sequence
@@ -19,16 +19,16 @@ from bench.report.rows import TITLE_LETTERS
 from bench.report.style import SETTINGS
 from bench.report.typeset import typeset
 
-# From these ratios of the ends on, a logarithmic axis shows 1 and 3, or 1 alone, of each power of ten.
+# Ratios of the ends from which a logarithmic axis shows 1 and 3, or only 1, of each power of ten.
 _SEVERAL_TIMES, _MANY_TIMES = 20.0, 1e3
-# From here on the numbers of such an axis are written as powers.
+# Ratio from which the numbers of such an axis are written as powers.
 _POWERS = 1e5
-# A logarithmic axis that spans less than this has its numbers at steps of a linear one: 1, 2, 5 would leave it bare.
+# A logarithmic axis that spans less than this has linear steps, because 1, 2, 5 would leave it bare.
 _NARROW = 5.0
 _STEPS = [1, 2, 2.5, 5, 10]
-# Ends that differ by no more are those of one value, after rounding.
+# Ends that differ by no more are equal up to rounding.
 _ALIKE = 1e-9
-# Numbers from here on are so long that few have room on a horizontal axis, fewer still in a panel of so few letters.
+# Numbers of this length or more have little room on a horizontal axis, less in a panel of few letters.
 _LONG, _NARROW_PANEL = 10_000, 30
 _LETTERS = 48
 # The share of a panel of rows that its names leave.
@@ -38,13 +38,13 @@ _BESIDE_NAMES = 0.55
 def draw_panel(
     axes: Axes, panel: Panel, *, is_left: bool = True, is_bottom: bool = True, letters: tuple[int, int] | None = None
 ) -> None:
-    """Draw a panel; its label of `y` only at the left of a page, that of `x` only where none below says the same.
+    """Draw a panel; its `y` label only at the left of a page, its `x` label only unless one below is equal.
 
-    ``letters`` is how many have room across and up; default: as many as a panel of the usual size has.
+    ``letters`` is the room across and up in letters; default: that of a panel of the usual size.
     """
     across, up = letters or (TITLE_LETTERS if panel.rows else _LETTERS, 0)
     subtitle = wrapped(panel.subtitle, across) if letters else panel.subtitle
-    # At a given height no place is looked for: only numbers on top could be in its way, and measuring them takes long
+    # At a given height no free place is sought: only numbers on top could overlap, and measuring them is slow
     at: dict[str, Any] = {} if panel.is_table else {"y": 1.0}
     axes.set_title("\n".join(filter(None, (_set(panel.title, across), subtitle))), loc="left", **at)
     if is_bottom or (panel.rows and not panel.title):
@@ -79,12 +79,12 @@ def draw_panel(
 
 
 def _set(words: str, letters: int = 0) -> str:
-    """Return words in lines of so many letters, 0: in one, with their mathematics set."""
+    """Return text in lines of so many letters (0: one line), with its mathematics set."""
     return "\n".join(map(typeset, (wrapped(words, letters) if letters else words).split("\n")))
 
 
 def sample(given: Sample) -> Artist:
-    """Return what stands for a name in the legend."""
+    """Return the sample of a name in the legend."""
     look = given.look
     if given.is_box:
         return Rectangle((0, 0), 1, 1, facecolor=look.color, edgecolor=look.edge or look.color, alpha=look.alpha)
@@ -92,7 +92,7 @@ def sample(given: Sample) -> Artist:
 
 
 def _draw_mark(axes: Axes, mark: Mark) -> None:
-    """Draw a mark; the ids of its parts in an SVG are what each is, the case and the name."""
+    """Draw a mark; the ids of its parts in an SVG are the kind of part, the case and the name."""
     look = mark.look
 
     def gid(part: str) -> str:
@@ -196,7 +196,7 @@ def _number(axes: Axes, which: str, axis: Axis, panel: Panel, across: int) -> No
 
 
 class _Numbers(Formatter):
-    """Numbers of an axis, with thousands parted, and as many digits as tell them apart."""
+    """Numbers of an axis, with thousands separated, and enough digits to distinguish them."""
 
     def __call__(self, value: float, pos: int | None = None) -> str:
         return in_digits([value])[0]
@@ -206,7 +206,7 @@ class _Numbers(Formatter):
 
 
 def in_digits(values: Sequence[float]) -> list[str]:
-    """Return numbers with six digits, more where these do not tell them apart."""
+    """Return numbers with six digits, more if these do not distinguish them."""
     texts: list[str] = []
     for digits in range(6, 18):
         texts = [f"{value:,.0f}" if value == round(value) else f"{value:.{digits}g}" for value in values]
@@ -216,7 +216,7 @@ def in_digits(values: Sequence[float]) -> list[str]:
 
 
 def _are_crowded(ticks: Sequence[float], letters: float) -> bool:
-    """Whether numbers at ticks do not fit beside each other, given how many letters a step of 1 has room for."""
+    """Whether numbers at ticks overlap, given the letters that fit into a step of 1."""
     widths = [len(text) for text in in_digits(ticks)]
     return any(
         (right - left) * letters < sum(pair) / 2
@@ -232,7 +232,7 @@ def _is_whole(panel: Panel, which: str) -> bool:
 
 
 def _name_rows(axes: Axes, panel: Panel, is_left: bool) -> None:
-    """Write the names beside the rows, first row on top; only in panels at the left."""
+    """Write the names of the rows, first row on top; only in panels at the left."""
     axes.set_yticks(list(panel.y.ticks or ()), [_set(name) for name in panel.y.names or ()])
     axes.tick_params(axis="y", length=0, labelleft=is_left)
     axes.set_ylim(panel.y.low, panel.y.high)

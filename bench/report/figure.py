@@ -1,4 +1,4 @@
-"""A figure as a file says it, checked: its keys, its axes, its claims and its published numbers."""
+"""A checked figure: its keys, its axes, its claims and its published numbers."""
 
 import importlib
 import pkgutil
@@ -30,7 +30,8 @@ MAX_ROUNDS = 60
 class Figure(Asked):
     """A figure's configuration; each kind is a subclass in `bench.report.kinds`, named as its module.
 
-    A kind declares keys of its own, says what it needs of the raw runs, makes the tables, and turns them into a `Plot`.
+    A kind declares keys of its own and the data that it needs of the raw runs, makes the tables, and turns them into a
+    `Plot`.
     """
 
     def blank(self, names: Iterable[str]) -> Plot:
@@ -39,22 +40,22 @@ class Figure(Asked):
         palette = Palette(self.looks, self.colors, methods)
         return Plot(self.heading, methods=methods, palette=palette, words=self.looks.words)
 
-    # What a kind may say otherwise
+    # Methods that a kind may override
 
     def curve_columns(self) -> list[str]:
         """Return the trace columns, or patterns of them, that need curves; empty means final values only."""
         return []
 
     def individual_columns(self) -> list[str]:
-        """Return those of `curve_columns` of which the curve of each repetition is kept, as column ``regret@3``."""
+        """Return the entries of `curve_columns` whose curves of single repetitions are kept, as column ``regret@3``."""
         return []
 
     def kept_rounds(self, rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
-        """Return the positions in ``rounds`` of those that curves keep."""
+        """Return the positions in ``rounds`` that curves keep."""
         return evenly(rounds)
 
     def restrict(self, given: dict[str, Any], labels: Collection[str]) -> dict[str, Any]:
-        """Return what a file says of the figure as it is for the part of it that has these labels."""
+        """Return the file's content for the part of the figure with these labels."""
         return given
 
     def calculate(self) -> pd.DataFrame:
@@ -66,18 +67,18 @@ class Figure(Asked):
         return {"table": summary(results)}
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot | None:
-        """Return what is drawn, all its numbers read from ``tables`` or ``results``; None if tables say it all."""
+        """Return the plot, all its numbers read from ``tables`` or ``results``; None if the figure only has tables."""
         return None
 
     def further(self, results: Results, labels: Mapping[str, str], what: str, size: int) -> tuple[float, float] | None:
         """Return the 95 % prediction interval of a published number from a further ``size`` repetitions.
 
-        None where it is a mean or deviation in one experiment, of which `bench.audit.agreement` knows the interval.
+        None for a mean or deviation in one experiment, whose interval `bench.audit.agreement` computes.
         """
         return None
 
     def limit_runs(self) -> Limits | None:
-        """Return the fixed configurations that are run beside those that it declares, if any."""
+        """Return the fixed configurations that are run in addition to the declared experiments, if any."""
         return None
 
     def is_limit(self, labels: Mapping[str, str]) -> bool:
@@ -85,11 +86,11 @@ class Figure(Asked):
         return False
 
     def table_titles(self) -> dict[str, str]:
-        """Return what a page calls the tables, by file name, in its order."""
+        """Return the titles of the tables on a page, by file name, in order."""
         return {"table": "Table"}
 
     def check(self, results: Results) -> None:
-        """Check, without results, axes, labels, claims and published numbers; `ConfigError` names figure and key."""
+        """Check, without results, axes, labels, claims and published numbers; ConfigError names figure and key."""
         for axis in results.axes:
             if axis in (*TABLE_COLUMNS, self.column):
                 raise ConfigError(
@@ -141,9 +142,9 @@ def kinds() -> list[str]:
 
 
 def _kind(name: str, where: str, *, is_own: bool) -> type[Figure]:
-    """Return a kind of figure by the name of its module, or a class by its dotted path; `ConfigError` without one.
+    """Return a kind of figure by the name of its module, or a class by its dotted path; ConfigError without one.
 
-    Of a class only the user's own configuration has the word: nothing is imported because a result names it.
+    Only a user's own configuration may name a class: a result must not cause an import.
     """
     path = f"bench.report.kinds.{name}.{name.title().replace('_', '')}" if name in kinds() else name
     module, _, class_name = path.rpartition(".")
@@ -159,10 +160,10 @@ def _kind(name: str, where: str, *, is_own: bool) -> type[Figure]:
 
 
 def read_figure(given: Mapping[str, Any] | Figure, *, is_own: bool = False) -> Figure:
-    """Return what a file says, as plain containers, as a figure of its kind, checked as far as results are not needed.
+    """Return a checked figure of its kind from a file's content, as plain containers; results are not needed.
 
-    ``is_own``: whether it is configuration, whose kind may be a class of any module; of results it is one of the
-    suite's. `ConfigError` names what is unknown, missing or not as expected.
+    ``is_own``: whether it is configuration, whose kind may be a class of any module; that of a result is one of the
+    suite's. ConfigError names the unknown, missing or invalid key.
     """
     if isinstance(given, Figure):
         return given

@@ -1,4 +1,4 @@
-"""Which files are written of a figure: widths of pictures for print, and formats on request."""
+"""Files of a figure: widths of pictures for print, and formats on request."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -13,7 +13,7 @@ EXTRA = ("pdf", "tex")
 
 
 def extra_formats(asked: str | Sequence[Any] | None) -> tuple[str, ...]:
-    """Return which of `EXTRA` are asked for, by a list or words with commas; `ConfigError` if there is another word."""
+    """Return the requested entries of `EXTRA`, given as a list or words with commas; ConfigError for another word."""
     words = asked.strip("[]").split(",") if isinstance(asked, str) else list(asked or ())
     names = [str(word).strip() for word in words]
     for name in filter(None, names):
@@ -26,7 +26,7 @@ def extra_formats(asked: str | Sequence[Any] | None) -> tuple[str, ...]:
 
 
 def print_size(asked: str | None, formats: Sequence[str]) -> Size:
-    """Return the width that PDFs are drawn for, "" for the screen's; `ConfigError` if it is none, or without a PDF."""
+    """Return the width of PDFs, "" for the screen's; ConfigError for an unknown one, or without a PDF."""
     for size in SIZES:
         if asked == size and "pdf" in formats:
             return size

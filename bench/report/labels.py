@@ -1,9 +1,10 @@
-"""Labels of axes, which are what was written, wherever they come from: a YAML file, a CSV file or a data frame."""
+"""Labels of axes, in the written form, from a YAML file, a CSV file or a data frame."""
 
 import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from html import unescape
 from typing import Any
 
 ANY = "*"
@@ -18,7 +19,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 def canonical(value: Any) -> str:
     """Return ``value`` as a label: words as they are written, "0.5" for 0.5, "4" for 4.0, "" for None and NaN.
 
-    A number has as many digits as tell it from any other.
+    A number has enough digits to identify it.
     """
     if isinstance(value, float):
         short = f"{value:.10g}"
@@ -27,9 +28,9 @@ def canonical(value: Any) -> str:
 
 
 def labels_of(entry: Any) -> Any:
-    """Return the overrides of an axis by label: written out, or values with a template; anything else as it is.
+    """Return the overrides of an axis by label: written out, or values with a template; other content unchanged.
 
-    ValueError where two of them are one label.
+    Raises ValueError if two of them are one label.
     """
     if not isinstance(entry, Mapping):
         return entry
@@ -49,7 +50,7 @@ def is_number(label: str) -> bool:
 
 
 def same_numbers(labels: Iterable[str]) -> tuple[str, ...]:
-    """Return labels that are written otherwise and are one number, such as 1.1 and 1.10; empty if none are."""
+    """Return labels in different notations of one number, such as 1.1 and 1.10; empty if there are none."""
     by_number: dict[float, list[str]] = {}
     for label in filter(is_number, labels):
         by_number.setdefault(float(label), []).append(label)
@@ -57,12 +58,12 @@ def same_numbers(labels: Iterable[str]) -> tuple[str, ...]:
 
 
 def is_plain(label: str) -> bool:
-    """Return whether a label is a number that a table can hold as one and give back as it was written."""
+    """Return whether a label is a number that a table can hold as a number and give back as written."""
     return (is_number(label) or label in ("inf", "-inf")) and f"{float(label):.10g}" == label
 
 
 def apart(name: str, taken: Collection[str]) -> str:
-    """Return what a reference or limit is called where methods may have its name."""
+    """Return the name of a reference or limit that differs from methods' names."""
     while name in taken:
         name += " (not a method)"
     return name
@@ -83,12 +84,12 @@ def matches(labels: Mapping[str, str], chosen: Selection) -> bool:
 
 
 def is_allowed(label: str, allowed: Collection[str]) -> bool:
-    """Return whether a label is one of those allowed, among which ``ANY`` stands for all but "", that of no label."""
+    """Return whether a label is among those allowed; ``ANY`` stands for all but "", the missing label."""
     return label in allowed or (label != "" and ANY in allowed)
 
 
 def describe(chosen: Selection) -> str:
-    """Return a selection in words, for units and notes."""
+    """Return a selection as text, for units and notes."""
     if not chosen:
         return "all runs"
     words = {(ANY,): "any {}", ("",): "no {}"}
@@ -101,9 +102,15 @@ def describe(chosen: Selection) -> str:
 
 
 def said(axis: str, label: str, link: str = " ") -> str:
-    """Return a label in words: a number with its axis."""
+    """Return a label as text: a number with its axis."""
     return f"{axis.replace('_', ' ')}{link}{label}" if is_number(label) else label
 
 
 def panel_title(labels: Selection) -> str:
     return ", ".join(said(axis, only[0], " = ") for axis, only in labels.items())
+
+
+def anchor_of(heading: str) -> str:
+    """Return a heading's id in GitHub's form."""
+    words = unescape(re.sub(r"<[^>]*>", "", heading)).lower()
+    return re.sub(r"[^\w\- ]", "", words).replace(" ", "-")

@@ -43,11 +43,11 @@ _SPECIAL = re.compile("|".join(map(re.escape, _ESCAPES)))
 
 
 def latex_tables(results: Results, tables: Mapping[str, pd.DataFrame], *, size: Size = "") -> dict[str, str]:
-    """Return tables, as the figure's kind made them of the results, as LaTeX by file name, for a width in a paper.
+    """Return tables of the figure's kind as LaTeX by file name, for a width in a paper.
 
     A table of means has a row for each method and a column for each panel; the best mean of a panel is bold, as are
-    those that paired differences do not tell from it (see `not_told_from_best`). Other tables are unchanged. Raises
-    `ConfigError` where there is no such size.
+    means whose paired differences to it are not distinguishable from 0 (see `not_told_from_best`). Other tables are
+    unchanged. Raises ConfigError for an unknown size.
     """
     check_size(size)
     figure, texts = results.figure, {}
@@ -66,7 +66,7 @@ def latex_tables(results: Results, tables: Mapping[str, pd.DataFrame], *, size: 
 
 
 def escape(text: str) -> str:
-    """Return text with the characters that mean something else to LaTeX written so that they are printed."""
+    """Return text with LaTeX's special characters escaped."""
     return _SPECIAL.sub(lambda match: _ESCAPES[match[0]], text)
 
 
@@ -75,9 +75,9 @@ def not_told_from_best(
 ) -> set[str]:
     """Return the name with the best mean, and all whose difference to it has a 95 % interval that contains 0.
 
-    ``values`` are final values by name, each indexed by repetition, within which differences are taken. Where
-    repetitions were added until the claims were decided, the interval is the one for that, see `bench.critical`. With
-    fewer than two names, or too few repetitions for a verdict, there is none.
+    ``values`` are final values by name, each indexed by repetition, within which differences are taken. If repetitions
+    were added until the claims were decided, the interval is the sequential one, see `bench.critical`. With fewer than
+    two names, or too few repetitions for a verdict, there is none.
     """
     least = FIRST_LOOK if is_sequential else MIN_REPETITIONS
     if len(values) < 2 or any(len(series) < least for series in values.values()):
@@ -96,7 +96,7 @@ def not_told_from_best(
 
 
 def _means(table: pd.DataFrame, results: Results, at_once: int, say: Say) -> tuple[list[pd.DataFrame], list[str]]:
-    """Return the blocks of a table of means, a column for each of some panels, and what its caption has to say."""
+    """Return the blocks of a table of means, a column for each of some panels, and the sentences of its caption."""
     figure, sequential = results.figure, results.provenance.sequential
     lowest = _lowest_is_best(figure)
     across = [*results.panel_axes(), *([figure.unfold.axis] if figure.unfold else [])]
@@ -138,7 +138,7 @@ def _is_mean(measure: str) -> bool:
 
 
 def _lowest_is_best(figure: Asked) -> bool | None:
-    """Return whether low values of the figure's column are good; None where neither low nor high ones are."""
+    """Return whether low values of the figure's column are good; None if neither low nor high ones are."""
     chosen, column = getattr(figure, "best", ""), figure.column
     if chosen:
         return {"lowest": True, "highest": False}.get(chosen)
@@ -160,7 +160,7 @@ def _cells(rows: Mapping[str, Mapping[str, float]], bold: set[str]) -> dict[str,
             continue
         mean = _number(f"{row['mean']:,.{decimals}f}")
         cells[name] = rf"\textbf{{{mean}}}" if name in bold else mean
-        if name in ends:  # as long as the longest, so that the numbers of a column stand below each other
+        if name in ends:  # as long as the longest, so that the numbers of a column are aligned
             room = r"\phantom{0}" * (longest - len(ends[name]))
             cells[name] += rf" $\pm$ {room}{ends[name]}"
     return cells
@@ -169,7 +169,7 @@ def _cells(rows: Mapping[str, Mapping[str, float]], bold: set[str]) -> dict[str,
 def _unchanged(table: pd.DataFrame, say: Say) -> list[pd.DataFrame]:
     """Return any table without ratios to published numbers, in blocks of columns that fit a page.
 
-    What names the rows, up to the first column of numbers, stands in each.
+    The columns before the first column of numbers, which name the rows, are in each block.
     """
     names = [str(name) for name in table.columns if not str(name).startswith("ratio_")]
     cells = [cells_of(name, table[name]) for name in names]
@@ -187,7 +187,7 @@ def _unchanged(table: pd.DataFrame, say: Say) -> list[pd.DataFrame]:
 
 
 def floats(blocks: Sequence[pd.DataFrame], caption: str, label: str) -> str:
-    """Return a float, across both columns if need be, with a table for each block."""
+    """Return a float, across both columns if necessary, with a table for each block."""
     star = "*" * (max(sum(_widths(block)) for block in blocks) > _COLUMN)
     tables = [
         block.style.hide(axis="index").to_latex(hrules=True, column_format=_formats(block, _TEXT if star else _COLUMN))
@@ -200,7 +200,7 @@ def floats(blocks: Sequence[pd.DataFrame], caption: str, label: str) -> str:
 
 
 def _widths(table: pd.DataFrame) -> list[int]:
-    """Return about how many letters each column needs, its head included."""
+    """Return the approximate number of letters of each column, its head included."""
     return [_GAP + max(map(_letters, map(str, (name, *table.iloc[:, i])))) for i, name in enumerate(table.columns)]
 
 
@@ -209,7 +209,7 @@ def _letters(cell: str) -> int:
 
 
 def _formats(table: pd.DataFrame, room: int) -> str:
-    """Return the columns in LaTeX's words, text broken so that all have room."""
+    """Return the LaTeX column formats, with text broken so that all fit."""
     widths = _widths(table)
     widest = room
     while widest > 8 and sum(min(width, widest) for width in widths) > room:

@@ -1,7 +1,7 @@
-"""What tuning could reach at best: the best fixed configuration of a grid, and the best one of each stretch of the run.
+"""Limits of tuning: the best fixed configuration of a grid, and the best one of each stretch of the run.
 
-Both are known only afterwards, and chosen on the very repetitions in which they are measured: the lowest of several
-means lies below the expected regret of the configuration that has it. So the limits are optimistic.
+Both are known only afterwards, and chosen on the repetitions that measure them: the lowest of several means lies below
+the expected regret of its configuration, so the limits are optimistic.
 """
 
 import math
@@ -29,12 +29,12 @@ Block = dict[str, Annotated[dict[str, list[str]], BeforeValidator(labels_of)]]
 
 
 class Limits(BaseModel):
-    """Fixed configurations, run beside a figure's methods, of which only the best are drawn.
+    """Fixed configurations, run in addition to a figure's methods; only the best are drawn.
 
     ``candidates`` are blocks of axes as in ``runs``: those of the panels, and others whose labels make the
     configurations; ``random`` overrides of the one that is drawn at random in each round; ``repetitions`` the most of
-    each of these runs; ``stretches`` into how many equal ones the run of a panel falls, for the best configuration in
-    each; ``sources`` as those of the figure, for settings of these runs alone.
+    each of these runs; ``stretches`` the number of equal parts of the run of a panel, each with its best configuration;
+    ``sources`` as those of the figure, for settings of these runs only.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -62,7 +62,7 @@ class Limits(BaseModel):
         return frozenset(name for block in self.blocks(panels) for name in block[METHOD])
 
     def check(self, results: Results, panels: Sequence[str], where: str) -> None:
-        """Raise `ConfigError` if the figure has no methods, one that is called as a limit, or a panel is unknown."""
+        """Raise ConfigError if the figure has no methods, one with the name of a limit, or a panel is unknown."""
         results.check_axis(METHOD, f"{where}, key 'limits'")
         for name in self.names(panels).intersection(results.labels(METHOD)):
             text = f"{where}, key 'limits': a method is called '{name}', as a limit is, rename it"
@@ -87,7 +87,7 @@ class OfPanel(NamedTuple):
 
 
 def limits_of(results: Results, names: Collection[str], chosen: Selection, column: str) -> OfPanel | None:
-    """Return the limits of a panel, given the labels of all; None where not all have the same repetitions."""
+    """Return the limits of a panel, given the labels of all; None unless all have the same repetitions."""
     place = results.axes.index(METHOD) if METHOD in results.axes else 0
     keys = [key for key in results.undeclared(chosen) if key[place] in names]
     random = [key for key in keys if key[place] == RANDOM_CONFIGURATION]
@@ -123,9 +123,9 @@ def by_stretch(results: Results, limits: OfPanel, column: str, stretches: int) -
 def closed_gaps(results: Results, limits: Limits, column: str, panels: Sequence[Selection]) -> pd.DataFrame:
     """Return the share of the gap from random configurations to the best fixed one that each method closes.
 
-    Repetitions are paired, intervals are Fieller's; there are none where random configurations are not clearly worse.
+    Repetitions are paired, intervals are Fieller's, and there are none unless random configurations are clearly worse.
     The columns are the axes of the panels, `method`, `n`, `mean`, `random` and `best_fixed` (means of the same
-    repetitions), `configuration` (the best one), `share` (1: as good as it), `ci_low` and `ci_high`. Where random
+    repetitions), `configuration` (the best one), `share` (1: as good as it), `ci_low` and `ci_high`. If random
     configurations are no worse than the best fixed one there is no share, and a column `note` says so.
     """
     rows, names = [], limits.names(results.panel_axes())

@@ -1,4 +1,4 @@
-"""Draw a plot with matplotlib: for the screen with title, note and caption, or for print at the width of a column."""
+"""Drawing of a plot with matplotlib: for the screen with title, note and caption, or for print at a given width."""
 
 import math
 import textwrap
@@ -40,7 +40,7 @@ class Drawing(Figure):
 
 @dataclass(frozen=True)
 class Sheet:
-    """How large a picture is set: lengths in inches, and matplotlib's settings where they are not the screen's."""
+    """Layout of a picture: lengths in inches, and matplotlib's settings that differ from the screen's."""
 
     width: float = 0.0  # of the picture; 0: as its panels need, with title, note and caption
     panel: float = 0.0  # the least width of a panel,
@@ -69,7 +69,7 @@ SHEETS: dict[Size, Sheet] = {
 
 
 def check_size(size: str) -> None:
-    """Raise `ConfigError` where it is not a width for print, nor "" for the screen's."""
+    """Raise ConfigError unless it is a width for print, or "" for the screen's."""
     if size not in SHEETS:
         raise ConfigError(f"size: found '{size}', expected {' or '.join(SIZES)}")
 
@@ -78,7 +78,7 @@ def draw(plot: Plot, size: Size = "") -> Figure:
     """Return a plot as a page of panels, built without matplotlib's global state.
 
     For print without title, note and caption, and with letters of 7 to 9 points; heat maps and tables need the whole
-    width. Raises `ConfigError` where there is no such size.
+    width. Raises ConfigError for an unknown size.
     """
     check_size(size)
     plot = plot.spelled()
@@ -92,7 +92,7 @@ def draw(plot: Plot, size: Size = "") -> Figure:
 def in_rows(panels: Sequence[Panel], most: int = 4) -> list[list[Panel]]:
     """Return panels row by row, at most so many in each.
 
-    Where titles say two things, such as "LinUCB, simulation", and share the last, what shares it stands together.
+    If titles have two parts, such as "LinUCB, simulation", and share the last, panels that share it are in one row.
     """
     last = [panel.title.rpartition(", ")[2] if ", " in panel.title else "" for panel in panels]
     counts = Counter(last)
@@ -116,7 +116,7 @@ class _Page:
         self._panel = self._width_of_panel(across)
         self._width = sheet.width or max(_MIN_WIDTH, across * self._panel)
         height = len(rows) * self._height_of_panel()
-        # Beside the title stands the mark of surrogate data.
+        # The mark of surrogate data is next to the title.
         title = [] if sheet.width else self._lines(plot.title, _TITLE_LETTER, 1.6 if plot.mark else 0.0) or [""]
         note, caption = (self._lines(text, _SMALL_LETTER) for text in (plot.note, " ".join(plot.caption)))
         header = sheet.edge + len(title) * _TITLE_LINE + len(note) * _NOTE_LINE + sheet.gaps[0]
@@ -141,12 +141,12 @@ class _Page:
         self._fix_layout()
 
     def _fix_layout(self) -> None:
-        """Fix the places of panels: the layout moves a little each time, and a figure is to be saved twice alike."""
+        """Fix the places of panels: the layout moves a little each time, and a figure saved twice must be identical."""
         engine = self.figure.get_layout_engine()
         assert engine is not None  # it was just set
         engine.execute(self.figure)
         self.figure.set_layout_engine(None)  # "none" leaves a placeholder, for which saving draws everything twice
-        for axes in self.figure.axes:  # the last bits depend on what the process has drawn before
+        for axes in self.figure.axes:  # the last bits depend on earlier drawings of the process
             left, bottom, width, height = (round(float(v), 9) for v in axes.get_position(original=True).bounds)
             axes.set_position((left, bottom, width, height))
 

@@ -1,8 +1,8 @@
-"""What a figure shows, as marks with their numbers: pictures, pages and notebooks are made from them."""
+"""The content of a figure, as marks with their numbers, from which pictures, pages and notebooks are made."""
 
 import math
 import textwrap
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
@@ -26,7 +26,7 @@ FAR = 1.5
 
 @dataclass(frozen=True)
 class Look:
-    """How a mark is drawn; sizes in points, 0, "" and None for the style's own.
+    """Style of a mark; sizes in points, 0, "" and None for the default style.
 
     ``fill`` is the colour of the marker's inside, "none" for an open one. The larger ``order`` lies above.
     """
@@ -51,11 +51,11 @@ RANDOM = Look(GREY, (0, (5, 2)), width=1.2, order=1.5)
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """One thing that is drawn, and the numbers that it stands for; `mark` makes it of numbers of any type."""
+    """A drawn mark and its numbers; `mark` makes it from numbers of any type."""
 
     part: str  # "line" (the method itself), "bound", "published" and so on; unique for a case and name
     name: str
-    case: str  # what the numbers are of: the panel, or a row, in words
+    case: str  # the panel, or row, of the numbers, as text
     x: Array | None  # None, as y may be: a line across the panel
     y: Array | None
     look: Look
@@ -63,16 +63,16 @@ class Mark:
     # Points, joined if the look has dashes; from y - half to y + half, the box from low to high; a square that begins
     # at x, y; words alone
     shape: Literal["line", "box", "tick", "cell", "text"] = "line"
-    number: Literal["x", "y", ""] = "y"  # along which axis the numbers lie; "": there are none to be read
-    values: Array | None = None  # the numbers, where they are not coordinates
+    number: Literal["x", "y", ""] = "y"  # the axis of the numbers; "": there are none to read
+    values: Array | None = None  # the numbers, if they are not coordinates
     low: Array = field(default_factory=lambda: np.empty(0))  # ends of intervals, along the same axis
     high: Array = field(default_factory=lambda: np.empty(0))
     interval: Literal["band", "bars", "segment", ""] = ""  # how they are drawn; bars have caps
     n: Sequence[float] = ()  # numbers of repetitions
-    what: str = ""  # what the numbers are if not means,
-    ends: str = INTERVAL  # and what the intervals are
+    what: str = ""  # the statistic, if not means,
+    ends: str = INTERVAL  # and the kind of intervals
     places: Sequence[Any] = ()  # where along the other axis, for readers,
-    places_are: str = ""  # and what that is; empty where it has no meaning
+    places_are: str = ""  # and its name; empty if it has no meaning
     every: tuple[int, int] | None = None  # first point with a marker, and the step to the next
     half: float = 0.0
     text: str = ""  # written into a cell, or alone,
@@ -90,7 +90,7 @@ class Mark:
         return np.asarray(numbers[np.isfinite(numbers)])
 
     def points(self) -> list[list[Any]]:
-        """Return place, number, ends and repetitions of each point; None where there is none."""
+        """Return place, number, ends and repetitions of each point; None for a missing one."""
         none = [None] * len(self.numbers)
         columns = (np.asarray(of, dtype=float).tolist() for of in (self.numbers, self.low, self.high, self.n))
         finite = [[number if math.isfinite(number) else None for number in of] or none for of in columns]
@@ -98,7 +98,7 @@ class Mark:
 
 
 def mark(name: str, case: str, look: Look, *, x: Any = None, y: Any = None, **keys: Any) -> Mark:
-    """Return a mark of numbers or sequences; of `x` and `y` a single number is that of all points.
+    """Return a mark of numbers or sequences; a single number of `x` or `y` applies to all points.
 
     Without one of the two it is a line across the panel, whose number lies along the other.
     """
@@ -112,7 +112,7 @@ def mark(name: str, case: str, look: Look, *, x: Any = None, y: Any = None, **ke
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis, by default as the marks need it; ``few``: there is room for few numbers.
+    """An axis, by default scaled to the marks; ``few``: there is room for few numbers.
 
     A logarithmic axis with numbers on both sides of 0 is linear up to ``linear``.
     """
@@ -129,7 +129,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Text:
-    """Words in a panel; ``x``, and ``y`` too unless it names a row, are shares of the panel."""
+    """Text in a panel; ``x``, and ``y`` too unless it names a row, are shares of the panel."""
 
     x: float
     y: float
@@ -161,16 +161,16 @@ class Panel:
         return np.concatenate([mark.every_number for mark in self.marks if mark.number])
 
     def mention_random_arms(self, regret: float) -> None:
-        """Write the regret of random arms at the top, where it leaves the panel."""
+        """Write the regret of random arms at the top, if it exceeds the panel."""
         how: dict[str, Any] = {"ha": "left", "va": "top", "color": "#555555", "fontstyle": "italic", "fontsize": 8.0}
         how |= {"zorder": 6, "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1.5}}
         self.texts.append(Text(0.02, 0.98, f"random arms: {regret:,.0f} ↑", "xy", how=how))
 
 
 def end_without(random: float, bottom: float, top: float, *, is_log: bool) -> float | None:
-    """Return the upper end of a linear axis that leaves out random arms; None if they fit, or are not known (NaN).
+    """Return the upper end of a linear axis that leaves out random arms; None if they fit, or are unknown (NaN).
 
-    The axis begins at ``bottom``, ``top`` is the largest number drawn of a method.
+    The axis begins at ``bottom``, ``top`` is the largest drawn number of a method.
     """
     if is_log or not math.isfinite(random) or top <= 0 or random <= FAR * top:
         return None
@@ -186,7 +186,7 @@ class Sample:
 
 @dataclass
 class Plot:
-    """``methods`` are the names of its lines; references and limits are called otherwise, see `beside`."""
+    """A plot; ``methods`` are the names of its lines, and references and limits have other names, see `beside`."""
 
     title: str
     note: str = ""  # above the panels: scale, repetitions and data
@@ -194,10 +194,10 @@ class Plot:
     legend: dict[str, Sample] = field(default_factory=dict)
     caption: list[str] = field(default_factory=list)  # sentences below
     panel_size: tuple[float, float] = (3.9, 2.9)  # inches
-    mark: str = ""  # where data stands in for the real, such as SURROGATE DATA
-    methods: Collection[str] = ()
+    mark: str = ""  # the mark of replaced data, such as SURROGATE DATA
+    methods: Sequence[str] = ()
     palette: Palette = field(default_factory=lambda: Palette(Looks(), {}))
-    words: Mapping[str, str] = field(default_factory=dict)  # what stands for its words where it is shown
+    words: Mapping[str, str] = field(default_factory=dict)  # replacements of its words in the display
 
     def marks(self) -> Iterator[Mark]:
         for panel in self.panels:
@@ -212,12 +212,12 @@ class Plot:
         return pd.DataFrame(rows, columns=["case", "name", "part", "what", "at", "value", "low", "high", "n", "ends"])
 
     def look(self, name: str, **keys: Any) -> Look:
-        """Return how a line of a name is drawn, but for what ``keys`` say."""
+        """Return the look of a line, with ``keys`` changed."""
         style = self.palette.style(name)
         return Look(**({"color": style.color, "dash": style.linestyle, "marker": style.marker} | keys))
 
     def beside(self, name: str) -> str:
-        """Return what a reference or limit is called here, where a method may have its name."""
+        """Return the name of a reference or limit here, distinct from methods' names."""
         return apart(name, self.methods)
 
     def explain(self, name: str, sample: Sample | Look, role: Role = "") -> None:
@@ -226,7 +226,7 @@ class Plot:
     def put(self, panel: Panel, name: str, look: Look, *, role: Role = "method", **keys: Any) -> Mark:
         """Add a mark of a panel, see `mark`, and its name to the legend; return it.
 
-        Where it has both coordinates, its places are those along `x`, unless others are given.
+        With both coordinates, its places are those along `x`, unless others are given.
         """
         if role != "method":
             name = self.beside(name)
@@ -242,7 +242,7 @@ class Plot:
         self.put(panel, RANDOM_ARMS, RANDOM, role="reference", **keys)
 
     def spelled(self) -> "Plot":
-        """Return the plot with its words as they are shown."""
+        """Return the plot with its words as displayed."""
         if not self.words:
             return self
         say = partial(spelled, words=self.words)
@@ -269,7 +269,7 @@ class Plot:
 
 
 def row_panel(title: str, x_label: str, names: Sequence[str], beyond: float = 0.5) -> Panel:
-    """Return a panel with a named row at each whole number, parted by thin lines, and so much room at both ends."""
+    """Return a panel with a named row at each whole number, separated by thin lines, and so much room at both ends."""
     last = len(names) - 1
     y = Axis(ticks=range(len(names)), names=names, low=last + beyond, high=-beyond)
     lines = dict.fromkeys((row + 0.5 for row in range(last)), LINE_BETWEEN)
@@ -277,7 +277,7 @@ def row_panel(title: str, x_label: str, names: Sequence[str], beyond: float = 0.
 
 
 def start_at_zero(lowest: float, highest: float) -> float | None:
-    """Return 0 as an axis's lower end if nothing lies below, and if that leaves the numbers distinguishable."""
+    """Return 0 as an axis's lower end if no number lies below, and the numbers stay distinguishable."""
     return 0.0 if 0 <= lowest < highest / 2 else None
 
 

@@ -1,17 +1,14 @@
-"""What results rest on, from the runs to the picture and the page: provenance, manifest and commands."""
+"""The basis of results, from the runs to the picture and the page: provenance, manifest and commands."""
 
 import itertools
-import json
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
 from bench.data_kind import DataKind
-from bench.report.labels import matches
 
 _SIZE = ("horizon", "repetitions")
 """What a manifest says of each run beside its overrides."""
@@ -21,10 +18,10 @@ _NAME = re.compile(r"\w[\w.-]*")
 def factored(
     labels: Sequence[Mapping[str, str]], overrides: Sequence[Sequence[str]]
 ) -> tuple[dict[str, Any], list[list[str]]]:
-    """Return what a manifest stores of the experiments' overrides; `overrides_of` is its inverse.
+    """Return the compact form of the experiments' overrides in a manifest; `overrides_of` is its inverse.
 
-    First what they share: `all`, overrides that all experiments have, and `labels`: axis -> label -> overrides that all
-    with the label have; then what is left of each. Of several overrides of one key the last counts.
+    First the common ones: `all`, overrides that all experiments have, and `labels`: axis -> label -> overrides that all
+    with the label have; then the remaining ones of each. Of several overrides of one key the last is used.
     """
     last = [list({key_of(word): word for word in words if key_of(word) not in _SIZE}.values()) for words in overrides]
     every = [word for word in last[0] if all(word in words for words in last)] if last else []
@@ -59,8 +56,42 @@ def overrides_of(manifest: Mapping[str, Any]) -> list[list[str]]:
     return lines
 
 
+_LABEL = re.compile(r"[^\W\d][^=,()'\"\[\]{}]*")
+"""Labels that a command can give."""
+
+
+def compare_commands(
+    runs: Sequence[Mapping[str, str]], words: Sequence[Sequence[str]], axis: str, column: str, tie: float
+) -> list[str]:
+    """Return, for each panel whose methods differ only in their tuner, a command that compares them.
+
+    ``runs`` are labels, those of ``axis`` being methods. Of different numbers of repetitions the largest is used.
+    """
+    panels: dict[str, dict[str, Sequence[str]]] = {}
+    for labels, own in zip(runs, words, strict=True):
+        if axis in labels:
+            panel = {name: label for name, label in labels.items() if name != axis}
+            panels.setdefault(str(panel), {})[labels[axis]] = own
+    lines = []
+    for methods in panels.values():
+        tuners, others, most = [], [], 0
+        for label, own in methods.items():
+            given = {key_of(word): word.partition("=")[2] for word in own}
+            most = max(most, int(given.pop("repetitions", 0)))
+            name = given.pop("tuner", "")
+            of_tuner = [f"{key[6:]}={given.pop(key)}" for key in list(given) if key.startswith("tuner.")]
+            shown = f"{label}=" if _LABEL.fullmatch(label) else ""
+            tuners.append(f"{shown}{name}({','.join(of_tuner)})" if of_tuner else f"{shown}{name}")
+            others.append(given if name else {})
+        if len(tuners) > 1 and others[0] and all(other == others[0] for other in others):
+            shared = [f"{key}={value}" for key, value in others[0].items()]
+            asked = [f"tuner={','.join(tuners)}", *shared, f"repetitions={most}", f"column={column}", f"tie={tie:g}"]
+            lines.append(shlex.join(["python", "-m", "runners.compare", *asked]))
+    return lines
+
+
 def key_of(word: str) -> str:
-    """Return which setting an override sets."""
+    """Return the setting that an override sets."""
     return word.lstrip("+").partition("=")[0]
 
 
@@ -75,14 +106,14 @@ _LEFT_OUT = ("smaller", "altered", "genuine", "other_than_published", "accepted"
 class Provenance(BaseModel):
     """Scale, size and data of the runs behind a figure.
 
-    Repetitions and horizons are those asked for, each once, in order. ``surrogate`` are environments whose data was
+    Repetitions and horizons are those requested, each once, in order. ``surrogate`` are environments whose data was
     generated in place of the real, or altered, ``altered`` those of them whose data differs from the published data,
-    ``genuine`` labels of the experiments on real or synthetic data, where the data of others is not. ``packaged`` says
+    ``genuine`` labels of the experiments on real or synthetic data, if the data of others is not. ``packaged`` says
     that a packaged sample was used, ``sequential`` that the verdicts decided on the numbers of repetitions,
-    ``other_than_published`` why published numbers, which belong to other runs, are shown without being judged. Where
-    all runs replay a log, ``accepted`` are the mean numbers of rounds that were accepted, ``horizons`` only limits;
-    ``parts`` of the log are the largest number of repetitions. ``smaller`` is what the scale cuts down beside horizon
-    and repetitions.
+    ``other_than_published`` why published numbers, which belong to other runs, are shown without being judged. If all
+    runs replay a log, ``accepted`` are the mean numbers of accepted rounds, ``horizons`` only limits; ``parts`` of the
+    log are the largest number of repetitions. ``smaller`` is the scale's reduction of other sizes than horizon and
+    repetitions.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -106,12 +137,12 @@ class Provenance(BaseModel):
 
     @property
     def mark(self) -> str:
-        """What pictures are marked with; "" where all data is genuine, or a sample of genuine data."""
+        """The mark on pictures; "" if all data is genuine, or a sample of genuine data."""
         return "ALTERED DATA" if self.altered else "SURROGATE DATA" if self.surrogate else ""
 
     @classmethod
     def of_manifest(cls, manifest: Mapping[str, Any]) -> "Provenance":
-        """Return the provenance that a manifest holds; without it, as of a single reading, what its runs say."""
+        """Return the provenance in a manifest; without one, as in older results, from its runs."""
         if not isinstance(manifest, Mapping):
             raise ValueError(f"found {type(manifest).__name__}, expected an object")
         if "provenance" in manifest:
@@ -130,7 +161,7 @@ class Provenance(BaseModel):
         )
 
     def words(self) -> str:
-        """Return what the numbers rest on in a line."""
+        """Return the basis of the numbers in a line."""
         if not self.repetitions:
             return "computed, nothing was run"
         repetitions = number_of_repetitions(self.repetitions, sequential=self.sequential)
@@ -145,14 +176,14 @@ class Provenance(BaseModel):
         return f"{scale}{repetitions} of {self.rounds()}{data}"
 
     def rounds(self) -> str:
-        """Return the lengths of the runs in words."""
+        """Return the lengths of the runs as text."""
         if self.accepted:
             return f"about {number_of_rounds(self.accepted).replace('round', 'accepted round')}"
         return number_of_rounds(self.horizons)
 
 
 def number_of_repetitions(numbers: Iterable[int], *, sequential: bool) -> str:
-    """Return numbers of repetitions in words; ``sequential``: whether they were decided on by looking."""
+    """Return numbers of repetitions as text; ``sequential``: whether they were chosen by looking."""
     distinct = sorted(set(numbers))
     if sequential and len(distinct) > 1:
         return f"{distinct[0]:,} to {distinct[-1]:,} repetitions"
@@ -160,7 +191,7 @@ def number_of_repetitions(numbers: Iterable[int], *, sequential: bool) -> str:
 
 
 def number_of_rounds(horizons: Iterable[int]) -> str:
-    """Return lengths of runs in words: one or two are listed, more are given as a range."""
+    """Return lengths of runs as text: one or two are listed, more are given as a range."""
     lengths = sorted(set(horizons))
     shown, between = (lengths, " or ") if len(lengths) <= 2 else ((lengths[0], lengths[-1]), " to ")
     return f"{between.join(f'{value:,}' for value in shown)} {'round' if lengths == [1] else 'rounds'}"
@@ -168,77 +199,3 @@ def number_of_rounds(horizons: Iterable[int]) -> str:
 
 def _once(values: Iterable[Any]) -> tuple[int, ...]:
     return tuple(sorted({int(value) for value in values if value}))
-
-
-class Setting(BaseModel):
-    """A setting with its values, its source (stated, code, assumed, scale) and the place."""
-
-    key: str
-    values: list[Any] = []
-    source: str = "assumed"
-    where: str = ""
-
-
-class ManifestRun(BaseModel):
-    key: str = ""
-    labels: dict[str, str] = {}
-    overrides: list[str] = []
-    repetitions: int = 0
-    horizon: int | None = None
-    data: str | None = None
-
-
-class Manifest(BaseModel):
-    """What was asked for, and what the numbers rest on."""
-
-    command: str = ""
-    scale: str = ""
-    part: dict[str, list[str]] = {}
-    provenance: Provenance | None = None
-    settings: list[Setting] = []
-    published: list[Any] = []
-    overrides: dict[str, Any] = {}
-    runs: list[ManifestRun] = []
-
-
-def beside(folder: Path, figure: str) -> Path:
-    """Return the folder of another figure of the paper, at the same scale."""
-    return folder.parents[1] / figure / folder.name
-
-
-def text_of(path: Path) -> str:
-    """Return the text of a file of a result. Raises OSError, also for a link, which may lead out of the results."""
-    if path.is_symlink() or (path.exists() and not path.is_file()):
-        raise OSError("found a link or device, expected a file")
-    return path.read_text(encoding="utf-8")
-
-
-def folder_of_runs(folder: Path) -> Path:
-    """Return the folder that has a result's repetitions: its own, unless its manifest names a figure beside it."""
-    try:
-        name = json.loads(text_of(folder / "manifest.json"))["repetitions_of"]
-        return beside(folder, name) if _NAME.fullmatch(name) else folder
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):  # a damaged manifest is for others to name
-        return folder
-
-
-def read_manifest(folder: Path) -> Any:
-    """Return a result's manifest; of one without runs of its own with all that it leaves to the figure that has them.
-
-    Raises OSError or ValueError where a file is missing or damaged.
-    """
-    manifest = json.loads(text_of(folder / "manifest.json"))
-    if (source := folder_of_runs(folder)) == folder:
-        return manifest
-    whole = json.loads(text_of(source / "manifest.json"))
-    return whole | manifest | {"runs": [run for run in whole["runs"] if matches(run["labels"], manifest["only"])]}
-
-
-class Made(BaseModel):
-    """With what a figure was made, and how long its runs took: what differs whenever it is made."""
-
-    made: str = ""
-    python: str = ""
-    cpu: str = ""
-    git: dict[str, Any] | None = None
-    seconds_per_repetition: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""One way to read what a paper leaves open."""
+"""One interpretation of the open points of a paper."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
@@ -26,10 +26,10 @@ class Some(BaseModel):
 
 
 class Reading(BaseModel):
-    """One way to read a paper; its `text` is a sentence.
+    """One interpretation of a paper; its `text` is a sentence.
 
-    ``source`` is ``stated``, ``code`` or ``assumed``, and the place; of code the repository, the commit and its date.
-    Runs with the labels ``same_draws`` draw what the authors' drew: their first repetitions may be those printed.
+    ``source`` is ``stated``, ``code`` or ``assumed``, and the place; for code the repository, the commit and its date.
+    Runs with the labels ``same_draws`` have the authors' random draws: their first repetitions may be the printed ones.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -47,7 +47,7 @@ class Reading(BaseModel):
         yield "same_draws", selection(self.same_draws)
 
     def applied(self, labels: Mapping[str, str], overrides: list[str]) -> list[str]:
-        """Return the overrides of a run under this reading; a key that it sets replaces the run's own."""
+        """Return the overrides of a run under this reading, whose keys replace the run's own."""
         changes: list[str] = []
         for part in self.overrides:
             if isinstance(part, str):

@@ -1,4 +1,4 @@
-"""From results to all that a figure says: nothing is run, and equal results give equal bytes."""
+"""From results to all contents of a figure, without a run; equal results give equal bytes."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -12,10 +12,10 @@ from bench.report.results import Results
 
 
 class Rendering:
-    """What a figure says of its results: tables by file name, the verdicts of `bench.report.claims.check`, and marks.
+    """The contents of a figure: tables by file name, the verdicts of `bench.report.claims.check`, and marks.
 
-    `BenchError` if results don't fit it. Surrogate results stand beside no published number. The plot is made when it
-    is first asked for: where only tables are wanted there is none.
+    Raises BenchError if results do not fit. Surrogate results are shown without published numbers. The plot is made at
+    first use.
     """
 
     def __init__(self, results: Results[Figure]) -> None:
@@ -33,7 +33,7 @@ class Rendering:
 
 
 def plot_of(results: Results[Figure], tables: Mapping[str, pd.DataFrame]) -> Plot | None:
-    """Return what their figure shows, with the note on what it rests on."""
+    """Return the plot of their figure, with the note on its provenance."""
     plot = results.figure.plot(results, tables)
     if plot:
         plot.mark = results.provenance.mark
@@ -42,6 +42,6 @@ def plot_of(results: Results[Figure], tables: Mapping[str, pd.DataFrame]) -> Plo
 
 
 def notes(results: Results) -> list[str]:
-    """Return what stands below a title: what the numbers rest on, and the figure's own note."""
+    """Return the notes below a title: the provenance, and the figure's own note."""
     note = results.figure.note
     return [results.provenance.words(), *([note] if note and not results.is_surrogate else [])]

@@ -1,4 +1,4 @@
-"""The experiments of a figure, those it asks for, with the results that there are of them."""
+"""The experiments of a figure with their available results."""
 
 import itertools
 import math
@@ -27,7 +27,7 @@ Labels = tuple[str, ...]
 
 
 class PublishedNumber(NamedTuple):
-    """A number printed in a paper; ``cell`` is the name that it has in every figure that shows it."""
+    """A number printed in a paper; ``cell`` is its name in every figure that shows it."""
 
     labels: dict[str, str]
     what: str
@@ -41,12 +41,12 @@ _NOTHING = pd.DataFrame()
 
 
 class Results(Generic[F]):
-    """A figure's experiments by their axis labels, with their results, as far as there are any.
+    """A figure's experiments by their axis labels, with their available results.
 
     The figure's `runs` list the experiments; others in ``finals`` are left out. Without `runs` they are those in
     ``finals``, which has one row per experiment and repetition: axis columns, `repetition`, `rounds`, then final
     values; it may be empty or hold only some. ``curves`` have the axes' columns, `column`, `round`, `mean`, `std`,
-    `ci_low`, `ci_high` and `n`. `DataError` if ``finals`` have columns but no `repetition`, or a repetition twice.
+    `ci_low`, `ci_high` and `n`. DataError if ``finals`` have columns but no `repetition`, or a repetition twice.
     """
 
     def __init__(
@@ -69,15 +69,18 @@ class Results(Generic[F]):
             for block in blocks
             for labels in itertools.product(*block.values())
         ]
-        self.finals, self._curves = self._labelled(finals), curves
+        self.given_finals, self.given_curves = finals, curves
+        self.finals = self._labelled(finals)
         self._ends: dict[tuple[Labels, str], tuple[npt.NDArray[np.int64], Array]] = {}
         self._mean_curves: dict[tuple[Labels, str], pd.DataFrame] = {}
-        self._selected: dict[tuple[tuple[str, tuple[str, ...]], ...], list[Labels]] = {}  # claims ask the same again
+        self._selected: dict[
+            tuple[tuple[str, tuple[str, ...]], ...], list[Labels]
+        ] = {}  # claims repeat the same queries
         self._on_axis: dict[str, list[str]] = {}
         self._combinations: dict[tuple[int, ...], list[tuple[str, ...]]] = {}
         self._rows: dict[Labels, pd.DataFrame] = {(): self.finals} if len(finals) else {}
         if self.axes and len(finals):
-            groups: Any = self.finals.groupby(list(self.axes), sort=False)  # labels are tuples, of one axis, too
+            groups: Any = self.finals.groupby(list(self.axes), sort=False)  # labels are tuples, also for one axis
             self._rows = {tuple(labels): rows for labels, rows in groups}
         for key, rows in self._rows.items():
             twice = rows["repetition"][rows["repetition"].duplicated()]
@@ -89,12 +92,12 @@ class Results(Generic[F]):
 
     def with_finals(self, finals: pd.DataFrame, *, without: Labels) -> "Results[F]":
         """Return the results with other final values, of all experiments but one."""
-        made = Results(self.figure, self._curves, finals, self.provenance)
+        made = Results(self.figure, self.given_curves, finals, self.provenance)
         made.experiments = [key for key in made.experiments if key != without]
         return made
 
     def _labelled(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return a table whose labels are written as everywhere."""
+        """Return a table with canonical labels."""
         table = table.copy()
         for axis in self.axes:
             values = table[axis].tolist() if axis in table.columns else [""] * len(table)
@@ -118,7 +121,7 @@ class Results(Generic[F]):
         return describe({axis: (label,) for axis, label in self.as_dict(key).items() if label})
 
     def series_name(self, key: Labels, without: Iterable[str]) -> str:
-        """Return an experiment's name within a panel: its labels on all other axes than those in ``without``."""
+        """Return an experiment's name within a panel: its labels on all axes other than those in ``without``."""
         shown = {axis: label for axis, label in self.as_dict(key).items() if label and axis not in set(without)}
         return ", ".join(said(axis, label) for axis, label in shown.items())
 
@@ -129,12 +132,12 @@ class Results(Generic[F]):
         return list(self._selected[question])
 
     def undeclared(self, chosen: Selection) -> list[Labels]:
-        """Return the experiments found beyond those that the figure declares, which no claim or table speaks of."""
+        """Return the experiments beyond those that the figure declares, which claims and tables ignore."""
         declared = set(self.experiments)
         return self._matching((key for key in self._rows if key not in declared), chosen)
 
     def _matching(self, keys: Iterable[Labels], chosen: Selection) -> list[Labels]:
-        """Return the experiments that satisfy a selection, as `matches` says of one, which takes longer for many."""
+        """Return the experiments that satisfy a selection; `matches`, for one experiment, would be slower for many."""
         for axis, allowed in chosen.items():
             if axis in self.axes:
                 place = self.axes.index(axis)
@@ -146,8 +149,8 @@ class Results(Generic[F]):
     def groups(self, per: Iterable[str], selections: Iterable[Selection]) -> list[Selection]:
         """Return the cases of a claim or the panels of a figure: combinations of the labels of the axes ``per``.
 
-        A case counts if every selection has an experiment in it. Without the figure's `runs`, one selection is
-        enough: then the others are results that are still missing.
+        A case counts if every selection has an experiment in it. Without the figure's `runs`, one selection is enough:
+        the others are then missing results.
         """
         axes = list(per)
         if not axes:
@@ -182,13 +185,13 @@ class Results(Generic[F]):
             )
 
     def panel_axes(self) -> list[str]:
-        """Return the axes whose labels make the panels; `ConfigError` if one is unknown."""
+        """Return the axes whose labels make the panels; ConfigError if one is unknown."""
         for axis in self.figure.panels or ():
             self.check_axis(axis, f"{self.figure.where}, key 'panels'")
         return [axis for axis in (["panel"] if self.figure.panels is None else self.figure.panels) if axis in self.axes]
 
     def published_numbers(self) -> list[PublishedNumber]:
-        """Return the numbers of the paper; `ConfigError` if an entry lacks one, or names an unknown axis or label."""
+        """Return the numbers of the paper; ConfigError if an entry lacks one, or names an unknown axis or label."""
         entries = []
         for number, entry in enumerate(self.figure.published, start=1):
             where = f"{self.figure.where}, published entry {number}"
@@ -215,7 +218,7 @@ class Results(Generic[F]):
             key: mean for mean in means for key in self.experiments if mean.labels.items() <= self.as_dict(key).items()
         }
 
-    # What there is of their results
+    # The available results
 
     @property
     def is_surrogate(self) -> bool:
@@ -243,7 +246,7 @@ class Results(Generic[F]):
         return self._ends[key, column]
 
     def series(self, key: Labels, column: str) -> "pd.Series[float]":
-        """Return the final values of an experiment by repetition, in order, those that it has; empty without any."""
+        """Return the available final values of an experiment by repetition, in order."""
         numbers, values = self.ends(key, column)
         return pd.Series(values, index=numbers)
 
@@ -267,7 +270,7 @@ class Results(Generic[F]):
 
     @cached_property
     def curves(self) -> pd.DataFrame:
-        return self._labelled(self._curves)
+        return self._labelled(self.given_curves)
 
     def curve(self, key: Labels, column: str) -> pd.DataFrame:
         """Return an experiment's mean curve of a column, or of all like ``probe_*``; empty if there is none."""

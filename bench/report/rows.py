@@ -1,4 +1,4 @@
-"""Panels of rows, one per method: what the kinds `dots` and `selection` share."""
+"""Panels of rows, one per method: the common part of the kinds `dots` and `selection`."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,7 +21,7 @@ _JITTER = 0.5 * (5**0.5 - 1)
 class Rows(Figure):
     """Final values, a row per method, a panel per case.
 
-    ``x_scale: log`` needs positive numbers; `reference_line` is an upright line, `reference_label` its name.
+    ``x_scale: log`` needs positive numbers; `reference_line` is a vertical line, `reference_label` its name.
     """
 
     x_scale: Literal["linear", "log"] = "linear"
@@ -30,11 +30,11 @@ class Rows(Figure):
 
     @property
     def reference_name(self) -> str:
-        """What the legend calls the reference line; "" without one."""
+        """The reference line's name in the legend; "" without one."""
         return "" if self.reference_line is None else self.reference_label or f"{self.reference_line:g}"
 
     def names(self, results: Results, otherwise: str = "") -> list[str]:
-        """Return the names of all rows; ``otherwise`` where labels say nothing."""
+        """Return the names of all rows; ``otherwise`` if labels are empty."""
         axes = results.panel_axes()
         return [results.series_name(key, axes) or otherwise for key in results.experiments]
 

@@ -1,4 +1,4 @@
-"""Figures as the content of files: the same bytes for the same figure."""
+"""Figures as file contents: the same bytes for the same figure."""
 
 import io
 import warnings
@@ -20,7 +20,7 @@ def content(figure: Figure, kind: str) -> bytes:
     """Return a figure as PNG (150 dots per inch), SVG (text as text) or PDF (embedded TrueType fonts)."""
     file = io.BytesIO()
     with applied(), warnings.catch_warnings():
-        # A character that the font lacks is a box in a PNG; SVG leaves it to the fonts of the reader
+        # A missing character of the font is a box in a PNG; SVG leaves it to the reader's fonts
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         figure.savefig(file, format=kind, dpi=_DPI, metadata=_METADATA[kind])
     return file.getvalue()

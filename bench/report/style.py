@@ -1,4 +1,4 @@
-"""One style for all figures: colours that readers who do not see red or green tell apart, with dashes and markers."""
+"""One style for all figures: colours distinguishable with red-green colour-blindness, with dashes and markers."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping
@@ -39,9 +39,9 @@ class LineStyle(NamedTuple):
 
 
 class Looks(BaseModel):
-    """How a paper shows its lines: colour, dashes and marker by name; and what stands for its words.
+    """A paper's style of lines: colour, dashes and marker by name; and replacements of its words.
 
-    In ``words``, such as ``beta0: $\\beta_0$``, mathematics lies between dollars.
+    In ``words``, such as ``beta0: $\\beta_0$``, mathematics is between dollars.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -51,11 +51,11 @@ class Looks(BaseModel):
 
 
 class Palette:
-    """The styles of the lines of one figure: those of its paper, with colours that are chosen; else one of `PALETTE`.
+    """The styles of the lines of one figure: its paper's, with chosen colours; else one of `PALETTE`.
 
-    Automatic styles follow the order of ``names``, and that in which others are asked for; no two are alike while there
-    are any left, and none has a colour near one that is chosen, or dashes and colour of a line of the paper. Raises
-    `ConfigError` where ``colors`` has no colour.
+    Automatic styles follow the order of ``names``, and then the order of requests; no two are equal while unused ones
+    remain, and none has a colour near a chosen one, or dashes and colour of a line of the paper. Raises ConfigError for
+    an unknown colour in ``colors``.
     """
 
     def __init__(self, looks: Looks, colors: Mapping[str, str], names: Collection[str] = ()) -> None:
@@ -124,7 +124,7 @@ SETTINGS: dict[str, Any] = {
 
 @contextmanager
 def applied() -> Iterator[None]:
-    """Draw or save in this style, whatever settings the user has; they are as before afterwards."""
+    """Draw or save in this style, independent of the user's settings, which are restored afterwards."""
     import matplotlib as mpl  # slow to import
 
     with mpl.rc_context():

@@ -29,11 +29,11 @@ _WHATS = ("best", "mean", "std", "theory_mean", "theory_std")
 
 
 def summary(results: Results, *, beside: bool = True) -> pd.DataFrame:
-    """Return one row per experiment of a figure, those without results included (n = 0).
+    """Return one row per experiment of a figure, including those without results (n = 0).
 
     The mean of the figure's column with its 95 % interval; for regret `random_arms`, that of uniformly random arms;
     with ``beside``, unless results are surrogate, `published_mean` with `ratio_mean` (measured / published) and so on.
-    `DataError` if no result has the column; `ConfigError` if a published number fits no experiment, or several.
+    DataError if no result has the column; ConfigError if a published number fits no experiment, or several.
     """
     figure = results.figure
     check_column(results)
@@ -61,7 +61,7 @@ def summary(results: Results, *, beside: bool = True) -> pd.DataFrame:
 
 
 def check_column(results: Results) -> None:
-    """Check that results, if there are any, have the figure's column; else `DataError`."""
+    """Raise DataError if there are results without the figure's column."""
     figure = results.figure
     if len(results.finals) and figure.column not in results.finals.columns:
         start = list(results.finals.columns).index("repetition") + 1
@@ -125,10 +125,10 @@ def to_csv(table: pd.DataFrame, digits: int = DIGITS) -> str:
 
 
 def from_csv(source: Path | str, *words: str) -> pd.DataFrame:
-    """Read a table that `to_csv` wrote, from a file or its content; columns ``words`` are not taken for numbers.
+    """Read a table that `to_csv` wrote, from a file or its content; columns ``words`` stay text.
 
     Only an empty cell is a missing value, not a name such as None, NA or nan. Columns before the first of `_FIRST` may
-    hold labels: they are numbers only where these give back what was written.
+    hold labels: they are numbers only if these give back the written text.
     """
     text = source if isinstance(source, str) else source.read_text(encoding="utf-8")
     heads = next(csv.reader([text.partition("\n")[0]]), [])
@@ -140,7 +140,7 @@ def from_csv(source: Path | str, *words: str) -> pd.DataFrame:
         "na_values": [""],
     }
     table = pd.read_csv(io.StringIO(text), low_memory=False, **options)
-    for name in _of_words(table):
+    for name in _of_words(table) if "'" in text else ():
         table[name] = unquoted(table[name])
     for name in set(first) - set(words):
         table[name] = _numbers(table[name])
@@ -148,7 +148,7 @@ def from_csv(source: Path | str, *words: str) -> pd.DataFrame:
 
 
 def unquoted(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Return a column of words without the apostrophes that `to_csv` put before some."""
+    """Return a column of words without the apostrophes that `to_csv` added."""
     bare = {word: word[1:] if _QUOTED.match(str(word)) else word for word in column.unique()}
     return column.map(bare).astype(column.dtype)  # an empty column stays one of words
 
@@ -162,7 +162,7 @@ def _no_formula(word: Any) -> Any:
 
 
 def _numbers(labels: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Return a column of labels, as numbers where all are and can be given back as they were written."""
+    """Return a column of labels, as numbers if all are and can be given back as written."""
     known = labels.dropna().unique()
     return labels.astype(float) if len(labels) and all(map(is_plain, known)) else labels
 
@@ -177,7 +177,7 @@ def cells_of(name: str, column: "pd.Series[Any]") -> tuple[list[str], bool]:
     if name in _COUNTS or (len(finite) and (finite == np.round(finite)).all()):
         form = ",.0f"
     elif all(float(f"{value:.4g}") == value for value in finite):
-        form = ".4g"  # settings, such as grid values, are short and shown as they are
-    else:  # four digits of the largest decide for the whole column, so that its numbers can be compared by eye
+        form = ".4g"  # settings, such as grid values, are short and not rounded
+    else:  # four digits of the largest set the decimals of the whole column, so that its numbers are comparable by eye
         form = f",.{min(max(3 - math.floor(math.log10(largest)), 0), 8)}f"
     return ["–" if math.isnan(value) else format(value, form) for value in numbers], True

@@ -51,7 +51,7 @@ class Tasks:
         return all(set(self.methods[task]) == set(self.all_methods) for task in self.families[family])
 
     def run_by_all(self, family: str) -> list[Place]:
-        """Return the tasks of a family that have results, if all methods are run on these; else none."""
+        """Return the tasks of a family with results, if all methods are run on these; else none."""
         rows = self._results.rows
         run = [task for task in self.families[family] if any(len(rows(key)) for key in self.methods[task].values())]
         return run if all(set(self.methods[task]) == set(self.all_methods) for task in run) else []
@@ -63,7 +63,7 @@ class Tasks:
     def relative(self, task: Place) -> pd.DataFrame:
         """Return final values over the reference's mean on a task: a row per repetition, a column per method.
 
-        With the fixed configuration that has the lowest mean, where there are any.
+        The fixed configuration with the lowest mean is included, if there are any.
         """
         if task not in self._relative:
             series = self._results.series
@@ -76,7 +76,7 @@ class Tasks:
         return self._relative[task]
 
     def paired(self, values: pd.DataFrame) -> pd.DataFrame:
-        """Return numbers whose means are those of ratios to the reference, and whose spread is theirs (delta method).
+        """Return numbers whose means are those of ratios to the reference, with the ratios' spread (delta method).
 
         A repetition in which all methods have more regret, the reference too, moves no ratio.
         """
@@ -114,9 +114,9 @@ class Tasks:
     def mean_ranks(self) -> pd.DataFrame:
         """Return mean rank and mean ratio of every method over the families on which all methods are run.
 
-        Methods are ranked again in every repetition, whose data they share: 1 and for each other group of duplicates
-        the share of its members that have a lower value; equal values count half. Tasks without any results do not
-        count. Repetitions count that all methods have on all of these tasks. The 95 % intervals are over the
+        Methods are ranked in every repetition, whose data they share: the rank is 1 plus, for each other group of
+        duplicates, the share of its members with a lower value; equal values count half. Tasks without results are
+        ignored. Only repetitions that all methods have on all of these tasks are used. The 95 % intervals are over the
         repetitions, not over the choice of the tasks; the best comes first, the best fixed configuration last.
         """
         table = self._over({family: run for family in self.families if (run := self.run_by_all(family))})
@@ -125,9 +125,9 @@ class Tasks:
         return pd.concat([table, rest], ignore_index=True) if missing else table
 
     def shown_apart(self, apart: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-        """Return the columns of `mean_ranks` for the tasks that are shown apart, and for all others.
+        """Return the columns of `mean_ranks` for the tasks that are shown separately, and for all others.
 
-        In each part those methods count that are run on all of its tasks.
+        Each part includes the methods that are run on all of its tasks.
         """
         parts = {name: set(names) for name, names in apart.items()}
         known = {name for of in self.families.values() for _, name in of}
@@ -189,7 +189,7 @@ class Tasks:
 
 
 def _averaged(tables: Mapping[Place, pd.DataFrame], families: Sequence[Sequence[Place]], method: str) -> Array:
-    """Return a method's mean over tasks and then families in every repetition; empty where it is not in the tables."""
+    """Return a method's mean over tasks and then families in every repetition; empty if it is not in the tables."""
     if any(method not in tables[task] for tasks in families for task in tasks):
         return np.empty(0)
     means = [np.mean([tables[task][method].to_numpy() for task in tasks], axis=0) for tasks in families]

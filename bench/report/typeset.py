@@ -1,4 +1,4 @@
-"""Numbers, tables and words as a reader sees them."""
+"""Numbers, tables and words in a reader's form."""
 
 import math
 import re
@@ -22,7 +22,7 @@ _HEADS = {
 
 
 def number(value: Any) -> str:
-    """Return a number with four digits and separated thousands, a dash for a missing one, any text as it is."""
+    """Return a number with four digits and separated thousands, a dash for a missing one, text unchanged."""
     if isinstance(value, str):
         return value or NONE
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
@@ -44,7 +44,7 @@ def listed(value: Any) -> str:
 
 
 def sentence_list(words: Iterable[str]) -> str:
-    """Return words as a sentence lists them: ``a, b and c``."""
+    """Return words as a list in a sentence: ``a, b and c``."""
     *first, last = [*words] or [""]
     return f"{', '.join(first)} and {last}" if first else last
 
@@ -54,7 +54,7 @@ def interval(low: float, high: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time in the two largest units that count."""
+    """Return a time in its two largest units."""
     if seconds < 59.95:
         return f"{seconds:.1f} s"
     minutes = round(seconds / 60)
@@ -105,7 +105,7 @@ _SIGN = re.compile("|".join(map(re.escape, _SIGNS)))
 
 
 def spelled(text: str, words: Mapping[str, str]) -> str:
-    """Return a text in which whole words are replaced, the longest first: those of a paper, see `Looks`."""
+    """Return a text in which whole words are replaced by a paper's (see `Looks`), the longest first."""
     return _any_of(tuple(words)).sub(lambda found: words[found[0]], text) if words else text
 
 
@@ -116,10 +116,10 @@ def _any_of(words: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def typeset(words: str, plain: Callable[[str], str] | None = None) -> str:
-    r"""Return words with their mathematics between dollars, which LaTeX and matplotlib set alike: ``$\beta_0$ = 3``.
+    r"""Return words with mathematics between dollars, in the syntax of LaTeX and matplotlib: ``$\beta_0$ = 3``.
 
-    ``plain`` is applied to all others, also where matplotlib cannot read a formula; default: dollars stay dollars in
-    matplotlib.
+    ``plain`` is applied to all other text, and to formulas that matplotlib cannot read; by default dollars stay dollars
+    in matplotlib.
     """
     plain = plain or (lambda text: text.replace("$", r"\$"))
     parts, end = [], 0
@@ -142,7 +142,7 @@ def _is_formula(text: str) -> bool:
 
 
 def on_one_line(words: str) -> str:
-    """Return words with no place for a line break in those of a command line."""
+    """Return text with a command line's words joined by non-breaking spaces."""
     return _AS_WRITTEN.sub(lambda written: written[0].replace(" ", "\N{NO-BREAK SPACE}"), words)
 
 

@@ -100,6 +100,8 @@ class Task(ABC):
     sums: tuple[str, ...] = ("reward",)
     traced_rounds: int | None = None
     """Rounds over which a trace spreads its rows, if fewer than the horizon; set by ``start``."""
+    compared: ClassVar[str] = ""
+    """The column by which runs are compared unless another is named; "": that of the environment, or regret."""
     timed: ClassVar[bool] = False
     """Whether a round takes milliseconds, long enough to measure the seconds of task and tuner."""
     common: ClassVar[type] = Feedback

@@ -41,19 +41,22 @@ class Direct(Task):
         self._defaults = self._space.defaults
         self._dim = len(self._defaults)
         self._has_means = "regret" in environment.sums and type(environment).values is DirectEnvironment.values
+        self.traced_rounds = environment.traced_rounds
+        expected = min(rounds, environment.expected_rounds or rounds)
         return Problem(
             space=self._space,
-            horizon=rounds,
-            rounds=rounds,
+            horizon=expected,
+            rounds=expected,
             noise_std=check_constant(environment, "sub_gaussian"),
             change_points=environment.change_points,
             full_information=environment.full_information,
         )
 
     def explore(self) -> dict[str, Any] | None:
-        return self.play(self._space.sample(self._rng)).values
+        outcome = self.play(self._space.sample(self._rng))
+        return outcome.values if outcome else None
 
-    def play(self, configuration: Configuration) -> Outcome:
+    def play(self, configuration: Configuration) -> Outcome | None:
         environment = self.environment
         self._round += 1
         usual = None
@@ -61,6 +64,8 @@ class Direct(Task):
             usual = {name: value for name, value in self._defaults.items() if name not in configuration}
             configuration = self._defaults | configuration
         reward = environment.play(configuration)
+        if reward is None:
+            return None
         if self._has_means:
             best = environment.best_mean
             regret, of_random = best - environment.mean, best - environment.average_mean

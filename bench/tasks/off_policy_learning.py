@@ -76,6 +76,7 @@ class OffPolicyLearning(Task):
     """
 
     sums = ()
+    compared: ClassVar[str] = "relative_true_value"
     timed: ClassVar[bool] = True
 
     environment: InstanceOf[LoggedEnvironment]

@@ -12,8 +12,7 @@ _TINY = 1e-12
 
 
 def check_constant(environment: Any, name: str) -> float:
-    """Return a constant that an environment states after its start; TaskError unless it is a finite number, at least
-    0."""
+    """Return a constant stated by an environment after its start; TaskError unless it is finite, at least 0."""
     value: Any = getattr(environment, name, None)
     converted = number(value)
     if converted is None or converted < 0:

@@ -41,6 +41,7 @@ class Training(Task):
         The best score that any configuration reaches, on the ``real`` data and on the ``surrogate``; needed for regret.
     """
 
+    compared: ClassVar[str] = "best_score"
     timed: ClassVar[bool] = True
 
     environment: InstanceOf[TabularEnvironment]
@@ -101,8 +102,7 @@ class Training(Task):
         return Outcome(score, values, costs=costs)
 
     def _train(self, configuration: Configuration) -> tuple[float, float, float, float]:
-        """Return score, held-out score, the seconds of the training, and the seconds if it is new in this run, else
-        0."""
+        """Return score, held-out score, seconds of the training, and these again if new in this run, else 0."""
         key = self._key(configuration)
         if key not in _trained:
             begin = time.process_time()

@@ -207,8 +207,7 @@ class Tuner(Recommending, Learning, Saving, ABC):
         return 0
 
     def probabilities(self) -> dict[str, np.ndarray]:
-        """Return the probabilities of the next ``ask`` by the name of the drawn object; empty for a tuner that has
-        none."""
+        """Return the probabilities of the next ``ask`` by the name of the drawn object; empty if there are none."""
         return {}
 
     @abstractmethod

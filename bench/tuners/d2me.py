@@ -216,8 +216,7 @@ class CoveringArms(ArmChooser):
 
 @kernel
 def _uncovered(centers: np.ndarray, stats: np.ndarray, scale: float, log_term: float, share: float) -> float:
-    """Return the point with ``share`` of the uncovered part of [0, 1] to its left; -1 if that part is up to 1e-12
-    long."""
+    """Return the point with ``share`` of the uncovered part of [0, 1] to its left; -1 if that is up to 1e-12 long."""
     widths = np.empty(centers.size)
     for k in range(centers.size):
         pulls = stats[k, 0] * scale

@@ -13,19 +13,21 @@ from bench.tuners.event_triggered_gp import RestartingGP
 
 @component
 class DALGPUCB(RestartingGP):
-    """Detection augmented learning over GP-UCB: some rounds look for changes, and a change restarts the learner.
+    """Detection augmented learning over GP-UCB: some rounds test for changes, and a change restarts the learner.
 
-    With t' rounds since the last restart, every ceil(N / alpha) rounds each of the N points of a covering set is
-    played once; the other rounds are GP-UCB's. A change is noticed where, of the n rewards that a point earned in
-    forced rounds, for some s: s (n - s) / n (m_1 - m_2)^2 / (2 noise^2) > ln(n sqrt(n) / delta), m_1 and m_2 being the
-    means of the first s and of the others (generalised likelihood ratio, normal rewards). Then rewards and tests are
+    With t' rounds since the last restart, every ceil(N / alpha) rounds each of the N points of a covering set is played
+    once; the other rounds follow GP-UCB. A change is detected if, among the n rewards that a point earned in forced
+    rounds, for some s: s (n - s) / n (m_1 - m_2)^2 / (2 noise^2) > ln(n sqrt(n) / delta), m_1 and m_2 being the means
+    of the first s and of the others (generalised likelihood ratio, normal rewards). Then rewards and tests are
     forgotten. See `RestartingGP` for the bounds and the scale.
-    Source: Gerogiannis, Huang, Bose and Veeravalli 2026 (DAL, ICML; arXiv 2501.19401v5), of which we had the abstract,
-    the introduction and public reviews, not the listing or code. They name a stationary learner, forced rounds on a
-    finite covering set, a detector of the likelihood ratio kind and a restart of the learner.
-    Assumed: threshold, ``delta`` and ``alpha``, which are those of Besson, Kaufmann, Maillard and Seznec 2022 (see
-    `bench.tuners.restarting_ucb.GLRklUCB`); the covering set; that tests see the rewards of forced rounds alone, and
-    GP-UCB all; that tests restart, too.
+
+    Source: Gerogiannis, Huang, Bose and Veeravalli 2026 (DAL, ICML; arXiv 2501.19401v5); we had the abstract, the
+    introduction and public reviews, not the listing or code. They name a stationary learner, forced rounds on a finite
+    covering set, a detector of the likelihood ratio kind and a restart of the learner.
+
+    Assumed: threshold, ``delta`` and ``alpha`` from Besson, Kaufmann, Maillard and Seznec 2022 (see
+    `bench.tuners.restarting_ucb.GLRklUCB`); the covering set; that tests use rewards of forced rounds only, and GP-UCB
+    all rewards; that tests restart too.
 
     Parameters
     ----------

@@ -12,10 +12,10 @@ from bench.tuners.time_varying_gp import SIGNALS, kalman_step
 
 
 class Filters(NamedTuple):
-    """The belief since the last restart under each scale, as compiled code sees it; the first axis is that of scales.
+    """The belief since the last restart under each scale, for compiled code; the first axis is over scales.
 
-    All but ``past`` are those of `bench.tuners.time_varying_gp.KalmanFilter`, whose functions do not drift here.
-    ``past``, shape (scales, 3): squared errors of the blocks before, their number, the logarithms of their variances.
+    All fields but ``past`` are those of `bench.tuners.time_varying_gp.KalmanFilter`, whose functions do not drift here.
+    ``past``, shape (scales, 3): squared errors of earlier blocks, their number, the logarithms of their variances.
     """
 
     priors: np.ndarray
@@ -35,7 +35,7 @@ class Filters(NamedTuple):
 def errors_so_far(filters: Filters, scale: int, n: int) -> tuple[float, float, float]:
     """Return the squared errors of all forecasts, each over its variance, their number, and the variances' logarithms.
 
-    ``n``: the rewards of this block, whose level is unknown, as that of each block before.
+    ``n`` is the number of rewards of this block; the level of every block is unknown.
     """
     total, product, square, logarithms = filters.sums[scale]
     squared, count, before = filters.past[scale]
@@ -50,7 +50,7 @@ def errors_so_far(filters: Filters, scale: int, n: int) -> tuple[float, float, f
 def learn_all(filters: Filters, point: int, reward: float, n: int, noise_variance: float) -> int:
     """Learn the ``n``-th reward of the block under each scale; return the scale of the largest restricted likelihood.
 
-    It is that of all blocks, with the noise variance told, or the likeliest if it is negative.
+    The likelihood is over all blocks, with the given noise variance, or the likeliest if that is negative.
     """
     best, largest = 0, -np.inf
     for scale in range(len(filters.priors)):
@@ -80,7 +80,7 @@ def upper_bounds(filters: Filters, scale: int, width: float) -> np.ndarray:
 
 @kernel
 def forecast(filters: Filters, scale: int, point: int) -> tuple[float, float]:
-    """Return mean and variance of a point; the variance, in units of the noise's, has that of the estimated level.
+    """Return mean and variance of a point; the variance, in noise variances, includes that of the estimated level.
 
     Source: Rasmussen and Williams 2006, section 2.7.
     """
@@ -92,11 +92,11 @@ def forecast(filters: Filters, scale: int, point: int) -> tuple[float, float]:
 
 @component
 class RestartingGP(FiniteGP):
-    """GP-UCB that forgets everything when a subclass says so: the largest mean + sqrt(beta_t) deviation is played.
+    """GP-UCB that forgets everything at a subclass's request; plays the largest mean + sqrt(beta_t) deviation.
 
     beta_t = 0.8 ln(4 t), t counting the rounds since the last restart. The mean of the process is estimated anew after
-    a restart, noise and scale from all rewards. The papers take mean, scale and noise to be known.
-    Source of beta_t: Bogunovic, Scarlett and Cevher 2016, see `bench.tuners.finite_gp.logarithmic`.
+    a restart, noise and scale from all rewards. The papers assume known mean, scale and noise. Source of beta_t:
+    Bogunovic, Scarlett and Cevher 2016, see `bench.tuners.finite_gp.logarithmic`.
 
     Parameters
     ----------
@@ -104,8 +104,9 @@ class RestartingGP(FiniteGP):
         Variance of the function around its mean, in units of the noise variance; ``estimated``: the likeliest of 0.3, 3
         and 30 by the restricted likelihood of the rewards so far (ours).
     noise
-        Standard deviation of the noise: ``told`` by the problem, or ``estimated`` from the errors of the forecasts,
-        each over its variance in units of the noise's (restricted maximum likelihood).
+        Standard deviation of the noise: ``told`` by the problem, or ``estimated`` from the forecast errors, each
+        divided
+        by its variance in units of the noise variance (restricted maximum likelihood).
     """
 
     signal: PositiveFloat | Literal["estimated"] = 3.0
@@ -119,7 +120,7 @@ class RestartingGP(FiniteGP):
 
     @property
     def noise_std(self) -> float:
-        """The standard deviation of the noise, told or estimated; as told before there are two rewards that differ."""
+        """The standard deviation of the noise; also with ``estimated`` the told value until two rewards differ."""
         return math.sqrt(self._squared / self._count) if self.noise == "estimated" and self._squared else self._noise
 
     def _bounds(self) -> np.ndarray:
@@ -132,7 +133,7 @@ class RestartingGP(FiniteGP):
         self._squared, self._count, _ = errors_so_far(self._filters, self._scale, self._since)
 
     def _restart(self) -> None:
-        """Forget the function, and keep the errors of its forecasts."""
+        """Forget the function, but keep its forecast errors."""
         self.restarts += 1
         filters = self._filters
         for scale in range(len(filters.past)):
@@ -145,24 +146,26 @@ class RestartingGP(FiniteGP):
 
 @component
 class EventTriggeredGPUCB(RestartingGP):
-    """GP-UCB that starts anew when a reward is farther from its forecast than a uniform error bound allows.
+    """GP-UCB that restarts when a reward differs from its forecast by more than a uniform error bound.
 
-    With the t-th reward y since the last restart, of a point of mean m and deviation s given those before, the event is
-    |y - m| > c (s + noise), c^2 = 2 ln(2 pi_t / delta), pi_t = pi^2 t^2 / 6. The reward that triggers is the first of
-    the new data. See `RestartingGP` for the bounds and the scale.
-    Source: Brunzema, von Rohr, Solowjow and Trimpe 2025 (ET-GP-UCB), of which we had the abstract and summaries; its
+    With the t-th reward y since the last restart, of a point of mean m and deviation s given the earlier ones, the
+    event is |y - m| > c (s + noise), c^2 = 2 ln(2 pi_t / delta), pi_t = pi^2 t^2 / 6. The reward that triggers is the
+    first of the new data. See `RestartingGP` for the bounds and the scale.
+
+    Source: Brunzema, von Rohr, Solowjow and Trimpe 2025 (ET-GP-UCB); we had its abstract and summaries, and its
     repository (brunzema/et-bo, 13f1cd9 of 2025-01-20) holds no code. The event is that of two of its authors' next
     paper (antoHolz/ETSO, bbcccde of 2024-05-21), which keeps the reward that triggers, as here. There s is tripled, the
     error quadrupled, delta 0.01, and t at most the round at which it stops learning; here it never stops. t starts anew
     as in a third paper of theirs (NKPmedia/np-et-learn, 75374ed of 2024-06-27).
+
     Assumed: delta; no least and no largest distance between resets: the paper's theory bounds both, by values that we
-    do not have. Ours: s^2 has the variance of the estimated mean; with ``noise`` estimated from n errors, c^2 is
-    n (exp(c^2 / n) - 1), about the same chance under Student's t.
+    do not have. Ours: s^2 includes the variance of the estimated mean; with ``noise`` estimated from n errors, c^2 is n
+    (exp(c^2 / n) - 1), which has about the same probability under Student's t.
 
     Parameters
     ----------
     delta
-        Chance of a false event in a block.
+        Probability of a false event in a block.
     """
 
     label: ClassVar[str] = "ET-GP-UCB"

@@ -120,8 +120,7 @@ class Floor(Tuner):
         return max(mean - width, 0.0), max(mean + width, 0.0)
 
     def _width(self, n: int) -> float:
-        """Return the largest deviation of a sum of n rewards from its expectation, at any time; each of two sums has
-        a half."""
+        """Return the largest deviation of a sum of n rewards from its expectation, at any time, for one of two sums."""
         variance = self.noise**2
         total = n * variance + variance
         return math.sqrt(total * (math.log(total / variance) + 2.0 * math.log(2.0 / self.failure))) if n else 0.0

@@ -86,8 +86,7 @@ class Hyperband(TrainThenBest):
         return max(finished + self._bracket, key=lambda trial: trial.rank)
 
     def _next_trial(self) -> Trial:
-        """Return the rung's first survivor that lacks pulls; begin a new rung or bracket when the former is
-        complete."""
+        """Return the rung's first survivor that lacks pulls; begin a rung or bracket when the last one is complete."""
         while True:
             while self._place < len(self._survivors):
                 trial = self._survivors[self._place]

@@ -76,8 +76,7 @@ class Learning:
         tickets: Mapping[int, Configuration] | None = None,
         seeds: Seeds | None = None,
     ) -> int:
-        """Continue in another space: with other bounds or candidates, or with excluded configurations
-        (`Space.without`).
+        """Continue in another space: other bounds or candidates, or excluded configurations (`Space.without`).
 
         The tuner restarts and learns the part of ``history``, all pairs of configuration and reward so far, that lies
         in the space. ``tickets`` holds, by ticket, the configurations that wait for their rewards; the ticket of a
@@ -90,8 +89,8 @@ class Learning:
             self._check_process("change()")
             if not self.learns_history:
                 raise TunerError(
-                    f"{type(self).__name__}: found another space, expected the one it was started with: it cannot "
-                    "learn from a log, so start another tuner, which begins anew"
+                    f"{type(self).__name__}: found another space, expected that of its start: it cannot learn "
+                    "from a log, so start another tuner"
                 )
             other = copy.copy(self)
             other.start(replace(self._given["problem"], space=space), seeds)

@@ -35,8 +35,7 @@ class Recommending:
     """Mixin of tuners that recommend a configuration."""
 
     def recommend(self: Any, margin: float = 0.0) -> Recommendation:
-        """Return the configuration with the largest expected reward, and the probability that another is better by
-        ``margin``.
+        """Return the configuration of the largest expected reward, and the probability of a better one by ``margin``.
 
         All numbers come from 10,000 draws of the tuner's own belief with a separate generator, so the next ask is
         unaffected. Raises TunerError if the tuner was not started, or has no belief, or none yet.

@@ -12,8 +12,7 @@ from bench.tuners.base import CandidateTuner, Problem
 
 @component
 class RegretBalancing(CandidateTuner):
-    """Model selection that balances assumed regret bounds: play the least bound, and drop entries that contradict
-    theirs.
+    """Model selection that balances assumed regret bounds: play the least bound, drop entries that contradict it.
 
     Each candidate appears once for each coefficient d of a grid, d_min 2^k for k = 0, ..., floor(ln T) - 1. After n
     rounds its regret is assumed to be at most R = d sqrt(n ln(n / delta)), d before the first. The remaining entry with

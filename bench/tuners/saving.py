@@ -109,10 +109,12 @@ class Saving:
         opened = {}
         for place, pair in enumerate(saved["tickets"]):
             if type(pair) is not list or len(pair) != 2 or type(pair[0]) is not int:
-                raise TunerError(f"{name}: tickets[{place}]: found {short(pair)}, expected a number and what it keeps")
+                raise TunerError(f"{name}: tickets[{place}]: found {short(pair)}, expected a ticket and its attributes")
             opened[pair[0]] = memory = reader.read(pair[1], f"tickets[{place}]")
             if type(memory) is not dict or memory.keys() != {*(self.remembers or ())}:
-                raise TunerError(f"{name}: tickets[{place}]: found {short(pair)}, expected what the tuner remembers")
+                raise TunerError(
+                    f"{name}: tickets[{place}]: found {short(pair)}, expected the attributes in `remembers`"
+                )
         restored = copy.copy(self)
         for key in vars(self).keys() - self._not_state():
             del vars(restored)[key]

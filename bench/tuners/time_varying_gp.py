@@ -108,8 +108,7 @@ def kalman_step(
 
 
 def likeliest(filters: Sequence[KalmanFilter], chosen: int, reward: float, noise: float | None) -> int:
-    """Let each filter learn a reward; return the index of the likeliest. ``noise`` is the standard deviation, if
-    known."""
+    """Let each filter learn a reward; return the index of the likeliest. ``noise``: standard deviation, if known."""
     for each in filters:
         each.observe(chosen, reward)
     if len(filters) == 1:

@@ -1,4 +1,4 @@
-"""The classes that settings name: imported and built, what they require, and where in them errors arise."""
+"""The classes that settings name: import, construction, required packages, and places of their errors."""
 
 import copy
 import importlib
@@ -25,7 +25,7 @@ from runners.config.folders import CHECKOUT
 from runners.config.nearest import file_of_data, one_of
 
 BASES: dict[str, type] = {"env": Environment, "algorithm": Algorithm, "tuner": Tuner, "task": Task}
-"""What the class of each part derives from."""
+"""The base class of each part."""
 
 INTERFACE = "bandit_bench"
 SUITES = (INTERFACE, "bench", "runners")
@@ -33,24 +33,24 @@ SUITES = (INTERFACE, "bench", "runners")
 
 
 def is_named(cls: type) -> bool:
-    """Whether a dotted path leads to this very class in any process; not to one of a cell or a function."""
+    """Whether a dotted path leads to this very class in any process; false for a class in a cell or a function."""
     if cls.__module__ == "__main__":
         return False
     return getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is cls
 
 
 def file_of(module: str) -> str:
-    """Return the file of a module that is loaded; "" if it has none."""
+    """Return the file of a loaded module; "" if it has none."""
     return getattr(sys.modules.get(module), "__file__", None) or ""
 
 
 def is_users(file: str) -> bool:
-    """Whether a file is a user's: neither the suite's, nor installed, nor Python's."""
+    """Whether a file is a user's: it belongs neither to the suite, nor to an installed package, nor to Python."""
     return bool(file) and not file.startswith(_NOT_THE_USERS) and not any(place in file for place in _INSTALLED)
 
 
 def import_class(part: str, settings: Any) -> type:
-    """Return the class that ``_target_`` of a part's settings names. Raises ConfigError if it is none for this part."""
+    """Return the class that ``_target_`` of a part's settings names; ConfigError if it does not suit the part."""
     target = settings.get("_target_") if isinstance(settings, dict) else None
     key = f"{part}._target_"
     module_name, _, class_name = str(target).rpartition(".")
@@ -89,7 +89,8 @@ def import_class(part: str, settings: Any) -> type:
 
 @cache
 def _check_names(folder: str) -> None:
-    """Refuse a folder in which a file has the name of a module that workers import: they would find it first."""
+    """Refuse a folder in which a file has the name of a module that workers import: they would import the file
+    instead."""
     known = {*SUITES, *(sys.stdlib_module_names & sys.modules.keys())}
     for name in sorted(known) if folder != str(CHECKOUT) else ():
         for path in (os.path.join(folder, f"{name}.py"), os.path.join(folder, name, "__init__.py")):
@@ -98,14 +99,14 @@ def _check_names(folder: str) -> None:
 
 
 def is_suites(cls: type) -> bool:
-    """Whether a class is one of the suite's, and not of a user, whose code may do anything."""
+    """Whether a class is one of the suite's; a user's class may do anything."""
     return cls.__module__.partition(".")[0] in SUITES
 
 
 def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> Any:
-    """Build a part from its settings, which are copied: what a part does to them cannot reach the next repetition.
+    """Build a part from a copy of its settings, so that a part cannot change those of the next repetition.
 
-    Raises ConfigError, naming the key, if the class refuses a setting or defines not all it should.
+    Raises ConfigError, naming the key, if the class refuses a setting or lacks a required method.
     """
     fields = {str(name): copy.deepcopy(value) for name, value in settings.items() if name != "_target_"}
     for name in not_settings(cls):
@@ -114,14 +115,14 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
                 f"{part}.{name}: found a setting of {cls.__name__}, a class without @component, expected @component "
                 f"(from {INTERFACE} import component) in the line above `class {cls.__name__}`"
             )
-    names = defaults(cls.common) if hasattr(cls, "common") else {}  # settings of all parts of its kind
+    names = defaults(cls.common) if hasattr(cls, "common") else {}  # settings common to all parts of the kind
     own = inspect.signature(cls).parameters if fields.keys() & names.keys() else {}
     common = {name: fields.pop(name) for name in names if name in fields and name not in own}
     try:
         built = cls(**parts, **fields)
         for name in fields.keys() & getattr(cls, "__pydantic_fields__", {}).keys():
             if isinstance(fields[name], bool) and not isinstance(getattr(built, name), bool):
-                raise ConfigError(f"{part}.{name}: found {fields[name]}, expected a number")  # it became 0 or 1
+                raise ConfigError(f"{part}.{name}: found {fields[name]}, expected a number")  # a boolean became 0 or 1
         if common:
             built.feedback = cls.common(**common)  # type: ignore[attr-defined]
         return built
@@ -145,7 +146,7 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
 
 
 def _without_types(setting: str, value: Any) -> str:
-    """Return the dotted key of a setting without the types that Pydantic names where there may be several."""
+    """Return the dotted key of a setting without the type names that pydantic adds for alternatives."""
     kept = []
     for name in setting.split("."):
         if isinstance(value, Mapping) and name in value:
@@ -159,7 +160,7 @@ def _without_types(setting: str, value: Any) -> str:
 
 
 def not_settings(cls: type) -> list[str]:
-    """Return what a class seems to mean as settings, which only @component makes of them."""
+    """Return names that look like settings of a class but need @component."""
     own = vars(cls)
     if {"__dataclass_fields__", "__init__"} & own.keys():
         return []
@@ -181,7 +182,7 @@ def version(name: str) -> str | None:
 
 
 def require(*runs: Mapping[str, type]) -> None:
-    """Refuse classes, of each run by part, that name a package in ``requires`` that is not installed: ConfigError."""
+    """Raise ConfigError for classes, of each run by part, whose ``requires`` names a package that is not installed."""
     lacking = {
         (part, cls.__name__, name)
         for classes in runs
@@ -198,7 +199,7 @@ def require(*runs: Mapping[str, type]) -> None:
 
 
 _KEEPS_COMPILED = "/numba/core/caching.py"
-"""Where numba writes compiled code, whose errors name no file."""
+"""The folder of numba's compiled code, whose errors name no file."""
 _NOT_THE_USERS = tuple(
     str(path)
     for path in (
@@ -211,10 +212,10 @@ _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
 
 
 def describe(error: BaseException) -> str:
-    """Return the first line of what went wrong, with the last line of a user's own file where it passed through one.
+    """Return the first line of an error, with the last line of a user's own file in its traceback.
 
-    The message alone for an error of this project; else with round, configuration and the name of its class, such as
-    ``round 3, {'x': 0.5}: ValueError: no such arm (my_tuner.py:7 in _ask)``.
+    An error of this project: the message only; other errors: with round, configuration and class, such as ``round 3,
+    {'x': 0.5}: ValueError: no such arm (my_tuner.py:7 in _ask)``.
     """
     text = message(error).partition("\n")[0]
     if not isinstance(error, BenchError):

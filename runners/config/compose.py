@@ -41,7 +41,7 @@ from runners.config.yaml_text import load
 
 @component
 class RunSettings:
-    """The keys of a run beside its parts.
+    """The keys of a run outside its parts.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class RunSettings:
     jobs
         Number of worker processes, one thread each.
     output
-        What ``runners.run`` prints: ``text``, or ``json``, one JSON object as the last line.
+        Output of ``runners.run``: ``text``, or ``json``, one JSON object as the last line.
     renew
         Whether finished repetitions are run again.
     """
@@ -72,7 +72,7 @@ KEYS = (*GROUPS, *RunSettings.__annotations__, "uncapped")
 
 @dataclass(frozen=True)
 class Run:
-    """One experiment with everything that is not part of its identity."""
+    """One experiment with everything outside its identity."""
 
     experiment: Experiment
     settings: RunSettings
@@ -81,7 +81,7 @@ class Run:
 
 
 class Value(NamedTuple):
-    """A value at a dotted key; ``added``: whether the key may be one that the chosen part does not name."""
+    """A value at a dotted key; ``added``: whether the key may be unknown to the chosen part."""
 
     key: str
     value: Any
@@ -118,13 +118,14 @@ def compose(
 
 
 def from_overrides(overrides: Sequence[str], caps: Mapping[str, int] = MappingProxyType({})) -> Run:
-    """Compose words as files of figures have them: ``["env=movielens", "horizon=500"]``, each value in YAML."""
+    """Compose the words of a figure's file: ``["env=movielens", "horizon=500"]``, each value in YAML."""
     choices, values = choices_and_values(overrides)
     return compose(choices, values, caps=caps)
 
 
 def choices_and_values(overrides: Sequence[str]) -> tuple[dict[str, str], list[Value]]:
-    """Return what words choose, by group, and what they set. Raises ConfigError where one is no ``key=value``."""
+    """Return the choices of words by group, and their values. Raises ConfigError for a word that is not
+    ``key=value``."""
     choices, values = {}, []
     for word in overrides:
         key, _, text = word.partition("=")
@@ -137,7 +138,7 @@ def choices_and_values(overrides: Sequence[str]) -> tuple[dict[str, str], list[V
 
 @cache
 def _key_and_value(word: str) -> tuple[str, Any]:
-    """Return key and value of ``key=value`` or ``+key=value``; the value is not to be changed."""
+    """Return key and value of ``key=value`` or ``+key=value``; do not change the value."""
     key, equals, text = word.lstrip("+").partition("=")
     try:
         if re.fullmatch(r"\w[\w.]*", key) and equals:
@@ -148,7 +149,7 @@ def _key_and_value(word: str) -> tuple[str, Any]:
 
 
 def run_of(settings: Mapping[str, Any], choices: Mapping[str, str], overrides: Sequence[str]) -> Run:
-    """Return the run that Hydra has composed; ``overrides`` say which keys were added. Raises ConfigError."""
+    """Return the run that Hydra has composed; ``overrides`` tell the added keys. Raises ConfigError."""
     added = [word.lstrip("+").partition("=")[0] for word in overrides if word.startswith("+")]
     for key in settings:
         if key not in KEYS:
@@ -159,7 +160,7 @@ def run_of(settings: Mapping[str, Any], choices: Mapping[str, str], overrides: S
 def _checked(
     settings: Mapping[str, Any], choices: Mapping[str, str], added: Sequence[str], classes: Mapping[str, type]
 ) -> Run:
-    """Return the run of settings in which nothing refers to anything. Raises ConfigError."""
+    """Return the run of settings without references. Raises ConfigError."""
     choices = {group: "custom" if CLASS.fullmatch(choices[group]) else choices[group] for group in GROUPS}
     for part in PARTS:
         if choices[part] != "custom":
@@ -181,7 +182,7 @@ def _defaults() -> dict[str, str]:
 @remembered
 @cache
 def _stated(folder: Path | None, choices: tuple[tuple[str, str], ...]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return what choices and paper say of a run, not to be changed, and all choices; ``folder`` is the user's."""
+    """Return the settings of choices and paper (do not change them), and all choices; ``folder`` is the user's."""
     config, given = read("config"), dict(choices)
     chosen = _defaults() | given
     for group in ("env", "algorithm"):
@@ -206,12 +207,12 @@ def _copy(value: Any) -> Any:
 @remembered
 @cache
 def _known(folder: Path | None, part: str, choice: str) -> dict[str, Any] | None:
-    """Return the settings that a choice has by itself; ``folder`` is the user's."""
+    """Return the settings of a choice alone; ``folder`` is the user's."""
     return read_choice(part, choice)
 
 
 def _check_keys(settings: Mapping[str, Any], known: Any, key: str, added: Sequence[str]) -> None:
-    """Refuse a key below ``key`` that is neither known nor added with a plus."""
+    """Raise ConfigError for a key below ``key`` that is neither known nor added with a plus."""
     value = reduce(getitem, key.split("."), settings)
     if isinstance(known, Open) or not isinstance(value, dict) or key in added:
         return
@@ -258,7 +259,7 @@ def runner_settings(values: Mapping[str, Any]) -> Runner:
 
 
 def run_settings(values: dict[str, Any]) -> RunSettings:
-    """Check keys of a run beside its parts; those not given are the suite's. Raises ConfigError, naming the key."""
+    """Check the keys of a run outside its parts, with the suite's defaults. Raises ConfigError, naming the key."""
     config = read("config")
     defaults = {key: config["uncapped"].get(key, config[key]) for key in RunSettings.__annotations__}
     for key, value in values.items():

@@ -33,7 +33,7 @@ _NEEDS = {
     "full_information": "an environment with full information (the rewards of all configurations), such as "
     "env=gaussian_arms",
 }
-"""What a tuner may need of a problem, in words."""
+"""Facts that a tuner may need of a problem, as text."""
 
 _KEYS = (*BASES, "horizon", "seed")
 
@@ -62,23 +62,23 @@ class Experiment:
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise ConfigError(f"{key}: found {value!r}, expected a whole number, at least {least}")
         self.handed = {part: cls for part, cls in classes.items() if not is_named(cls)}
-        """Classes that no path names, by part."""
+        """Classes without a dotted path, by part."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Experiment) and (self.settings, self.handed) == (other.settings, other.handed)
 
     def __getstate__(self) -> dict[str, Any]:
-        _ = self.tokens  # in a worker other objects stand for the classes
-        return {name: value for name, value in self.__dict__.items() if name != "classes"}  # which imports the rest
+        _ = self.tokens  # in a worker the classes are other objects
+        return {name: value for name, value in self.__dict__.items() if name != "classes"}  # its import loads the rest
 
     @cached_property
     def classes(self) -> dict[str, type]:
-        """The classes of its parts: handed over or imported; ConfigError, naming the key, where one cannot be."""
+        """The classes of its parts, given or imported; ConfigError, naming the key, if an import fails."""
         return part_classes(self.settings, self.handed)
 
     @property
     def is_suites(self) -> bool:
-        """Whether no class is of a user's own, which may do anything to the process that runs it."""
+        """Whether all classes are the suite's; a user's class may do anything to its process."""
         return all(map(is_suites, self.classes.values()))
 
     @cached_property
@@ -93,24 +93,25 @@ class Experiment:
         return declared if files is None else files if declared is None else f"{declared}-with-{files}"
 
     def data_notes(self) -> list[str]:
-        """Return notes on the data and on classes of this session that are shown before a run, a line each."""
+        """Return notes on the data and on classes of this session, shown before a run, one per line."""
         notes = self._asked(lambda env: list(env.notes_on(self.settings["horizon"])))
         return [*notes, *(session_note(part, cls) for part, cls in self.handed.items())]
 
     @cached_property
     def rounds(self) -> int:
-        """About how many rounds a repetition has: the horizon, unless data ends before."""
+        """The approximate number of rounds of a repetition: the horizon, unless the data ends earlier."""
         return min(self.settings["horizon"], self._asked(lambda env: env.rounds_there) or self.settings["horizon"])
 
     @cached_property
     def most_repetitions(self) -> int | None:
-        """The largest number of repetitions, of a log that is replayed in parts; else None."""
+        """The largest number of repetitions of a log that is replayed in parts; else None."""
         env, algorithm = (self.classes.get(part, object) for part in ("env", "algorithm"))
-        is_replay = hasattr(env, "most_repetitions") and issubclass(algorithm, ContextualAlgorithm)
+        is_played = issubclass(env, DirectEnvironment) or issubclass(algorithm, ContextualAlgorithm)
+        is_replay = hasattr(env, "most_repetitions") and is_played
         return self._asked(lambda env: env.most_repetitions) if is_replay else None  # type: ignore[attr-defined]
 
     def check_repetitions(self, number: int) -> None:
-        """Raise ConfigError if there cannot be as many repetitions."""
+        """Raise ConfigError if ``number`` repetitions are impossible."""
         if number > (most := self.most_repetitions or number):
             other = ", or env.sample=bootstrap, whose intervals say nothing about other data"
             raise ConfigError(
@@ -119,7 +120,7 @@ class Experiment:
             )
 
     def _asked(self, ask: Callable[[Environment], T]) -> T:
-        """Return what ``ask`` finds out of the environment; ConfigError if a user's class fails at that."""
+        """Return the answer of the environment to ``ask``; ConfigError if a user's class fails."""
         settings, cls = self.settings["env"], self.classes["env"]
         named_folder("BENCH_DATA_DIR")
         try:
@@ -130,7 +131,7 @@ class Experiment:
             raise ConfigError(f"env: {cls.__name__} cannot say which data it reads: {describe(error)}") from error
 
     def check_here(self) -> None:
-        """Raise ConfigError where code or data of this process, perhaps of another machine, are not what names it."""
+        """Raise ConfigError if code or data of this process, perhaps on another machine, differ from the run's name."""
         other = other_here(self.code)
         if (data := Experiment(self.settings, self.handed).fingerprint) != self.fingerprint:
             other.append(f"data, which is now {data}")
@@ -152,11 +153,10 @@ class Experiment:
 
     @cached_property
     def key(self) -> str:
-        """What is asked, in twenty hexadecimal digits: settings by name and value, horizon, seed and data.
+        """Hash of the question, twenty hexadecimal digits: settings by name and value, horizon, seed and data.
 
-        The suite's classes count by name, wherever they stand, a user's by dotted path, and one that no path names as
-        the object that it is. A setting that was added later (`bench.component.neutral`) does not count at the value
-        that changes nothing.
+        The suite's classes count by name, independent of their module; a user's by dotted path, or without one by the
+        object itself. A setting that was added later (`bench.component.neutral`) does not count at its neutral value.
         """
         asked = {"settings": counted(self.settings, self.classes), "fingerprint": self.fingerprint}
         return digest(asked | ({"session": self.tokens} if self.handed else {}), 20)
@@ -167,7 +167,8 @@ class Experiment:
 
     @cached_property
     def stamp(self) -> str:
-        """What answers, in twelve hexadecimal digits: the science, a user's files, and the packages that compute."""
+        """Hash of the code that answers, twelve hexadecimal digits: the science, a user's files, and the packages
+        that compute."""
         return digest(list(self.code), 12)
 
     @cached_property
@@ -181,12 +182,12 @@ class Experiment:
 
     @property
     def description(self) -> dict[str, Any]:
-        """What key and stamp are digests of, in words."""
+        """The inputs of key and stamp, as text."""
         return {"settings": self.settings, "fingerprint": self.fingerprint, **self.code._asdict()}
 
 
 def part_classes(settings: Mapping[str, Any], handed: Mapping[str, type]) -> dict[str, type]:
-    """Return the class of each part: handed over, or imported, also from the current folder. Raises ConfigError."""
+    """Return the class of each part: given, or imported, also from the current folder. Raises ConfigError."""
     parts = [part for part in BASES if settings.get(part) is not None]
     found = {part: handed[part] if part in handed else import_class(part, settings[part]) for part in parts}
     for cls in found.values():
@@ -195,7 +196,8 @@ def part_classes(settings: Mapping[str, Any], handed: Mapping[str, type]) -> dic
 
 
 def build(experiment: Experiment) -> tuple[Task, Tuner]:
-    """Build fresh task (with environment and algorithm) and tuner; ConfigError, naming the key, if a class refuses."""
+    """Build a fresh task (with environment and algorithm) and tuner; ConfigError, naming the key, if a class
+    refuses."""
     settings, classes = experiment.settings, experiment.classes
     require(classes)
     names = {"env": "environment", "algorithm": "algorithm"}
@@ -210,7 +212,7 @@ def build(experiment: Experiment) -> tuple[Task, Tuner]:
 
 
 def check_experiment(experiment: Experiment) -> None:
-    """Find what a user can correct before anything is run or written: build the parts and start them once.
+    """Build the parts and start them once, to find errors that a user can correct before the run.
 
     Raises BenchError; any other error is left to the repetition, which records its traceback.
     """
@@ -239,12 +241,12 @@ def check_experiment(experiment: Experiment) -> None:
         raise error.under(f"algorithm.space.{error.name}" if error.name else "algorithm.tune") from None
     except BenchError:
         raise
-    except Exception:  # a bug, which only a traceback explains
+    except Exception:  # a bug, to be explained by its traceback
         return
 
 
 def _check_numbers(experiment: Experiment) -> None:
-    """Check what an algorithm would stumble over long after: a bandit's hyper-parameters are finite numbers."""
+    """Check numbers that an algorithm would otherwise fail on much later: a bandit's hyper-parameters are finite."""
     settings, algorithm = experiment.settings, experiment.classes.get("algorithm")
     spaces = getattr(algorithm, "spaces", {})
     numbers = algorithm is not None and issubclass(algorithm, ContextualAlgorithm)

@@ -1,4 +1,4 @@
-"""Figures as data: which there are, and which experiments they ask for."""
+"""Figures as data, and the experiments that they consist of."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -28,16 +28,17 @@ if TYPE_CHECKING:  # slow to import
 
 @dataclass(frozen=True)
 class LabelledRun(Run):
-    """One experiment of a figure: its label on each axis, what to add to ``python -m runners.run`` to run just this.
+    """One experiment of a figure: its label on each axis, and the words for ``python -m runners.run`` that run it
+    alone.
 
-    ``keys``: what these overrides choose and set, as deep as values go.
+    ``keys``: the choices and settings of these overrides, down to single values.
     """
 
     labels: dict[str, str]
     overrides: list[str]
     keys: tuple[str, ...] = ()
     is_limit: bool = False
-    """Whether it is one of the configurations that make a limit, and no method of the figure."""
+    """Whether it is one of the fixed configurations of a limit, and no method of the figure."""
 
 
 def figure_names(paper: str | None = None) -> list[str]:
@@ -76,7 +77,7 @@ def _loaded(_folder: Path | None, name: str) -> "Figure":
 
 
 class _AtScale(NamedTuple):
-    """A figure at a scale: the caps on its runs, overrides that make them smaller, and the labels that are left out."""
+    """A figure at a scale: caps on its runs, overrides that make them smaller, and excluded labels."""
 
     figure: "Figure"
     scale: str
@@ -114,7 +115,7 @@ class _AtScale(NamedTuple):
         return found
 
     def under(self, reading: Reading, first: Sequence[LabelledRun]) -> list[LabelledRun]:
-        """Return the runs of another reading than the first. Raises ConfigError where it changes none."""
+        """Return the runs of a reading other than the first. Raises ConfigError if it changes none."""
         found = self.runs(self.figure, reading)
         pairs = zip(first, found, strict=True)
         if not self.smaller and all(run.experiment.settings == other.experiment.settings for run, other in pairs):
@@ -124,7 +125,7 @@ class _AtScale(NamedTuple):
         return found
 
     def check_sources(self, runs: Sequence[LabelledRun]) -> None:
-        """Refuse a source of no setting, unless the runs are fewer or others than the figure's."""
+        """Raise ConfigError for a source without a setting, unless runs were removed or changed."""
         if path_of(self.file) is None or self.extra or self.smaller or self.left_out:
             return
         keys = dict.fromkeys(general for run in runs for general, _, _ in settings_of(run))
@@ -134,7 +135,7 @@ class _AtScale(NamedTuple):
                     raise ConfigError(f"sources: found '{key}', {one_of(key, keys)}", at=[key])
 
     def fixed(self) -> list[LabelledRun]:
-        """Return the fixed configurations that the figure has limits of."""
+        """Return the fixed configurations of the figure's limits."""
         limits = self.figure.limit_runs()
         if limits is None:
             return []
@@ -174,9 +175,9 @@ _FEEDBACK = neutral_settings(Feedback)
 
 
 def settings_of(run: Run) -> Iterator[tuple[str, str, Any]]:
-    """Yield a run's settings: as overrides name them (``env.dim``), with the choice (``env.movielens.dim``), value.
+    """Yield a run's settings: name in overrides (``env.dim``), name with the choice (``env.movielens.dim``), value.
 
-    A user's class stands in place of the choice, also with its defaults.
+    For a user's class, the class takes the place of the choice, and its defaults are included.
     """
     for key in ("horizon", "repetitions"):
         yield key, key, getattr(run.settings, key)
@@ -185,7 +186,7 @@ def settings_of(run: Run) -> Iterator[tuple[str, str, Any]]:
         if name == "custom":
             settings, name = class_defaults(settings["_target_"]) | settings, settings["_target_"].rpartition(".")[2]
         for rest, value in leaves(settings).items():
-            if part == "task" and rest in _FEEDBACK and _FEEDBACK[rest] == value:  # as before there was such a setting
+            if part == "task" and rest in _FEEDBACK and _FEEDBACK[rest] == value:  # as before the setting existed
                 continue
             if rest != "_target_" and (part != "task" or value):  # what a task is not given
                 yield f"{part}.{rest}", f"{part}.{name}.{rest}", value
@@ -209,7 +210,7 @@ def other_than_published(figure: "Figure", runs: Sequence[LabelledRun]) -> str:
 
 
 def by_reading(figure: "Figure", runs: Sequence[Any]) -> dict[str, list[int]]:
-    """Return the positions of the experiments by reading, the first first; of a figure without readings it is ""."""
+    """Return the positions of the experiments by reading, in order; "" is the reading of a figure without readings."""
     if not figure.readings:
         return {"": list(range(len(runs)))}
     positions: dict[str, list[int]] = {}
@@ -241,7 +242,7 @@ def _product(figure: "Figure", reading: Reading | None) -> Iterator[tuple[dict[s
 
 
 def unfold(figure: "Figure", table: "pd.DataFrame") -> "pd.DataFrame":
-    """Give a table of results the axis that a figure's ``unfold`` makes of trace columns: a row for each of them.
+    """Give a table of results the axis that a figure's ``unfold`` makes of trace columns: one row per column.
 
     The table has final values, in these columns; or curves, with the columns' names in ``column``.
     """

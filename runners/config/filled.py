@@ -1,4 +1,4 @@
-"""What a figure's file says, with what it takes from elsewhere: labels, readings, claims, published numbers."""
+"""The content of a figure's file with its references resolved: labels, readings, claims, published numbers."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,10 +13,10 @@ from runners.config.tree import expect, merge, path_of, read
 
 
 def filled(name: str) -> dict[str, Any]:
-    """Return what a figure's file says, with what it takes from elsewhere, not checked."""
+    """Return the unchecked content of a figure's file with its references resolved."""
     content = read(f"figure/{name}")
     figure = deepcopy(read(f"figure/{name.partition('/')[0]}/{content['like']}")) if "like" in content else {}
-    figure.pop("name", None)  # its own is that of its file
+    figure.pop("name", None)  # its own name is that of its file
     merge(figure, content, add=True)
     figure.pop("like", None)
     for key, expected in zip(("paper", "name"), name.split("/"), strict=True):
@@ -50,7 +50,7 @@ def filled(name: str) -> dict[str, Any]:
 
 
 def claims_for_each(template: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield a claim for each combination of the words in ``for_each``, which stand for their names in braces."""
+    """Yield a claim for each combination of the words in ``for_each``, which replace their names in braces."""
     words = expect(dict, expect(dict, template, "claims").pop("for_each", {}), "for_each")
     for combination in itertools.product(*words.values()):
         yield _in_words(template, dict(zip(words, combination, strict=True)))
@@ -79,7 +79,7 @@ def _shared_labels(name: str, axis: str, entry: Any) -> dict[str, Any]:
 
 
 def _shared_reading(name: str, reading: Any, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a reading; of the paper's, where only the name is given, what concerns labels of the figure.
+    """Return a reading; one given by name is the paper's, restricted to labels of the figure.
 
     The paper's may be ``like`` another, whose overrides come before its own.
     """

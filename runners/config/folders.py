@@ -1,4 +1,4 @@
-"""Folders of configuration files, and those that environment variables name."""
+"""Folders of configuration files, and folders that environment variables name."""
 
 import os
 from collections.abc import Iterator
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 CHECKOUT = None if (_PACKAGE / "conf").is_dir() else _PACKAGE.parent
-"""The project's own folder; None where it is installed from a wheel, which carries the files in ``runners/conf``."""
+"""The project's own folder; None in an installed wheel, which carries the files in ``runners/conf``."""
+
+COMMITTED = CHECKOUT / "results" if CHECKOUT else _PACKAGE / "committed"
+"""The committed results: all of them, or in a wheel those of the tournament that others are compared with."""
 
 CONFIGS = (CHECKOUT or _PACKAGE) / "conf"
 CONF = str(CONFIGS)
@@ -22,13 +25,13 @@ CONF = str(CONFIGS)
 T = TypeVar("T")
 _remembered: "list[_lru_cache_wrapper[Any]]" = []
 _files: set[tuple[Path, int, int]] = set()
-"""Configuration files with the time of their last change and size, when they were looked at."""
+"""Configuration files with time and size when they were last checked."""
 
 
 def named_folder(variable: str) -> Path | None:
     """Return the folder that an environment variable names, None if it is not set.
 
-    Raises ConfigError where it begins with the home of a user who has none, as ``~nobody``, or may not be entered.
+    Raises ConfigError if it begins with an unknown user's home, as ``~nobody``, or may not be entered.
     """
     given = os.environ.get(variable, "")
     expanded = os.path.expanduser(given)
@@ -49,7 +52,7 @@ def named_folder(variable: str) -> Path | None:
 
 @contextmanager
 def readable() -> Iterator[None]:
-    """Say in one sentence that something cannot be read, as for want of rights: ConfigError."""
+    """Convert an OSError of reading to ConfigError, with one sentence."""
     try:
         yield
     except OSError as error:
@@ -76,13 +79,13 @@ def _user_folder(_given: str, _current: str) -> Path | None:
 
 
 def remembered(results: "_lru_cache_wrapper[T]") -> "_lru_cache_wrapper[T]":
-    """Mark a cache of what is made of configuration files, which `look_again` empties."""
+    """Mark a cache derived from configuration files, which `look_again` empties."""
     _remembered.append(results)
     return results
 
 
 def look_again() -> None:
-    """Forget what was made of configuration files if one has changed since, as between two cells of a notebook."""
+    """Empty these caches if a configuration file has changed, as between two cells of a notebook."""
     global _files
     _user_folder.cache_clear()
     with readable():
@@ -99,7 +102,7 @@ def look_again() -> None:
 
 
 def results_folder() -> Path:
-    """Return ``BENCH_RESULTS_DIR``, else ``results`` in the current folder, or in the checkout that this lies in."""
+    """Return ``BENCH_RESULTS_DIR``, else ``results`` in the current folder, or in the checkout around it."""
     if given := named_folder("BENCH_RESULTS_DIR"):
         return given
     here = Path.cwd()

@@ -1,4 +1,4 @@
-"""The configuration files as Hydra sees them: the suite's groups and a user's own, and what a paper sets."""
+"""The configuration files for Hydra: the suite's and a user's groups, and the settings of papers."""
 
 import argparse
 import os
@@ -30,8 +30,8 @@ from runners.config.tree import (
 class Groups(ConfigSource):
     """The suite's and the user's files.
 
-    A part has all settings of its class. In place of its choice can stand the dotted path of a class. The group
-    ``papers/<part>`` has, for ``<paper>/<choice>``, what the paper sets there.
+    A part has all settings of its class. The dotted path of a class can take the place of its choice. The group
+    ``papers/<part>`` has, for ``<paper>/<choice>``, the paper's settings.
     """
 
     @staticmethod
@@ -75,7 +75,7 @@ class Groups(ConfigSource):
         if not config_path:
             return groups()
         names = [] if results_filter is ObjectType.GROUP or config_path.startswith("papers") else choices(config_path)
-        return [name for name in names if name != "custom"]  # which says nothing by itself
+        return [name for name in names if name != "custom"]  # an empty default
 
 
 def _open(node: Any, content: Any) -> None:
@@ -88,7 +88,7 @@ def _open(node: Any, content: Any) -> None:
 
 
 class _SearchPath(SearchPathPlugin):
-    """The suite's files are found from every configuration, also from a user's own (``--config-path``)."""
+    """Finds the suite's files from every configuration, also from a user's own (``--config-path``)."""
 
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
         given, _ = _FOLDER.parse_known_args()
@@ -106,7 +106,7 @@ _FOLDER.add_argument("--config-dir", "-cd")
 
 
 def _least(*values: Any) -> Any:
-    """Return the smallest of several numbers; the first alone where it is none, which is said where it is checked."""
+    """Return the smallest of several numbers; the first if it is not a number, which is reported later."""
     numbers = [value for value in values if value is not None]
     return min(numbers) if all(isinstance(value, int) for value in numbers) else values[0]
 

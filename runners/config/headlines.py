@@ -1,4 +1,4 @@
-"""What a paper says in general, read from its file."""
+"""Reading of a paper's headlines."""
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -12,7 +12,7 @@ from runners.config.tree import expect, path_of, placed, read
 
 
 def load_headlines(paper: str) -> list[Headline]:
-    """Return a paper's headlines. Raises ConfigError where one rests on a figure or claim that there is not."""
+    """Return a paper's headlines. Raises ConfigError if one rests on an unknown figure or claim."""
     file = f"headlines/{paper}"
     if path_of(file) is None:
         return []
@@ -32,7 +32,7 @@ def load_headlines(paper: str) -> list[Headline]:
 
 
 def _check(reference: str, where: str, figures: Sequence[str], claims_of: Callable[[str], list[str]]) -> None:
-    """Refuse ``figure#claim@case`` where there is no such figure or claim."""
+    """Raise ConfigError for ``figure#claim@case`` with an unknown figure or claim."""
     figure, _, rest = reference.partition("#")
     claim = rest.partition("@")[0]
     if figure not in figures:

@@ -23,16 +23,16 @@ COMPUTING = ("numba", "numpy", "obp", "optuna", "pandas", "scikit-learn", "sciki
 _ALWAYS = ("numba", "numpy", "pandas", "scipy")
 _BENCH = Path(__file__).resolve().parents[2] / "bench"
 _NO_SCIENCE = {"audit", "conformance", "gallery", "papers", "report"}
-"""Folders of `bench` that no repetition is made by."""
+"""Folders of `bench` that do not affect repetitions."""
 
 _seen: dict[str, tuple[Any, str]] = {}
-"""Digests of modules of users, each with what was imported then: a reload makes another."""
+"""Digests of users' modules, each with the imported module: a reload creates another."""
 _beside: dict[str, dict[str, Any]] = {}
-"""By module of a class: the modules that count, with what was imported when it was first looked at."""
+"""By module of a class: the relevant modules, with the modules imported at the first look."""
 
 
 class Code(NamedTuple):
-    """What classes are made of: digests of the science and of a user's modules, and packages by version."""
+    """The code of classes: digests of the science and of a user's modules, and packages by version."""
 
     modules: dict[str, str]
     packages: dict[str, str | None]
@@ -47,13 +47,13 @@ def code_of(classes: Mapping[str, type]) -> Code:
     """
     names = {name for cls in classes.values() for name in users_modules(cls)}
     needed = {package for cls in classes.values() for package in getattr(cls, "requires", ())}
-    needed |= {"scikit-learn"} if "scikit-optimize" in needed else set()  # whose processes it fits
+    needed |= {"scikit-learn"} if "scikit-optimize" in needed else set()  # suits its processes
     modules = {name: _of_module(name) for name in ("bench", *sorted(names))}
     return Code(modules, {name: version(name) for name in sorted({*_ALWAYS, *needed})})
 
 
 def prepare_compiled(cls: type) -> None:
-    """Let what numba caches of a user's functions be that of her files as they are."""
+    """Let numba's cache of a user's functions match the present content of their files."""
     if not is_suites(cls):
         names = users_modules(cls)
         modules = [sys.modules[name] for name in {*names, cls.__module__} & sys.modules.keys()]
@@ -61,7 +61,7 @@ def prepare_compiled(cls: type) -> None:
 
 
 def other_here(code: Code) -> list[str]:
-    """Return which modules that are loaded in this process, and which packages, are not those of ``code``."""
+    """Return the loaded modules and the packages that differ from ``code``."""
     modules = {name: _of_module(name) for name in code.modules if name in sys.modules}
     packages = {name: version(name) for name in code.packages}
     found, expected = {**modules, **packages}, {**code.modules, **code.packages}
@@ -76,17 +76,17 @@ def session_note(part: str, cls: type) -> str:
 
 
 def token_of(cls: type) -> str:
-    """Return what tells a class that no path names from all others, also of another session, and of other helpers."""
-    import cloudpickle  # by which joblib sends them
+    """Return an identifier of a class without a dotted path, unique also across sessions and its helpers."""
+    import cloudpickle  # joblib sends it in this form
 
     try:
-        return digest(cloudpickle.dumps(cls), 12)  # has a number that is drawn for this class object in this process
-    except Exception:  # what cannot be sent to workers is never the same again
+        return digest(cloudpickle.dumps(cls), 12)  # contains a number drawn for this class object in this process
+    except Exception:  # a class that cannot be sent to workers is never reused
         return uuid.uuid4().hex[:12]
 
 
 def users_modules(cls: type) -> list[str]:
-    """Return the user's modules that count for a class of hers, none for one of the suite's."""
+    """Return the user's modules that matter for a user's class; none for a class of the suite."""
     home = cls.__module__
     if is_suites(cls):
         return []
@@ -102,9 +102,9 @@ def users_modules(cls: type) -> list[str]:
 
 
 def _loaded_with(home: str) -> Iterator[str]:
-    """Yield the modules that are loaded from where a module is imported from, and below; of what is installed its own.
+    """Yield the modules loaded from the folder of a module and below; for an installed one only its own.
 
-    A cell's home is the current folder.
+    The folder of a cell is the current folder.
     """
     file = file_of(home)
     levels = 0 if home == "__main__" else home.count(".") + (Path(file).name == "__init__.py")
@@ -125,7 +125,7 @@ def _of_module(name: str) -> str:
     found = digest(Path(file_of(name)).read_bytes(), 20)
     if _seen.get(name, ("", ""))[0] is not _imported(name):
         _seen[name] = _imported(name), found
-    if _seen[name][1] != found and "IPython.extensions.autoreload" not in sys.modules:  # which edits it in place
+    if _seen[name][1] != found and "IPython.extensions.autoreload" not in sys.modules:  # a reload edits it in place
         raise ConfigError(
             f"{file_of(name)}: found an edit since {name} was imported, expected importlib.reload({name}), or a restart"
         )

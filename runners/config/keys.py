@@ -1,4 +1,4 @@
-"""The keys of figures, by kind of figure and of claim, and of headlines; the columns of files of results."""
+"""The keys of figures, by kind of figure and of claim, and of headlines; the columns of result files."""
 
 import importlib
 import pkgutil
@@ -19,7 +19,7 @@ from bench.report.claims.check import KINDS
 from bench.report.figure import Figure
 
 Key = tuple[str, Any, Any]
-"""Name, type and default of a key; the default is `...` where the key is required."""
+"""Name, type and default of a key; the default of a required key is `...`."""
 ABOUT = {
     "kind": "The kinds of figures, key `kind` of a figure's file. `any`: the keys of every kind.",
     "claim": "The kinds of claims, key `kind` of a claim. `any`: the keys of every kind.",
@@ -54,7 +54,7 @@ def described(group: str) -> dict[str, Any]:
 
 
 def keys_of(cls: type[BaseModel], base: type[BaseModel]) -> Iterator[tuple[type[BaseModel], list[Key]]]:
-    """Yield a class with its keys, without those of ``base``, and then each model that one of its keys holds."""
+    """Yield a class with its keys, without those of ``base``, and then each model inside a key."""
     own = cls is base or not issubclass(cls, base)
     types = get_type_hints(cls, include_extras=True)
     fields = {name: field for name, field in cls.model_fields.items() if own or name not in base.model_fields}

@@ -1,4 +1,4 @@
-"""Classes by their dotted paths, and those that installed packages list as choices."""
+"""Classes by their dotted paths, and choices listed by installed packages."""
 
 import importlib
 import importlib.metadata
@@ -8,7 +8,7 @@ from typing import Any
 from bench.errors import ConfigError
 
 _KINDS = {"tuner": "tuners", "env": "environments", "algorithm": "algorithms"}
-"""What packages can list, and the last part of what their entry points are called."""
+"""The groups for packages, and the last part of their entry points' names."""
 
 
 @cache
@@ -16,7 +16,7 @@ def listed(group: str) -> dict[str, str]:
     """Return the classes that installed packages list for a group, by name, as dotted paths; none for other groups.
 
     A package lists them as entry points ``bandit_bench.tuners``, ``.environments`` or ``.algorithms``. Raises
-    ConfigError where two packages list the same name.
+    ConfigError if two packages list the same name.
     """
     found: dict[str, str] = {}
     if group not in _KINDS:  # all installed packages would be opened
@@ -36,7 +36,7 @@ def _points() -> Any:  # its type differs between versions of Python
 
 
 def class_at(path: str) -> type | None:
-    """Return the class at a dotted path, None where there is none: a run that needs it says so."""
+    """Return the class at a dotted path, or None, which a run that needs it reports."""
     module, _, name = path.rpartition(".")
     try:
         found = getattr(importlib.import_module(module), name, None)

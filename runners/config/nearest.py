@@ -1,4 +1,4 @@
-"""What is expected in place of a word that is none of those that are known."""
+"""Suggestions for an unknown word."""
 
 import re
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ _OF_DATA = (".csv", ".gz", ".json", ".parquet", ".pkl", ".tsv", ".txt", ".xlsx")
 
 
 def one_of(found: str, valid: Iterable[str]) -> str:
-    """Say what is expected in place of what was found, the nearest first: the last part of a name, alike, or longer."""
+    """Return the expected words for an unknown one, the nearest first: equal in its last part, similar, or longer."""
     from difflib import get_close_matches  # slow to import
 
     names = list(valid)
@@ -47,7 +47,7 @@ def _text(path: Path) -> str:
 
 
 def file_of_data(name: str, key: str = "env") -> str:
-    """Say how a file of data, found at a key, becomes an environment; "" where a name is none."""
+    """Return how to use a file of data, found at a key, as an environment; "" if the name is not one."""
     if not name.lower().endswith(_OF_DATA) and not ("/" in name and Path(name).is_file()):
         return ""
     return (

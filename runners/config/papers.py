@@ -1,4 +1,4 @@
-"""What the configuration says of a paper, and the numbers that it printed."""
+"""The configuration of a paper, and its printed numbers."""
 
 import itertools
 import re
@@ -37,10 +37,10 @@ _TABLE = ("axes", "values", "compared")
 def load_paper(name: str) -> dict[str, Any]:
     """Return a paper's configuration.
 
-    ``name``, ``title``, ``authors``, ``summary``; ``labels`` (axis -> label -> overrides), which its figures share;
-    ``settings``, nested as those of a run, with a level for the choice below each part; ``sources``: the dotted key of
-    each setting -> [stated | code | assumed, place]. Raises ConfigError when there is no such paper, or a setting has
-    no source or two.
+    ``name``, ``title``, ``authors``, ``summary``; ``labels`` (axis -> label -> overrides), shared by its figures;
+    ``settings``, nested as in a run, with a level for the choice below each part; ``sources``: the dotted key of each
+    setting -> [stated | code | assumed, place]. Raises ConfigError if there is no such paper, or a setting has no
+    source or two.
     """
     if name not in choices("paper"):
         raise unknown_choice("paper", name)
@@ -73,9 +73,9 @@ def load_paper(name: str) -> dict[str, Any]:
 
 
 def paper_settings(part: str, paper: str, choice: str = "") -> dict[str, Any]:
-    """Return what a paper sets for a choice of a part, or (``uncapped``) for the size of a run.
+    """Return a paper's settings of a part's choice, or (``uncapped``) of the size of a run.
 
-    Raises ConfigError where the choice has no such setting.
+    Raises ConfigError if the choice has no such setting.
     """
     settings = load_paper(paper)["settings"] if paper in choices("paper") else {}
     if part == "uncapped":
@@ -88,14 +88,14 @@ def paper_settings(part: str, paper: str, choice: str = "") -> dict[str, Any]:
         except KeyError as error:
             from runners.config.classes import import_class  # slow to import
 
-            import_class(part, known)  # of a class that cannot be imported no setting is known
+            import_class(part, known)  # the settings of a class that cannot be imported are unknown
             with placed(f"paper/{paper}"):
                 raise unknown_key({part: known}, error.args[0], PARTS) from None
     return changes
 
 
 def _check(key: str) -> None:
-    """Refuse a setting of no part or choice; whether a choice has it shows where the choice is made."""
+    """Raise ConfigError for a setting of no part or choice; whether the choice has it is checked when it is chosen."""
     part, *rest = key.split(".")
     if part not in _OF_A_RUN or (rest and part not in PARTS):
         raise ConfigError(f"found the setting '{key}', {one_of(part, _OF_A_RUN)}", at=[key])
@@ -116,7 +116,7 @@ def leaves(value: Any, key: str = "") -> dict[str, Any]:
 
 
 def _keys(pattern: str) -> list[str]:
-    """Return the keys that a pattern such as ``env.{movielens, titanic}.dim`` stands for."""
+    """Return the keys that match a pattern such as ``env.{movielens, titanic}.dim``."""
     parts = [
         re.split(r",\s*", part[1:-1]) if part.startswith("{") else [part] for part in re.split(r"(\{.*?\})", pattern)
     ]
@@ -158,13 +158,13 @@ def published(paper: str, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def compared(paper: str) -> dict[str, Any]:
-    """Return which ``methods`` of a paper's printed numbers are compared over which ``panels``; empty if all are."""
+    """Return the ``methods`` and ``panels`` of a paper's printed numbers that are compared; empty for all."""
     tables = read(f"published/{paper}") if path_of(f"published/{paper}") else {}
     return next((table["compared"] for table in tables.values() if "compared" in table), {})
 
 
 def _labels(axis: str, wanted: Any, valid: list[str]) -> dict[str, list[str]]:
-    """Return a figure's labels of an axis of a table, each with the table's labels that it may stand for."""
+    """Return a figure's labels of an axis of a table, each with the possible labels of the table."""
     if not isinstance(wanted, dict):
         wanted = {label: label for label in (valid if wanted is None else wanted)}
     labels = {str(label): [columns] if isinstance(columns, str) else columns for label, columns in wanted.items()}

@@ -1,4 +1,4 @@
-"""What can be chosen and what each choice can be set to, from the configuration files and the classes they name."""
+"""All choices and their settings, from the configuration files and their classes."""
 
 import inspect
 import json
@@ -13,7 +13,7 @@ import pandas as pd
 from hydra.utils import get_class
 
 from bench.errors import ConfigError
-from bench.report.tables import from_csv
+from bench.report.folder import ResultFiles
 from bench.report.tasks import METHOD
 from runners.config.compose import RunSettings, run_settings
 from runners.config.figures import load_figure
@@ -21,7 +21,7 @@ from runners.config.keys import ABOUT as ABOUT_KEYS
 from runners.config.keys import described, keys_of
 from runners.config.papers import leaves, load_paper
 from runners.config.runner import Runner
-from runners.config.tree import GROUPS, PARTS, choices, one_of, path_of, read, read_choice, unknown_choice
+from runners.config.tree import PARTS, choices, one_of, path_of, read, read_choice, unknown_choice
 
 ABOUT = {
     "env": "Where rewards come from. An environment that no contextual bandit plays in chooses its algorithm.",
@@ -43,7 +43,7 @@ _KEY = re.compile(r"(\w+): +[^#]*# (.*)")
 
 
 def overview(group: str = "") -> str:
-    """Return a line for each choice of a group, by default of all groups."""
+    """Return one line per choice of a group, by default of all groups."""
     parts = []
     for name in [_known(group)] if group else [*ABOUT, *ABOUT_KEYS]:
         names = described(name) if name in ABOUT_KEYS else choices(name)
@@ -53,7 +53,7 @@ def overview(group: str = "") -> str:
 
 
 def entry(group: str, choice: str, results: Path) -> str:
-    """Return in Markdown what a choice is, where it is from, its settings, and how a tuner fared in ``results``."""
+    """Return a choice in Markdown: description, source, settings, and a tuner's performance in ``results``."""
     if _known(group) in ABOUT_KEYS:
         return _declared(group, choice)
     if choice not in choices(group):
@@ -72,20 +72,30 @@ def entry(group: str, choice: str, results: Path) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def page(results: Path) -> str:
-    """Return all of it in Markdown: the keys of a run and of a figure, then each group with its choices."""
-    keys = {"Keys of a run": ("config", vars(run_settings({}))), "Keys of a figure": ("reproduce", read("reproduce"))}
-    parts = [_HEAD + "\n" + ", ".join(f"[{group}](#{group})" for group in ABOUT) + ".\n"]
-    for title, (name, values) in keys.items():
-        parts += [f"## {title}", _list(_settings(values, RunSettings, name))]
-    for group in GROUPS:
-        links = ", ".join(f"[{choice}](#{group}{choice})" for choice in choices(group))
-        parts += [f"## `{group}`", ABOUT[group], links, *(entry(group, choice, results) for choice in choices(group))]
-    figures = (f"`{name}`: {_line('figure', name)}" for name in choices("figure"))
-    parts += ["## `figure`", ABOUT["figure"], _list(figures)]
-    for group, about in ABOUT_KEYS.items():
-        parts += [f"## `{group}`", about, *(_declared(group, name) for name in described(group))]
-    return "\n\n".join(parts) + "\n"
+def pages(results: Path) -> dict[str, str]:
+    """Return all of it in Markdown, by name: the keys of a run, then each group with its choices."""
+    about = ABOUT | ABOUT_KEYS
+    groups = [f"- [{group}](choices_{group}.md): {words}" for group, words in about.items()]
+    keys = ["## Keys of a run", _list(_settings(vars(run_settings({})), RunSettings, "config"))]
+    keys += ["## Keys of `reproduce`", _list(_settings(read("reproduce"), RunSettings, "reproduce"))]
+    return {"choices": _text_of(_HEAD, "\n".join(groups), *keys)} | {
+        f"choices_{group}": _text_of(f"# Choices and keys: {group}", words, *_entries(group, results))
+        for group, words in about.items()
+    }
+
+
+def _entries(group: str, results: Path) -> Iterator[str]:
+    names = list(described(group)) if group in ABOUT_KEYS else choices(group)
+    if group == "figure":
+        yield _list(f"`{name}`: {_line(group, name)}" for name in names)
+        return
+    for name in names:
+        words = ": ".join(filter(None, [f"`{name}`", _line(group, name)]))
+        yield f"<details><summary>{words}</summary>\n\n{entry(group, name, results)}\n\n</details>"
+
+
+def _text_of(*parts: str) -> str:
+    return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
 def _known(group: str) -> str:
@@ -114,7 +124,7 @@ def _declared(group: str, name: str) -> str:
 
 
 def explanations(cls: type) -> dict[str, str]:
-    """Return what the docstrings of a class and of its bases say of its parameters, by name."""
+    """Return the parameter descriptions in the docstrings of a class and of its bases, by name."""
     found: dict[str, str] = explanations(cls.common) if hasattr(cls, "common") else {}
     for base in reversed(cls.__mro__):
         lines = inspect.cleandoc(base.__dict__.get("__doc__") or "").splitlines()
@@ -131,17 +141,17 @@ def explanations(cls: type) -> dict[str, str]:
 
 
 def fared(tuner: str, results: Path) -> Iterator[str]:
-    """Yield how a tuner fared among others in the reference results of the papers' headline figures, if there are any.
+    """Yield a tuner's performance in the reference results of the papers' headline figures, if there are any.
 
-    A sentence for each of its variants: the mean rank, and regret by that of random configurations, over all and by
-    family of tasks.
+    One sentence for each of its variants: the mean rank, and regret divided by that of random configurations, over all
+    tasks and by family.
     """
     for name, words in _ranked():
-        files = sorted((results / name).glob("paper*/ranks.csv"))
-        for method, typed in words.items() if files else ():
+        found = [result for result in ResultFiles.of(results, name) if result.has("ranks.csv")]
+        for method, typed in words.items() if found else ():
             if f"tuner={tuner}" not in typed:
                 continue
-            ranks, families = _tables(files[0].parent)
+            ranks, families = _tables(found[0])
             rows = ranks[ranks[METHOD] == method].to_dict("records")
             by_family = families[families[METHOD] == method].to_dict("records")
             each = ", ".join(f"{row['family']} {row['relative']:.2f}" for row in by_family)
@@ -156,18 +166,18 @@ def fared(tuner: str, results: Path) -> Iterator[str]:
 
 
 @cache
-def _tables(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
-    return from_csv(folder / "ranks.csv"), from_csv(folder / "table.csv")
+def _tables(result: ResultFiles) -> tuple[pd.DataFrame, pd.DataFrame]:
+    return result.csv("ranks.csv"), result.csv("table.csv")
 
 
 @cache
 def _ranked() -> list[tuple[str, dict[str, list[str]]]]:
-    """Return the headline figure of each paper that ranks methods, with the words that stand for each method."""
+    """Return the headline figure of each paper that ranks methods, with the words of each method."""
     found = []
     for paper in choices("paper"):
         if figure := load_paper(paper).get("headline", {}).get("figure"):
             blocks = [block.get(METHOD) for block in read(f"figure/{paper}/{figure}").get("runs", [])]
-            words = [block for block in blocks if isinstance(block, dict)]  # others name those of another block
+            words = [block for block in blocks if isinstance(block, dict)]  # other labels name methods of another block
             found.append((f"{paper}/{figure}", {str(k): v for block in words for k, v in block.items()}))
     return found
 
@@ -178,7 +188,7 @@ def _class(group: str, choice: str) -> type | None:
 
 
 def _comment(group: str, choice: str) -> tuple[str, str]:
-    """Return the words and the command in the comment that a choice's file opens with."""
+    """Return the words and the command in the comment at the start of a choice's file."""
     path = path_of(f"{group}/{choice}")
     lines = path.read_text(encoding="utf-8").splitlines() if path else []
     text = next((line[2:] for line in lines if line.startswith("# ") and not line.startswith("# @")), "")
@@ -224,7 +234,7 @@ def _settings(values: dict[str, Any], cls: type | None, name: str) -> Iterator[s
 
 
 def _type(kind: Any) -> str:
-    """Return a type in words: ``int >= 0 | null``."""
+    """Return a type as text: ``int >= 0 | null``."""
     if get_origin(kind) is Annotated:
         base, *others = get_args(kind)
         limits = [limit for other in others for limit in getattr(other, "metadata", [other])]

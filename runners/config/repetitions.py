@@ -1,4 +1,4 @@
-"""How many repetitions a command asks for, where it is not a number alone."""
+"""The number of repetitions that a command requests, if it is not just a number."""
 
 from typing import Any
 

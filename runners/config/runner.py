@@ -1,4 +1,4 @@
-"""How repetitions are spread over processes."""
+"""The distribution of repetitions over processes."""
 
 from typing import Annotated
 
@@ -10,21 +10,23 @@ from bench.errors import ConfigError, one_line
 
 @component
 class Runner:
-    """How repetitions are spread over processes: the group ``runner`` of the configuration.
+    """The distribution of repetitions over processes: the group ``runner`` of the configuration.
 
     Parameters
     ----------
     backend
-        ``loky`` (processes on this machine), ``dask`` (one or more machines), or another name that is registered with
-        joblib, such as ``ray``.
+        ``loky`` (processes on this machine), ``dask`` (one or more machines), or another name registered with joblib,
+        such
+        as ``ray``.
     scheduler
         dask only: the address of a running scheduler, such as ``tcp://node1:8786``. If None, workers are started on
         this machine.
     time_limit
-        Seconds after which a repetition is stopped and fails. If it does not stop, its process ends some seconds later.
+        Seconds after which a repetition is stopped and fails. If it does not stop, its process is ended some seconds
+        later.
     progress
         Whether to show progress: a bar on a terminal and in a notebook, else a line each minute; None: as True, but
-        that nothing is shown of less than a minute elsewhere.
+        without the lines for runs of less than a minute.
     """
 
     backend: str = "loky"
@@ -44,7 +46,7 @@ class Runner:
 
 
 def _check_registered(backend: str) -> None:
-    """Raise ConfigError where joblib knows no such back end, before anything is said or started."""
+    """Raise ConfigError if joblib does not know the back end, before any output or start."""
     import joblib  # slow to import
 
     try:

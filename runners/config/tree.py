@@ -1,4 +1,4 @@
-"""The configuration files: where they are, which groups there are, what can be chosen, and what a choice holds."""
+"""The configuration files: their places, groups, choices, and contents."""
 
 import re
 import reprlib
@@ -21,13 +21,13 @@ from runners.config.yaml_text import line_of, load
 
 PARTS = ("env", "algorithm", "tuner", "task")
 CLASS = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
-"""The dotted path of a class, which a part can be in place of a choice."""
+"""The dotted path of a class, which can take the place of a choice."""
 GROUPS = (*PARTS, "paper", "scale", "runner")
 _OF_PAPERS = {"paper": "papers/{}/settings.yaml", "published": "papers/{}/published.yaml",
               "headlines": "papers/{}/headlines.yaml", "looks": "papers/{}/looks.yaml"}  # fmt: skip
 
 _LEAVES = frozenset((type(None), bool, int, float, str))
-"""The types of plain data that hold nothing."""
+"""The types of plain data that are not containers."""
 
 
 class Open(dict[str, Any]):
@@ -35,7 +35,7 @@ class Open(dict[str, Any]):
 
 
 def _file(name: str) -> str:
-    """Return where in a folder of configuration files that of a name is, such as ``figure/cdt/figure2``."""
+    """Return the path, inside a folder of configuration files, of a name such as ``figure/cdt/figure2``."""
     group, _, choice = name.partition("/")
     if group == "figure":
         return "papers/{}/figures/{}.yaml".format(*choice.split("/", 1)) if "/" in choice else ""
@@ -45,7 +45,7 @@ def _file(name: str) -> str:
 def path_of(name: str) -> Path | None:
     """Return the file of a name such as ``figure/cdt/figure2``, the suite's or the user's; ConfigError if both.
 
-    Beside the groups, as of Hydra's usual ``config``, it is the suite's.
+    A name outside the groups, such as Hydra's ``config``, is the suite's.
     """
     folders = [CONFIGS, *filter(None, [user_folder()])]
     with readable():
@@ -56,7 +56,7 @@ def path_of(name: str) -> Path | None:
 
 
 def shown(name: str) -> str:
-    """Return the file of a name as messages show it, beginning with ``conf`` or as the user has named the folder."""
+    """Return the file of a name for messages, beginning with ``conf`` or with the user's name of the folder."""
     folder, file = user_folder(), _file(name)
     is_elsewhere = folder and folder != Path("conf").resolve() and (folder / file).is_file()
     return f"{folder if is_elsewhere else 'conf'}/{file}"
@@ -98,7 +98,7 @@ def _text(name: str) -> str:
 
 
 def expect(kind: type, value: Any, key: str) -> Any:
-    """Return what a file has at a key, a list or a mapping; ConfigError if it is none."""
+    """Return the list or mapping at a key of a file; ConfigError for another type."""
     if not isinstance(value, kind):
         expected = "a list: [a, b], or a dash before each entry" if kind is list else "keys and values: {key: value}"
         raise ConfigError(f"{key}: found {reprlib.repr(value)}, expected {expected}", at=[key])
@@ -106,7 +106,7 @@ def expect(kind: type, value: Any, key: str) -> Any:
 
 
 def read(name: str) -> dict[str, Any]:
-    """Return what a file holds, such as ``figure/cdt/figure2``, not to be changed."""
+    """Return the content of a file, such as ``figure/cdt/figure2``; do not change it."""
     path = path_of(name)
     if path is None:
         raise _marked(name, 0, "found no such file, expected one")
@@ -121,7 +121,7 @@ def _load(path: Path, name: str) -> dict[str, Any]:
         content: Any = load(text)
     except yaml.MarkedYAMLError as error:
         marks = (mark.line for mark in (error.problem_mark, error.context_mark) if mark)
-        line = 1 + next((line for line in marks if line < text.count("\n")), 0)  # not the end, where no bracket is shut
+        line = 1 + next((line for line in marks if line < text.count("\n")), 0)  # an open bracket
         reason = " ".join(filter(None, [error.context, error.problem]))
         raise _marked(name, line, f"found no valid YAML ({reason})") from None
     except (OSError, ValueError, yaml.YAMLError) as error:
@@ -134,7 +134,7 @@ def _load(path: Path, name: str) -> dict[str, Any]:
 
 
 def read_choice(group: str, name: str) -> dict[str, Any] | None:
-    """Return what a choice of a group holds: of a part all settings of its class, None where there is no part."""
+    """Return the content of a choice of a group: for a part all settings of its class, None for no part."""
     if group in PARTS and CLASS.fullmatch(name):
         return Open(_target_=name)
     if name not in choices(group):
@@ -149,7 +149,7 @@ def read_choice(group: str, name: str) -> dict[str, Any] | None:
 
 
 def implied(group: str, name: str) -> dict[str, str]:
-    """Return what the file of a choice chooses in other groups: its lines ``override /group: choice``."""
+    """Return the implied choices in other groups: the lines ``override /group: choice`` in a choice's file."""
     if CLASS.fullmatch(name) or path_of(f"{group}/{name}") is None:
         return {}
     lines = (line for line in read(f"{group}/{name}").get("defaults", []) if isinstance(line, dict))
@@ -158,7 +158,7 @@ def implied(group: str, name: str) -> dict[str, str]:
 
 
 def size_of(env: str) -> dict[str, Any]:
-    """Return the horizon or number of repetitions that the file of an environment states in place of the suite's."""
+    """Return the horizon or number of repetitions that the file of an environment sets in place of the suite's."""
     if CLASS.fullmatch(env) or path_of(f"env/{env}") is None:
         return {}
     found: dict[str, Any] = read(f"env/{env}").get("uncapped", {})
@@ -180,14 +180,14 @@ def _stated(group: str, name: str) -> dict[str, Any] | None:
 
 
 def class_of(group: str, name: str) -> str:
-    """Return the dotted path of the class of the suite's choice, without importing it; "" where there is none."""
+    """Return the dotted path of the class of the suite's choice, without importing it; "" if there is none."""
     known = name in suite_choices(group) or name in listed(group)
     target = ((_stated(group, name) if known else None) or {}).get("_target_", "???")
     return "" if target == "???" else str(target)
 
 
 def class_defaults(target: str) -> dict[str, Any]:
-    """Return the settings that a class has by itself; none where it cannot be imported, which a run then reports."""
+    """Return the default settings of a class; none if its import fails, which a run then reports."""
     cls = class_at(target)
     try:
         return defaults(cls) if cls else {}
@@ -196,7 +196,7 @@ def class_defaults(target: str) -> dict[str, Any]:
 
 
 def merge(settings: dict[str, Any], changes: Mapping[str, Any], *, add: bool = False, where: str = "") -> None:
-    """Change nested settings in place; ``add`` allows new keys, else KeyError has the dotted key that is not there."""
+    """Change nested settings in place; ``add`` allows new keys, else KeyError with the unknown dotted key."""
     add = add or isinstance(settings, Open)
     for key, value in changes.items():
         dotted = f"{where}.{key}".lstrip(".")
@@ -215,7 +215,7 @@ def nested(key: str, value: Any) -> dict[str, Any]:
 
 
 def plain(value: Any, where: str = "") -> Any:
-    """Return settings as plain data (dicts, lists, strings, numbers, booleans, None); ConfigError if they are not."""
+    """Return settings as plain data (dicts, lists, strings, numbers, booleans, None); ConfigError otherwise."""
     if isinstance(value, Mapping):
         return {
             str(key): item if type(item) in _LEAVES else plain(item, f"{where}.{key}".lstrip("."))
@@ -233,14 +233,14 @@ def plain(value: Any, where: str = "") -> Any:
 @remembered
 @cache
 def suite_choices(group: str) -> list[str]:
-    """Return the suite's choices of a configuration group, not to be changed."""
+    """Return the suite's choices of a configuration group; do not change them."""
     return _choices(CONFIGS, group)
 
 
 def choices(group: str) -> list[str]:
-    """Return the choices of a group: the suite's, those that installed packages list, and the user's own.
+    """Return the choices of a group: the suite's, those of installed packages, and the user's own.
 
-    Raises ConfigError where one of these has a name of the suite's.
+    Raises ConfigError if one of the latter has a name of the suite's.
     """
     folder, names = user_folder(), {*suite_choices(group), *listed(group)}
     for name in listed(group).keys() & {*suite_choices(group)}:
@@ -250,7 +250,7 @@ def choices(group: str) -> list[str]:
         )
     users = set(_choices(folder, group)) if folder else set()
     for name in names & users:
-        path_of(f"{group}/{name}")  # raises an error where the two differ
+        path_of(f"{group}/{name}")  # raises an error if the two differ
     return sorted(names | users)
 
 
@@ -264,14 +264,14 @@ def _choices(folder: Path, group: str) -> list[str]:
 
 
 def groups() -> list[str]:
-    """Return the configuration groups: the suite's, and those of a user's own, such as ``experiment``."""
+    """Return the configuration groups: the suite's, and the user's own, such as ``experiment``."""
     folder = user_folder()
     own = {path.name for path in folder.iterdir() if path.is_dir()} - {"papers"} if folder else set()
     return sorted({*GROUPS, "figure", *own})
 
 
 def unknown_choice(group: str, found: str) -> ConfigError:
-    """Say which choices a group has in place of one that does not exist."""
+    """Return an error for an unknown choice, with the choices of the group."""
     if group == "env" and (data := file_of_data(found)):
         return ConfigError(data, at=[found, group])
     own = classes_here(found) if group in PARTS else []
@@ -282,7 +282,7 @@ def unknown_choice(group: str, found: str) -> ConfigError:
 
 
 def unknown_key(settings: Mapping[str, Any], key: str, valid: Sequence[str]) -> ConfigError:
-    """Say which keys there are in place of one that does not exist; ``valid``: those of the top level."""
+    """Return an error for an unknown key, with the valid keys; ``valid``: those of the top level."""
     *parents, name = key.split(".")
     names, owner = list(valid), ""
     for parent in parents:

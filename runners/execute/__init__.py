@@ -1,1 +1,1 @@
-"""Playing runs on all processors, and writing figures as soon as their runs are there."""
+"""Runs on all processors, and figures written as soon as their runs are finished."""

@@ -19,17 +19,16 @@ from runners.results.until_decided import STEP, applies_to
 
 @dataclass(frozen=True)
 class AskedFigure:
-    """A figure as a command asks for it.
+    """A figure as requested by a command.
 
-    ``where``: the folder, among the results; ``-surrogate`` or ``-altered`` is added where data stands in for the real.
-    ``extra``: overrides for all its experiments. ``command``: the command that makes the figure, for the manifest.
-    ``is_reference``: whether the result is one to be committed: its repetitions are written beside it, and taken from
-    there, unless ``renew`` says that all are to be of today's code. ``until_decided``: the largest number of
-    repetitions where they are run until the claims are decided; None: as many as the scale says, which also holds for
-    timings and for figures without claims. ``formats`` and ``size``: what is written beside the usual files, and the
-    width of a PDF; see `bench.report.formats`. ``readings``: whether all readings are run, or only the first.
-    ``runs``: its experiments, where they are not those that its figure spells. ``part``: the labels by axis that it
-    has, where it is a part of a figure.
+    ``where``: the folder, among the results; ``-surrogate`` or ``-altered`` is added if other data replaces the real
+    data. ``extra``: overrides for all its experiments. ``command``: the command that makes the figure, for the
+    manifest. ``is_reference``: whether the result is to be committed: its repetitions are written with it, and reused
+    from there, unless ``renew`` runs all of them again. ``until_decided``: the largest number of repetitions if they
+    are added until the claims are decided; None: the scale's number, also used for timings and figures without claims.
+    ``formats`` and ``size``: additional formats, and the width of a PDF; see `bench.report.formats`. ``readings``:
+    whether all readings are run, or only the first. ``runs``: its experiments, if they differ from the figure's.
+    ``part``: the labels by axis of a part of a figure.
     """
 
     figure: Figure
@@ -52,8 +51,12 @@ class AskedFigure:
         return "/".join(self.where.split("/")[:2])
 
     @property
+    def is_comparison(self) -> bool:
+        return self.where.startswith("compare/")
+
+    @property
     def is_suites(self) -> bool:
-        """Whether it is one of the suite's figures at one of its scales, with nothing in it that a user has set."""
+        """Whether it is one of the suite's figures at one of its scales, without a user's settings."""
         return not self.extra and self.name in figure_names() and self.scale in suite_choices("scale")
 
     @property
@@ -64,7 +67,7 @@ class AskedFigure:
 
     @property
     def most(self) -> int | None:
-        """The largest number of repetitions; None where it is not decided on by looking."""
+        """The largest number of repetitions; None if it is fixed."""
         return self.until_decided if applies_to(self.figure) else None
 
     @property
@@ -74,7 +77,7 @@ class AskedFigure:
         return scale.readings_up_to if scale else None
 
     def is_sequential(self, runs: Sequence[LabelledRun]) -> bool:
-        """Return whether looks decide how many repetitions there are: not of readings that end at the first look."""
+        """Return whether looks decide the number of repetitions; false for readings that end at the first look."""
         further = any(READING in labelled.labels for labelled in runs)
         return self.most is not None and not (further and (self.readings_up_to or self.most) <= STEP)
 
@@ -82,9 +85,9 @@ class AskedFigure:
         return self.runs or expand(self.figure, self.scale, list(self.extra), readings=self.readings)
 
     def committed(self) -> Path | None:
-        """Return the folder whose committed repetitions are those of all its runs, None if there is none.
+        """Return the folder whose committed repetitions are those of all its runs; None if there is none.
 
-        A run whose data is not here is one of them if its key with the data that the manifest names is committed.
+        A run whose data is missing here counts if its key with the data in the manifest is committed.
         """
         paths = [results_folder() / f"{self.where}{kind}" for kind in ("", f"-{DataKind.SURROGATE}")]
         folders = [ResultFolder(path) for path in paths if self.figure.source == "runs"]
@@ -97,7 +100,7 @@ class AskedFigure:
 
 
 def has_all(manifest: dict[str, Any], runs: Sequence[LabelledRun], *, numbers: bool) -> bool:
-    """Whether a result has all runs, and as many repetitions of them where their ``numbers`` count."""
+    """Whether a result has all runs, and, if ``numbers`` are given, as many repetitions of them."""
     entries = {json.dumps(entry["labels"], sort_keys=True): entry for entry in manifest.get("runs", [])}
     by_labels = {json.dumps(labelled.labels, sort_keys=True): labelled for labelled in runs}
     if entries.keys() != by_labels.keys():

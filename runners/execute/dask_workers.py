@@ -1,4 +1,4 @@
-"""Workers of dask: a local cluster, or a scheduler that runs already."""
+"""Workers of dask: a local cluster, or a running scheduler."""
 
 import logging
 import multiprocessing
@@ -17,18 +17,18 @@ from runners.execute.limits import Call, Makes, set_up
 
 CONNECT_SECONDS = 15
 _WORKERS_SECONDS = 120
-"""How long there may be no workers while calls are made: those that died are being started again."""
+"""Seconds without workers that are tolerated during calls, while dead workers restart."""
 _CLOSE_SECONDS = 5
 _SETTINGS = {
-    "distributed.scheduler.allowed-failures": 1,  # what was lost with a worker is made once more
-    "distributed.scheduler.worker-saturation": 1.0,  # so that only what was running is lost
+    "distributed.scheduler.allowed-failures": 1,  # calls lost with a worker are repeated once
+    "distributed.scheduler.worker-saturation": 1.0,  # so that only running calls are lost
     "distributed.worker.preload": ["import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"],
 }
 
 
 @contextmanager
 def dask_workers(runner: Runner, jobs: int) -> Iterator[Makes]:
-    """Provide the workers of a running scheduler, or a cluster of this process; ConfigError if there is none."""
+    """Provide the workers of a running scheduler, or a cluster of this process; ConfigError if there are none."""
     try:
         import dask
         from distributed import Client, LocalCluster
@@ -53,7 +53,7 @@ def dask_workers(runner: Runner, jobs: int) -> Iterator[Makes]:
     with dask.config.set(_SETTINGS):
         size: dict[str, Any] = {"n_workers": jobs, "threads_per_worker": 1, "memory_limit": None}
         size |= {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
-        with ThreadPoolExecutor(1) as thread:  # where no Ctrl-C leaves it half started, which dask cannot close
+        with ThreadPoolExecutor(1) as thread:  # Ctrl-C must not leave a half-started cluster, which dask cannot close
             try:
                 cluster = thread.submit(LocalCluster, **size).result()
             except (RuntimeError, OSError) as error:
@@ -68,18 +68,18 @@ def dask_workers(runner: Runner, jobs: int) -> Iterator[Makes]:
                 if process.name.startswith("Dask Worker"):
                     process.kill()
             for each in (client, cluster):
-                with suppress(Exception):  # where a worker is being started
+                with suppress(Exception):  # while a worker is being started
                     each.close(timeout=_CLOSE_SECONDS)
 
 
 def _spread(client: Any, address: str, queue: deque[Call]) -> Iterator[tuple[Call, Any]]:
-    """Make calls, twice as many at a time as there are threads of workers, which may join and leave."""
+    """Make calls, twice as many at a time as workers have threads; workers may join and leave."""
     from distributed import as_completed
     from distributed.comm import CommClosedError
     from distributed.scheduler import KilledWorker
 
     flying: dict[Any, Call] = {}
-    # Without results: where one is lost with its worker after the call, `as_completed` would wait for ever
+    # Without results: `as_completed` would wait forever for one lost with its worker after the call
     done = as_completed()
     most, again = 0, 0.0
     while queue or flying:
@@ -107,7 +107,7 @@ def _make(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _workers_of(client: Any, address: str, seconds: float) -> int:
-    """Return how many threads workers have; ConfigError where there are none for some seconds, or no scheduler."""
+    """Return the number of workers' threads; ConfigError without workers for some seconds, or without a scheduler."""
     try:
         client.wait_for_workers(1, timeout=seconds)
         return sum(client.nthreads().values())

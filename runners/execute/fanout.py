@@ -1,4 +1,4 @@
-"""Running many repetitions of many experiments on all processors, and keeping each as soon as it is there."""
+"""Many repetitions of many experiments on all processors, each stored as soon as it is finished."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,10 +16,10 @@ from runners.results.store import Store
 
 
 class FanOut:
-    """Repetitions and other calls, of which more can be added while answers come.
+    """Repetitions and other calls; more can be added while answers arrive.
 
-    A repetition that fails is recorded with its traceback, and the others go on. Another process that works on the
-    same folder does no harm: a repetition that both run has the same bytes.
+    A repetition that fails is recorded with its traceback, and the others continue. Other processes may work on the
+    same folder: a repetition that both run has the same bytes.
     """
 
     def __init__(self, store: Store, *, jobs: int, runner: Runner | None = None, words: str = "") -> None:
@@ -29,7 +29,7 @@ class FanOut:
         self._asked: set[RepetitionId] = set()
 
     def add(self, experiment: Experiment, repetitions: Iterable[int]) -> None:
-        """Ask for repetitions that were not asked for before."""
+        """Request repetitions that were not requested before."""
         limit = self._runner.time_limit
         numbers = [number for number in repetitions if (experiment.run_id, number) not in self._asked]
         if numbers:
@@ -40,11 +40,11 @@ class FanOut:
             self.progress.expect(experiment.settings["horizon"])
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> None:
-        """Ask for a call, which comes before all repetitions that are not begun; what it raises, `answers` raises."""
+        """Request a call, which precedes all repetitions that have not begun; `answers` raises its error."""
         self._queue.appendleft(Call(function, *arguments))
 
     def answers(self) -> Iterator[Any]:
-        """Yield an `Answer` for each repetition, and what each call returns, as they come; raise what one raises."""
+        """Yield an `Answer` for each repetition, and the result of each call, as they arrive; raise a call's error."""
         if not self._queue:
             return
         with workers(self._runner, self._jobs), self.progress.bar(self._runner.progress):
@@ -61,7 +61,7 @@ class FanOut:
 
 @dataclass
 class Result:
-    """What there is of one experiment: ``new`` repetitions are those of ``done`` that were missing."""
+    """The repetitions of one experiment: ``new`` repetitions are the part of ``done`` that was missing."""
 
     done: set[int] = field(default_factory=set)
     new: set[int] = field(default_factory=set)
@@ -71,9 +71,9 @@ class Result:
 def run_all(
     experiments: Iterable[Experiment], repetitions: int, store: Store, *, jobs: int, runner: Runner | None = None
 ) -> dict[str, Result]:
-    """Run what is missing of each experiment's repetitions, each in one thread; return results by run id.
+    """Run the missing repetitions of each experiment, each in one thread; return results by run id.
 
-    Raises ConfigError for a wrong runner, StoreError when results cannot be written; what is finished is kept.
+    Raises ConfigError for a wrong runner, StoreError when results cannot be written; finished repetitions are kept.
     """
     by_id = {experiment.run_id: experiment for experiment in experiments}
     results = {run_id: Result(store.sound(run_id, range(repetitions))) for run_id in by_id}
@@ -91,7 +91,7 @@ def run_all(
 def run_each(
     wanted: Iterable[tuple[Experiment, Iterable[int]]], store: Store, *, jobs: int, runner: Runner, words: str = ""
 ) -> Iterator[Answer]:
-    """Run repetitions of some experiments, the longest first, and yield answers as they come; a bar shows how far."""
+    """Run repetitions of some experiments, the longest first, and yield answers as they arrive, with a progress bar."""
     fan = FanOut(store, jobs=jobs, runner=runner, words=words)
     for experiment, numbers in sorted(wanted, key=lambda item: -item[0].settings["horizon"]):
         fan.add(experiment, sorted(numbers))
@@ -99,7 +99,7 @@ def run_each(
 
 
 def check(experiments: Sequence[Experiment], *, jobs: int, runner: Runner) -> None:
-    """Find what a user can correct before anything is run or written: each is started and asked once.
+    """Start each experiment and ask it once, to find errors that a user can correct before the run.
 
     Raises BenchError; any other error is left to the repetitions, which record its traceback.
     """

@@ -1,4 +1,4 @@
-"""A figure in the making: which repetitions it needs, and what is there of them."""
+"""A figure in progress: the repetitions that it needs, and those that are finished."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -29,12 +29,12 @@ from runners.results.until_decided import STEP, look, with_repetitions
 
 
 class FigureRun:
-    """A figure in the making: what is asked of it, its experiments, and which of their repetitions are there.
+    """A figure in progress: the request, its experiments, and their finished repetitions.
 
-    Nobody else changes it. `pending` says which repetitions are to be run next, `take` notes that one is there; when
-    none is pending, it can be written. ``failed``: errors of repetitions. ``new``: how many were run for it.
-    ``open_cases``: how many cases of claims ask for more. ``notes``: see `WrittenFigure`. ``refusal``: why nothing
-    may be added to what is committed.
+    Only its own methods change it. `pending` returns the repetitions to run next, `take` records a finished one; when
+    none is pending, the figure can be written. ``failed``: errors of repetitions. ``new``: number of repetitions run
+    for it. ``open_cases``: number of cases of claims that need more. ``notes``: see `WrittenFigure`. ``refusal``: the
+    reason why committed repetitions may not be extended.
     """
 
     def __init__(self, asked: AskedFigure, store: Store) -> None:
@@ -56,7 +56,7 @@ class FigureRun:
         for labelled in self.runs:
             labelled.experiment.check_repetitions(labelled.settings.repetitions)
         self.made_of = self._made_of()
-        """The digest of all that its files follow from; `runners.results.made_of` notes it beside them."""
+        """The digest of everything that its files depend on; `runners.results.made_of` records it with them."""
 
     def _made_of(self) -> str:
         asked, figure = self.asked, self.asked.figure
@@ -71,19 +71,20 @@ class FigureRun:
 
     @cached_property
     def committed(self) -> CommittedRepetitions:
-        """What need not be run, nor read from the store."""
+        """Committed repetitions, which need not be run or read from the store."""
         asked = self.asked
         keeps = asked.is_reference and asked.figure.source == "runs" and not asked.renew
         return self._beside() if keeps else CommittedRepetitions()
 
     def _beside(self) -> CommittedRepetitions:
-        """Return the repetitions of its runs beside it, and beside other figures of its paper, at this scale."""
+        """Return the repetitions of its runs that are committed with it, and with other figures of its paper, at
+        this scale."""
         folder, figure = self.folder, self.asked.figure
         keys = {labelled.experiment.key for labelled in self.runs}
         others = sorted(folder.parents[1].glob(f"*/{self.asked.scale}*"), key=lambda path: path.parent != folder.parent)
         folders = [folder, *(path for path in others if path != folder and keys & ResultFolder(path).keys())]
         committed = CommittedRepetitions(folders, thinning(figure), keys)
-        if is_measured(figure.column):  # seconds of another machine are no repetitions
+        if is_measured(figure.column):  # seconds from another machine are not comparable
             if committed.machines != [kind_of_machine(environment())]:
                 return CommittedRepetitions()
             for key, of_run in committed.runs.items():
@@ -91,10 +92,10 @@ class FigureRun:
         return committed
 
     def pending(self, answers: Mapping[RepetitionId, Answer]) -> list[tuple[Experiment, list[int]]]:
-        """Return the repetitions that it waits for, the longest first, given all answers so far; none at its end.
+        """Return the pending repetitions, the longest first, given all answers so far; none at its end.
 
-        With ``until_decided`` claims are looked at when all is there that was asked for. Before anything is added to
-        what is committed, a repetition of that is played again.
+        With ``until_decided`` claims are checked when all requested repetitions are finished. Before committed
+        repetitions are extended, one of them is played again.
         """
         while True:
             wanted = self._lacking(answers)
@@ -104,7 +105,7 @@ class FigureRun:
             return wanted
 
     def take(self, answer: Answer, *, counts: bool) -> None:
-        """Note that a repetition is there; ``counts``: whether it was run for this figure first."""
+        """Record a finished repetition; ``counts``: whether it was run for this figure first."""
         self.waiting.discard(answer.id)
         if answer.status != "failed":
             self._stored.setdefault(answer.id[0], set()).add(answer.id[1])
@@ -116,7 +117,7 @@ class FigureRun:
             self.failed |= {(run_id, number): error for number, error in result.failed.items()}
 
     def play_again(self, answers: Mapping[RepetitionId, Answer], limit: float | None, seen: set[type]) -> None:
-        """Note which of a user's classes are not determined by their seeds; see `not_determined`."""
+        """Record the user's classes that are not determined by their seeds; see `not_determined`."""
         ran: dict[str, tuple[Experiment, list[int]]] = {}
         for labelled in self.runs:
             experiment, numbers = labelled.experiment, range(labelled.settings.repetitions)
@@ -127,7 +128,7 @@ class FigureRun:
         self.notes += not_determined(ran.values(), self.store, limit=limit, seen=seen)
 
     def missing(self) -> list[Experiment]:
-        """Return the experiments of which repetitions are missing, as far as that shows without reading any."""
+        """Return the experiments with missing repetitions, as far as that is visible without reading any."""
         found = []
         for labelled in self.runs:
             experiment = labelled.experiment
@@ -136,7 +137,8 @@ class FigureRun:
         return found
 
     def _lacking(self, answers: Mapping[RepetitionId, Answer]) -> list[tuple[Experiment, list[int]]]:
-        """Return what is neither committed nor stored nor failed; of what was committed first a single repetition."""
+        """Return the repetitions that are neither committed nor stored nor failed; of a committed run first a single
+        one."""
         lacking: dict[str, tuple[Experiment, set[int]]] = {}
         for labelled in sorted(self.runs, key=lambda labelled: -labelled.settings.horizon):
             experiment = labelled.experiment
@@ -159,15 +161,15 @@ class FigureRun:
         return self._is_confirmed or not self.committed.runs
 
     def _sound(self, run_id: str, numbers: set[int]) -> set[int]:
-        """Return which repetitions are stored; each is looked at once."""
+        """Return the stored repetitions; each is checked once."""
         known = self._stored.setdefault(run_id, set())
         known |= self.store.sound(run_id, numbers - known) if numbers - known else set()
         return numbers & known
 
     def _confirm(self, answers: Mapping[RepetitionId, Answer]) -> list[tuple[Experiment, list[int]]]:
-        """Return the committed repetition that is to be played again, or compare it, and go on if it is equal.
+        """Return the committed repetition to play again, or compare it, and continue if it is equal.
 
-        It is of the shortest run, and of none that follows the last digits of another kind of machine.
+        It belongs to the shortest run, and to none that follows the last digits of another kind of machine.
         """
         committed = self.committed
         same_machine = committed.machines == [kind_of_machine(environment())]
@@ -198,10 +200,10 @@ class FigureRun:
         return self._lacking(answers)
 
     def _goes_on(self, most: int) -> bool:
-        """Look at the claims, ask for the repetitions that open cases need, and return whether there are such cases."""
+        """Check the claims, request the repetitions that open cases need, and return whether there are such cases."""
         runs, done, kept = self.runs, self.done(), self.read()
         figure = self.asked.figure
-        # Only the first reading's verdicts are waited for; under the others experiments go as far, or to their limit.
+        # Only the first reading's verdicts decide; under the others experiments go as far, or to their limit.
         first = next(iter(by_reading(figure, runs).values()))
         results = results_of(figure, [kept[i] for i in first], Provenance(sequential=True))
         seen = look([runs[i] for i in first], [done[i] for i in first], results, most)
@@ -211,7 +213,7 @@ class FigureRun:
         return seen.open_cases > 0
 
     def _set_repetitions(self, numbers: Sequence[int]) -> None:
-        """Set the numbers of repetitions of the experiments, as far as readings and limits go."""
+        """Set the numbers of repetitions of the experiments, within the limits of readings and limits."""
         most = self.asked.readings_up_to or max(numbers)
         limits = self.asked.figure.limit_runs()
 
@@ -224,14 +226,14 @@ class FigureRun:
         self.runs = with_repetitions(self.runs, list(map(at_most, self.runs, numbers)))
 
     def done(self) -> list[list[int]]:
-        """Return, for each experiment, the repetitions that have a result, when nothing is waited for."""
+        """Return, for each experiment, the repetitions with a result, when none is pending."""
         return [
             [i for i in range(labelled.settings.repetitions) if (labelled.experiment.run_id, i) not in self.failed]
             for labelled in self.runs
         ]
 
     def read(self) -> list[Repetitions]:
-        """Return what is kept of the repetitions of each experiment; each is read once."""
+        """Return the kept data of the repetitions of each experiment; each is read once."""
         figure, read_runs = self.asked.figure, []
         columns, keep = figure.curve_columns(), figure.kept_rounds
         for labelled, numbers in zip(self.runs, self.done(), strict=True):
@@ -243,7 +245,7 @@ class FigureRun:
         return read_runs
 
     def failures(self) -> list[str]:
-        """Return a sentence for each repetition that failed; of a run that has no others only the first error."""
+        """Return one sentence per failed repetition; for a run without others only the first error."""
         names: dict[str, str] = {}
         for labelled in self.runs:  # under the first of several readings
             names.setdefault(labelled.experiment.run_id, ", ".join(labelled.labels.values()))
@@ -260,7 +262,7 @@ class FigureRun:
 
 
 def all_failed(failed: dict[RepetitionId, str], store: Store) -> str:
-    """Return what is said where there are no others: the error of a first one, and where its traceback is."""
+    """Return the message if all repetitions failed: the first error, and the place of its traceback."""
     run_id, number = min(failed, key=lambda key: (key[1], key[0]))
     record = store.path(run_id, number, ".failed.json")
     place = f"; its traceback is in {record}" if record.is_file() else ""

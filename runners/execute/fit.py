@@ -1,4 +1,4 @@
-"""What is known before anything is run: whether the parts of a run fit together, and the columns of its trace."""
+"""Checks before a run: whether the parts fit together, and the columns of the trace."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -19,12 +19,11 @@ from runners.execute.workers import calls, workers
 
 @dataclass(frozen=True)
 class Fit:
-    """What was found out about an experiment.
+    """The findings about an experiment.
 
-    ``error``: why it cannot be run, "" if it can; ``columns`` of its trace, none where they were not found out;
-    ``searches``: whether its tuner can search an interval, None if it plays values from outside or nothing is known;
-    ``apart``: a sentence on each hyper-parameter whose candidates lie outside of its interval; ``data``: notes on its
-    data.
+    ``error``: why it cannot be run, "" if it can; ``columns`` of its trace, empty if unknown; ``searches``: whether its
+    tuner can search an interval, None if it plays values from outside or this is unknown; ``apart``: a sentence on each
+    hyper-parameter with candidates outside its interval; ``data``: notes on its data.
     """
 
     error: str = ""
@@ -35,7 +34,7 @@ class Fit:
 
 
 def fits(experiments: Iterable[Experiment], column: str, *, jobs: int, runner: Runner) -> dict[str, Fit]:
-    """Return by run id whether experiments can be run, and have ``column``: workers start their parts once."""
+    """Return by run id whether experiments can be run and have ``column``: workers start their parts once."""
     limit, found = runner.time_limit, {}
     with workers(runner, jobs):
         for call, result in calls(deque(Call(_fit, one, column, limit, seconds=limit) for one in experiments)):
@@ -58,13 +57,13 @@ def _fit(experiment: Experiment, column: str, limit: float | None) -> Fit:
             return Fit("", _columns(experiment, task, column), searches, tuple(_apart(task)), notes)
     except TimeOverError as error:
         return Fit(f"{one_line(error)} when it was started and asked once")
-    except BaseException as error:  # what fails here is left to the repetitions
+    except BaseException as error:  # other errors are left to the repetitions
         raise_if_stopped(error)
         return Fit()
 
 
 def _columns(experiment: Experiment, task: Task, column: str) -> tuple[str, ...]:
-    """Return the columns of the trace, from a first round where ``column`` is none that the task adds up."""
+    """Return the columns of the trace, from a first round if ``column`` is not one that the task sums."""
     settings = experiment.settings
     problem = task.start(settings["horizon"], Seeds(settings["seed"]))
     if column in task.sums:
@@ -75,7 +74,7 @@ def _columns(experiment: Experiment, task: Task, column: str) -> tuple[str, ...]
 
 
 def _apart(task: Task) -> Iterator[str]:
-    """Yield what to say of hyper-parameters whose candidates lie outside of the interval."""
+    """Yield a sentence for each hyper-parameter with candidates outside its interval."""
     algorithm = getattr(task, "algorithm", None)
     for parameter in algorithm.tuned.parameters if isinstance(algorithm, ContextualAlgorithm) else ():
         candidates = [value for value in parameter.candidates if isinstance(value, int | float)]

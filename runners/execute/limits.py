@@ -1,4 +1,4 @@
-"""A call, and what it is held to: one thread, a limit of time, and in a worker an end when the command ends."""
+"""A call under limits: one thread, a limit of time, and in a worker an end with the command."""
 
 import faulthandler
 import gc
@@ -19,18 +19,18 @@ _ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
 _GRACE_SECONDS = 5.0
-"""How long after its limit of time a repetition's process is ended, if the repetition has not ended by itself."""
+"""Seconds between the limit of time and the end of a repetition's process, if it has not stopped."""
 _PARENT_SECONDS = 0.2
 
 _in_worker = threading.Event()
 
 
 class WorkerDiedError(TaskError):
-    """The process of a call died, also when the call was made once more."""
+    """The process of a call died, also when the call was repeated."""
 
 
 class Call:
-    """A call to be made by a worker, which gets function and arguments pickled; ``seconds``: its limit of time."""
+    """A call for a worker, which gets function and arguments pickled; ``seconds``: its limit of time."""
 
     def __init__(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> None:
         self.function, self.arguments, self.seconds = function, arguments, seconds
@@ -43,22 +43,22 @@ class Call:
 
 
 Makes: TypeAlias = Callable[[deque[Call]], Iterator[tuple[Call, Any]]]
-"""What makes the calls of a queue, and yields each with its result."""
+"""Makes the calls of a queue, and yields each with its result."""
 
 
 @cache
 def set_up(command: int | None = None) -> None:
-    """Hold this process, a worker, to one thread; and to end with its parent, if that is the process ``command``."""
+    """Limit this process, a worker, to one thread, and end it with its parent, if that is the process ``command``."""
     from threadpoolctl import threadpool_limits
 
-    if command == os.getpid():  # a back end that makes calls where they come from
+    if command == os.getpid():  # a back end that calls in the command's own process
         return
     _in_worker.set()
-    gc.set_threshold(20_000)  # there is little garbage in cycles, and imports make many objects
+    gc.set_threshold(20_000)  # there are few reference cycles, and imports create many objects
     if command is not None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to workers, too
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to workers too
         threading.Thread(target=_end_with, args=(command,), daemon=True).start()
-    os.environ.update(_ONE_THREAD)  # for libraries still to come
+    os.environ.update(_ONE_THREAD)  # for libraries that are imported later
     threadpool_limits(1)
 
 
@@ -74,7 +74,7 @@ def one_thread() -> Iterator[None]:
     from threadpoolctl import threadpool_limits
 
     before = {name: os.environ.get(name) for name in _ONE_THREAD}
-    os.environ.update(_ONE_THREAD)  # for libraries still to come
+    os.environ.update(_ONE_THREAD)  # for libraries that are imported later
     try:
         with threadpool_limits(1):
             yield
@@ -86,7 +86,7 @@ def one_thread() -> Iterator[None]:
 
 
 def raise_if_stopped(error: BaseException) -> None:
-    """Raise a KeyboardInterrupt anew; one in a worker, which hears no Ctrl-C, comes from a user's code."""
+    """Re-raise a KeyboardInterrupt; in a worker, which receives no Ctrl-C, it comes from a user's code."""
     if isinstance(error, KeyboardInterrupt) and not _in_worker.is_set():
         raise KeyboardInterrupt
 
@@ -99,8 +99,8 @@ class TimeOverError(TaskError):
 def time_limit(seconds: float | None) -> Iterator[None]:
     """Raise a `TimeOverError` inside the block after ``seconds``, and after the block if the code inside caught it.
 
-    A worker in which the block has not ended some seconds later ends. In a thread, as in workers of dask, where no
-    signal arrives, it ends after ``seconds``.
+    A worker whose block has not ended some seconds later exits. In a thread, such as a worker of dask, which receives
+    no signals, it exits after ``seconds``.
     """
     if seconds is None:
         yield

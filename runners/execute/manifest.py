@@ -1,4 +1,4 @@
-"""What a figure's manifest says: settings with their sources, and which runs it has."""
+"""The content of a figure's manifest: settings with their sources, and its runs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,7 +18,7 @@ from runners.results.replay import extra_of
 
 
 def manifest_of(run: FigureRun, provenance: Provenance) -> dict[str, Any]:
-    """Return what a reader needs to judge the figure or to make it again: the same whenever it is made."""
+    """Return the facts that a reader needs to judge or repeat the figure, independent of the time of its creation."""
     asked = run.asked
     shared, rest = factored(
         [labelled.labels for labelled in run.runs],
@@ -59,9 +59,9 @@ def _about(asked: AskedFigure, runs: Sequence[LabelledRun], provenance: Provenan
 
 
 def own_manifest(asked: AskedFigure, folder: ResultFolder) -> dict[str, Any]:
-    """Return what a figure's manifest says otherwise than that of the figure whose repetitions it is drawn from.
+    """Return the differences of a figure's manifest from that of the figure whose repetitions it is drawn from.
 
-    ``only``: which of its runs it has, see `shared_runs`.
+    ``only``: the runs that it has, see `shared_runs`.
     """
     others = folder.beside(asked.figure.repetitions_of).own_manifest()
     runs, only = shared_runs(asked.figure, asked.scale, asked.extra, others)
@@ -73,10 +73,10 @@ def own_manifest(asked: AskedFigure, folder: ResultFolder) -> dict[str, Any]:
 def shared_runs(
     figure: Figure, scale: str, extra: Sequence[str], others: Mapping[str, Any]
 ) -> tuple[list[LabelledRun], Selection]:
-    """Return a figure's runs, and which of ``others``, the manifest of the figure that has their repetitions, they are.
+    """Return a figure's runs, and the subset of ``others``, the manifest of the figure with their repetitions.
 
-    The latter by the labels that they have on an axis on which the other figure has more. Raises ConfigError unless
-    they are all runs with these labels.
+    The subset is given by labels on an axis on which the other figure has more. Raises ConfigError unless they are all
+    runs with these labels.
     """
     runs, entries = expand(figure, scale, list(extra)), others.get("runs", [])
     only: Selection = {}
@@ -93,7 +93,7 @@ def shared_runs(
 
 
 def check_shared_runs(folder: ResultFolder) -> None:
-    """Refuse (ConfigError) a result that is drawn from other repetitions than its figure asks for today."""
+    """Raise ConfigError if a result is drawn from other repetitions than its figure requests today."""
     if (with_runs := folder.with_runs) != folder:
         manifest = folder.manifest()
         shared_runs(load_figure(folder.name), manifest["scale"], extra_of(manifest), with_runs.manifest())
@@ -102,8 +102,8 @@ def check_shared_runs(folder: ResultFolder) -> None:
 def settings_table(figure: Figure, runs: list[LabelledRun], scale: str = "paper") -> list[dict[str, Any]]:
     """Return every setting of the figure's experiments with its values, its source and the place.
 
-    The source is ``scale`` for what is not of the paper's size; else the figure's where it names the key (``env.dim``);
-    else ``assumed`` where a run of the figure sets another value than the paper; else the paper's
+    The source is ``scale`` for a size other than the paper's; else the figure's if it names the key (``env.dim``); else
+    ``assumed`` if a run of the figure sets another value than the paper; else the paper's
     (``env.synthetic_linear.dim``); else ``assumed``, the default of the suite or a user's class. Each source of a key
     has a row.
     """

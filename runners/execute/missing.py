@@ -1,4 +1,4 @@
-"""What figures still lack: a share of it run by one of many commands, or only counted, with how long it will take."""
+"""Missing repetitions of figures: run a share of them, or count them and estimate the time."""
 
 import json
 import re
@@ -19,17 +19,17 @@ from runners.execute.limits import one_thread
 from runners.results.store import Store, results_folder
 
 Instead: TypeAlias = Callable[[Sequence[AskedFigure], int, Runner], None]
-"""What is done with figures, on so many jobs, in place of making them."""
+"""An action on figures, with a number of jobs, that replaces their creation."""
 
 _MOST_ROUNDS = 200
-"""Rounds that are played of a run to measure its seconds."""
+"""Rounds of a run that are played to measure its seconds."""
 _MOST_PLAYED = 20
 _MOST_SECONDS = 1.0
-"""Of a repetition that this machine is measured by, where there is one so short: of the shortest most is start."""
+"""Least seconds of the repetition that measures this machine, if available: shorter ones are mostly start-up."""
 
 
 class Lacking(NamedTuple):
-    """An experiment, how many repetitions of it are asked for, and which of these have no result."""
+    """An experiment, the number of requested repetitions, and those without a result."""
 
     experiment: Experiment
     asked: int
@@ -40,7 +40,7 @@ class Lacking(NamedTuple):
 class Shard:
     """Share ``index`` (1 to ``count``) of all repetitions: every ``count``-th in the order of figures, runs, numbers.
 
-    The order does not depend on what is finished, so shares never overlap, whenever their commands start.
+    The order is independent of finished repetitions, so shares never overlap, whenever their commands start.
     """
 
     index: int
@@ -48,14 +48,15 @@ class Shard:
 
     @classmethod
     def read(cls, text: str) -> "Shard":
-        """Return the share that words such as ``3/40`` name; ConfigError if they name none."""
+        """Return the share that words such as ``3/40`` name; ConfigError for other words."""
         match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
         if not match or not 1 <= int(match[1]) <= int(match[2]):
             raise ConfigError(f"shard: found '{text}', expected one from 1/40 to 40/40, say, of 40 commands")
         return cls(int(match[1]), int(match[2]))
 
     def run(self, figures: Sequence[AskedFigure], jobs: int, runner: Runner) -> None:
-        """Run what is missing of this share, and write no figure. Raises BenchError where a repetition fails."""
+        """Run the missing repetitions of this share, without writing figures. Raises BenchError if a repetition
+        fails."""
         store, place, wanted, asked = Store(results_folder()), 0, [], 0
         for experiment, number, lacking in lacking_of(figures, store):
             own = [i for i in range(number) if (place + i) % self.count == self.index - 1]
@@ -77,9 +78,9 @@ class Shard:
 
 
 def lacking_of(figures: Iterable[AskedFigure], store: Store) -> Iterator[Lacking]:
-    """Yield each run of some figures once, but for timings, which are measured when a figure is made.
+    """Yield each run of some figures once, except timings, which are measured when a figure is made.
 
-    With ``until_decided`` the repetitions before the first look are asked for.
+    With ``until_decided`` the repetitions before the first look are requested.
     """
     seen: dict[str, int] = {}
     for asked in figures:
@@ -96,7 +97,7 @@ def lacking_of(figures: Iterable[AskedFigure], store: Store) -> Iterator[Lacking
 
 
 def tell(figures: Sequence[AskedFigure], jobs: int, runner: Runner) -> None:
-    """Print how many repetitions are missing, and about how long they will take on so many jobs."""
+    """Print the number of missing repetitions, and an estimate of their time with so many jobs."""
     every = list(lacking_of(figures, Store(results_folder())))
     lacking = [run for run in every if run.numbers]
     missing, asked = sum(len(run.numbers) for run in lacking), sum(run.asked for run in every)
@@ -112,10 +113,10 @@ def tell(figures: Sequence[AskedFigure], jobs: int, runner: Runner) -> None:
 
 
 def expected_seconds(experiments: Sequence[Experiment]) -> tuple[dict[str, float], str]:
-    """Return about how long one repetition of each takes on this machine, by run id, and in words how that is known.
+    """Return the expected seconds of one repetition of each on this machine, by run id, and the basis of the estimate.
 
-    Seconds that are committed of a run are scaled by how long one of these runs takes here; of other runs some rounds
-    are played, of the first twenty of them.
+    Committed seconds of a run are scaled by the time of one of these runs here; of other runs, the first twenty, some
+    rounds are played.
     """
     committed = committed_seconds()
     known = {one.run_id: committed[one.key] for one in experiments if one.key in committed}
@@ -124,12 +125,12 @@ def expected_seconds(experiments: Sequence[Experiment]) -> tuple[dict[str, float
     if known:
         by_seconds = sorted((one for one in experiments if one.run_id in known), key=lambda one: known[one.run_id])
         one = next((one for one in reversed(by_seconds) if known[one.run_id] <= _MOST_SECONDS), by_seconds[0])
-        factor = _played(one, one.settings["horizon"]) / known[one.run_id]
+        factor = played(one, one.settings["horizon"]) / known[one.run_id]
         known = {run_id: value * factor for run_id, value in known.items()}
         how.append(f"committed seconds of {len(known)} runs times {factor:.2g}, as one of them took here")
     if others:
         rounds = {one.run_id: min(_MOST_ROUNDS, one.rounds) for one in others}
-        each = {one.run_id: _played(one, rounds[one.run_id]) / rounds[one.run_id] for one in others[:_MOST_PLAYED]}
+        each = {one.run_id: played(one, rounds[one.run_id]) / rounds[one.run_id] for one in others[:_MOST_PLAYED]}
         usual = median(each.values())
         known |= {one.run_id: each.get(one.run_id, usual) * one.rounds for one in others}
         how.append(f"{max(rounds.values())} rounds of {len(each)} runs played here")
@@ -137,14 +138,14 @@ def expected_seconds(experiments: Sequence[Experiment]) -> tuple[dict[str, float
 
 
 def committed_seconds() -> Mapping[str, float]:
-    """Return the mean seconds of a repetition, by key of the run, that lie beside the suite's figures."""
+    """Return the mean seconds of a repetition, by key of the run, from the files of the suite's figures."""
     found: dict[str, float] = {}
     for path in sorted((CHECKOUT / "results").glob("*/*/paper*/environment.json")) if CHECKOUT else ():
         found |= json.loads(path.read_text(encoding="utf-8")).get("seconds_per_repetition") or {}
     return found
 
 
-def _played(experiment: Experiment, rounds: int) -> float:
+def played(experiment: Experiment, rounds: int) -> float:
     """Return the seconds of so many rounds of repetition 0, after a few that compile and read data."""
     few, many = (
         Experiment({**experiment.settings, "horizon": number}, experiment.handed)

@@ -1,4 +1,4 @@
-"""Progress with the time left, estimated from the rounds that have been played so far: a bar, or a line each minute."""
+"""Progress with the time left, estimated from the rounds played so far: a bar, or a line each minute."""
 
 import sys
 import time
@@ -11,11 +11,11 @@ from typing import Any
 _WIDTH = 30
 _PAUSE_SECONDS = 0.1
 _EVERY_SECONDS = 60.0
-"""Between two lines where there is neither a terminal nor a notebook."""
+"""Seconds between two lines without a terminal or notebook."""
 
 
 class Progress:
-    """Counts of repetitions and of their rounds, and what shows them, after ``words``.
+    """Counts of repetitions and of their rounds, and their display, after ``words``.
 
     A repetition of many rounds moves the bar further than a short one.
     """
@@ -39,7 +39,7 @@ class Progress:
         self.show()
 
     def show(self) -> None:
-        """Bring what is shown up to date."""
+        """Update the display."""
         if self._say and self.total and time.monotonic() - self._shown >= _PAUSE_SECONDS:
             self._shown = time.monotonic()
             self._say()
@@ -49,7 +49,7 @@ class Progress:
         """Show progress inside the block, unless ``shown`` is False.
 
         In a notebook it is a line of the cell's output, on a terminal a bar on stderr, elsewhere a line on stderr each
-        minute, and where ``shown`` is True also at the end.
+        minute, and with ``shown`` = True also at the end.
         """
         if shown is False:
             yield
@@ -77,7 +77,7 @@ class Progress:
 
     @contextmanager
     def _each_minute(self) -> Iterator[None]:
-        """Print a line each minute inside the block, also while a repetition runs."""
+        """Print a line each minute inside the block, also during a repetition."""
         over = Event()
 
         def tick() -> None:
@@ -100,11 +100,11 @@ class Progress:
 
     def _print(self) -> None:
         words = f"{self._counts()}, {self.rounds / max(self.total_rounds, 1):.0%} of the rounds  {self._times()}"
-        with suppress(OSError, ValueError):  # it was closed
+        with suppress(OSError, ValueError):  # the stream was closed
             print(words, file=sys.stderr, flush=True)
 
     def _on_page(self, display: Any) -> Callable[[], None]:
-        """Return what shows one line of a cell's output: rich's bar needs ipywidgets on both sides."""
+        """Return the function that shows one line of a cell's output; rich's bar would need ipywidgets."""
         handle = display({"text/plain": ""}, raw=True, display_id=True)
 
         def say() -> None:
@@ -128,7 +128,7 @@ def _rich() -> Any:
 
 
 def _display() -> Any:
-    """Return what shows an output in the cell of a notebook that is being run; None elsewhere."""
+    """Return the function that shows an output in the running cell of a notebook; None elsewhere."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is None or not hasattr(shell, "kernel"):  # a terminal has no kernel
         return None

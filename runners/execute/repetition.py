@@ -1,4 +1,4 @@
-"""What a worker does: one repetition, kept or recorded as failed, and the start of an experiment before it."""
+"""The work of a worker: one repetition, stored or recorded as failed, and the start of an experiment before it."""
 
 import time
 import traceback
@@ -15,11 +15,11 @@ RepetitionId = tuple[str, int]
 """A repetition: the name of its run, and its number."""
 
 _LONGEST, _LONGEST_TRACE = 2_000, 20_000
-"""Characters that are kept of what a user's error says, and of its traceback."""
+"""Largest number of characters of a user's error, and of its traceback, that is kept."""
 
 
 class Answer(NamedTuple):
-    """What became of a repetition: it is ``new``, or ``failed`` with a line of error."""
+    """The outcome of a repetition: it is ``new``, or ``failed`` with a line of error."""
 
     id: RepetitionId
     status: Literal["new", "failed"]
@@ -27,9 +27,9 @@ class Answer(NamedTuple):
 
 
 def repeat(experiment: Experiment, repetition: int, store: Store, limit: float | None) -> Answer:
-    """Run one repetition, unless another process has done so, and keep its result or its failure."""
+    """Run one repetition, unless another process has done so, and store its result or its failure."""
     named = experiment.run_id, repetition
-    if store.has(*named):  # of a worker that died since, or of another command
+    if store.has(*named):  # from a worker that has died since, or from another command
         return Answer(named, "new")
     start = time.perf_counter()
     try:
@@ -39,7 +39,7 @@ def repeat(experiment: Experiment, repetition: int, store: Store, limit: float |
         columns = trace.columns()
         if not columns:
             raise TaskError("the log ended before the first accepted round")
-    except BaseException as error:  # user code may raise anything
+    except BaseException as error:  # user code may raise any error
         raise_if_stopped(error)
         return failed(store, experiment, repetition, error)
     seconds = time.perf_counter() - start
@@ -48,7 +48,7 @@ def repeat(experiment: Experiment, repetition: int, store: Store, limit: float |
 
 
 def failed(store: Store, experiment: Experiment, repetition: int, error: BaseException) -> Answer:
-    """Keep how a repetition failed, with the error's traceback, both of bounded length."""
+    """Store the failure of a repetition, with the error's traceback, both of bounded length."""
     text, trace = in_words(error)
     record = {"error": text, "traceback": trace, "repetition": repetition, "settings": experiment.settings}
     store.fail(experiment.run_id, repetition, record)
@@ -56,7 +56,7 @@ def failed(store: Store, experiment: Experiment, repetition: int, error: BaseExc
 
 
 def in_words(error: BaseException) -> tuple[str, str]:
-    """Return a line that describes an error, and its traceback; a user's error may refuse to be shown."""
+    """Return a one-line description of an error, and its traceback; a user's error may fail to show itself."""
     try:
         text = describe(error)
     except BaseException:
@@ -84,7 +84,7 @@ def _check_identity(experiment: Experiment) -> None:
 
 
 def check_correctable(experiment: Experiment, limit: float | None = None) -> None:
-    """Raise what a user can correct; all else that fails here is left to the repetitions."""
+    """Raise errors that a user can correct; all others are left to the repetitions."""
     try:
         with time_limit(limit):
             check_experiment(experiment)

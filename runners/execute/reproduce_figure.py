@@ -1,4 +1,4 @@
-"""Figures: run what is missing for them, and have each written when its last repetition is there."""
+"""Runs of figures' missing repetitions; each figure is written when its last repetition is finished."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -19,9 +19,9 @@ from runners.results.store import Store, results_folder
 
 
 def reproduce_figure(asked: AskedFigure, *, jobs: int, runner: Runner, is_checked: bool = False) -> WrittenFigure:
-    """Run what is missing for one figure and write its files; BenchError also when it cannot be written.
+    """Run the missing repetitions of one figure and write its files; BenchError also if it cannot be written.
 
-    ``is_checked``: whether its experiments have been started once, and nothing was wrong.
+    ``is_checked``: whether its experiments have been started once, without an error.
     """
     (written,) = reproduce_figures([asked], jobs=jobs, runner=runner, is_checked=is_checked)
     if written.error:
@@ -48,7 +48,7 @@ def reproduce_figures(
     yield from (written.tell() for written in as_before.values())
     runs = [run for run in every if id(run) not in as_before]
     parallel = [run for run in runs if run.asked.figure.source != "timing"]
-    if not all(map(version, OPTIONAL)):  # before anything is run; results that are there need none
+    if not all(map(version, OPTIONAL)):  # before any run; existing results need no check
         require(*(experiment.classes for run in runs for experiment in run.missing()))
     fan = FanOut(store, jobs=jobs, runner=runner)
     board = _Board(fan, runner.time_limit)
@@ -78,11 +78,11 @@ def _written(fan: FanOut, board: "_Board", count: int) -> Iterator[WrittenFigure
 
 
 class _Board:
-    """Who waits for which repetition: several figures may ask for the same."""
+    """The figures that wait for each repetition: several may request the same."""
 
     def __init__(self, fan: FanOut, limit: float | None) -> None:
         self.current = ""
-        """The figure that the latest repetition was for."""
+        """The figure for which the latest repetition was run."""
         self._fan, self._limit = fan, limit
         self._open: list[FigureRun] = []
         self._waiting: dict[RepetitionId, list[FigureRun]] = {}
@@ -94,9 +94,9 @@ class _Board:
         return sum(run.open_cases for run in self._open)
 
     def open(self, runs: Sequence[FigureRun]) -> list[Experiment]:
-        """Ask for what figures lack, and have those written that lack nothing.
+        """Request the missing repetitions of figures, and write the figures that miss none.
 
-        Returns the experiments in which a user may have set something wrong.
+        Returns the experiments in which a user may have made an error.
         """
         self._open, complete = list(runs), []
         by_user: dict[str, Experiment] = {}
@@ -110,7 +110,7 @@ class _Board:
         return list(by_user.values())
 
     def take(self, answer: Answer) -> None:
-        """Note that a repetition is done or failed; figures that wait for nothing else go on, or are written."""
+        """Record a finished or failed repetition; figures that wait for no other continue, or are written."""
         self._answers[answer.id] = answer
         waiting = self._waiting.pop(answer.id)
         self.current = waiting[0].asked.name
@@ -120,7 +120,7 @@ class _Board:
                 self._finish(run)
 
     def _ask(self, run: FigureRun) -> list[Experiment]:
-        """Ask for what a figure waits for; return the experiments."""
+        """Request the pending repetitions of a figure; return the experiments."""
         pending = run.pending(self._answers)
         for experiment, numbers in pending:
             for number in numbers:
@@ -129,7 +129,7 @@ class _Board:
         return [experiment for experiment, _ in pending]
 
     def _finish(self, run: FigureRun) -> None:
-        """Have a figure written by a worker."""
+        """Let a worker write a figure."""
         self._open = [one for one in self._open if one is not run]
         if run.refusal:
             self._fan.call(partial(WrittenFigure, error=run.refusal), run.asked, run.folder)

@@ -1,4 +1,4 @@
-"""Repetitions of committed runs, drawn at random and played again, beside what is committed of them."""
+"""A random sample of committed repetitions, played again and compared."""
 
 import random
 import tempfile
@@ -18,16 +18,16 @@ from runners.results.replay import TOLERANCE, CommittedRun, Compared, compare
 from runners.results.store import Store, results_folder
 
 Size = int | Literal["all"] | None
-"""How many repetitions are drawn; None: the usual number."""
+"""Number of repetitions in the sample; None: the usual number."""
 
 Repetition = tuple[CommittedRun, int]
 
 USUAL, BUDGET, LONG = 300, 150.0, 10.0
-"""Of a sample of the usual size: repetitions, their seconds together, and those of the longest, of one core."""
+"""Limits of a usual sample: repetitions, their total seconds, and the seconds of the longest, on one core."""
 
 
 class Population(NamedTuple):
-    """The repetitions that a sample is drawn from; ``words`` say which, and which are left out."""
+    """The repetitions that a sample is drawn from; ``words`` describe them and the excluded ones."""
 
     repetitions: list[Repetition]
     words: str
@@ -72,7 +72,7 @@ def population(runs: Sequence[CommittedRun], sample: Size, *, is_named: bool) ->
 
 
 def draw(repetitions: Sequence[Repetition], sample: Size, rng: random.Random) -> list[Repetition]:
-    """Draw repetitions, each as likely as any other: so many, all, or (None) about as many as `BUDGET` has time for."""
+    """Draw repetitions uniformly: so many, all, or (None) about as many as fit into `BUDGET`."""
     if sample is None:
         mean = sum(run.seconds for run, _ in repetitions) / len(repetitions)
         sample = min(USUAL, max(1, int(BUDGET / max(mean, 1e-9))))
@@ -82,12 +82,12 @@ def draw(repetitions: Sequence[Repetition], sample: Size, rng: random.Random) ->
 
 
 def expected(drawn: Sequence[Repetition], jobs: int) -> str:
-    """Return about how long repetitions take, by their committed seconds."""
+    """Return the expected time of repetitions, from their committed seconds."""
     return duration(sum(run.seconds for run, _ in drawn) / jobs)
 
 
 def outdated(folder: Path, runs: Sequence[CommittedRun]) -> str:
-    """Return why a result must be made again, and the command for it; "" if it need not be."""
+    """Return why a result must be made again, with the command; "" if it need not be."""
     manifest = ResultFolder(folder).own_manifest()
     gone = len(manifest["runs"]) - len(runs)
     changed = sum(not run.is_asked for run in runs)
@@ -103,14 +103,14 @@ def outdated(folder: Path, runs: Sequence[CommittedRun]) -> str:
 
 
 class Played(NamedTuple):
-    """How many values were compared, and a sentence for each repetition that differs."""
+    """The number of compared values, and a sentence for each repetition that differs."""
 
     values: int
     differences: list[str]
 
 
 def play(drawn: Sequence[Repetition], jobs: int) -> Played:
-    """Play repetitions again, and compare them with what is committed."""
+    """Play repetitions again, and compare them with the committed ones."""
     with tempfile.TemporaryDirectory() as scratch:
         store = Store(scratch)
         wanted: dict[str, tuple[CommittedRun, set[int]]] = {}
@@ -145,7 +145,7 @@ def _compare(store: Store, items: Sequence[Repetition], errors: dict[tuple[str, 
 
 
 def tolerance_words(drawn: Sequence[Repetition]) -> list[str]:
-    """Say so where repetitions of another kind of machine are compared with a tolerance."""
+    """Return a note if repetitions of another kind of machine are compared with a tolerance."""
     others = sum(not run.same_machine for run, _ in drawn)
     words = f"made on another processor or with other versions: equal to a relative {TOLERANCE:g}"
     return [f"{others} of them were {words}"] if others else []

@@ -1,4 +1,4 @@
-"""Missing data sets: which figures they touch, said before anything is run."""
+"""Missing data sets and the figures that they affect, reported before the run."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,11 +14,11 @@ if TYPE_CHECKING:  # slow to import
     from bench.report.figure import Figure
 
 SAMPLE = OPEN_BANDIT.name
-"""The data set of which a real sample is always there."""
+"""The data set with a real sample that is always available."""
 
 
 def missing_data(figure: "Figure", *, readings: bool = True) -> dict[str, list[str]]:
-    """Return the data sets that a figure needs and that are missing, each with the labels that need it."""
+    """Return the missing data sets of a figure, each with the labels that need it."""
     overrides = [(label, *word.lstrip("+").split("=", 1)) for label, word in _overrides(figure, readings=readings)]
     named = {value for _, key, value in overrides if key == "env"}
     needed: dict[str, list[str]] = {}
@@ -40,7 +40,7 @@ def _data_sets(env: str, settings: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _overrides(figure: "Figure", *, readings: bool) -> Iterator[tuple[str, str]]:
-    """Yield all overrides of a figure, each with its label, "" where it holds for the whole figure."""
+    """Yield all overrides of a figure, each with its label, "" for the whole figure."""
     yield from (("", override) for override in figure.common)
     for block in figure.runs:
         for labels in block.values():
@@ -59,7 +59,7 @@ def replaced(env: str, settings: Mapping[str, Any]) -> list[str]:
 
 
 def announcement(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
-    """Return what is said of missing data, by figure, and the command that fetches what may be fetched."""
+    """Return the message on missing data, by figure, with the command that fetches the free data sets."""
     by_data: dict[str, list[str]] = {}
     for figure, needed in missing.items():
         for name, labels in needed.items():
@@ -75,12 +75,12 @@ def announcement(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str
 
 
 def lacks_data(needed: Iterable[str]) -> bool:
-    """Whether missing data sets keep a figure from being run at scale paper: a real sample does."""
+    """Whether missing data sets prevent a run at scale paper; a real sample does not."""
     return bool(set(needed) - {SAMPLE})
 
 
 def drawn_from_committed(figure: str, needed: Iterable[str], folder: Path) -> str:
-    """Return what is said of a figure that is drawn without its data."""
+    """Return the message on a figure that is drawn without its data."""
     names = [name for name in needed if name != SAMPLE]
     sets = f"its data set{'s' * (len(names) > 1)} {', '.join(names)} {'are' if len(names) > 1 else 'is'} not here"
     kind = " of stand-ins" if folder.name.endswith("-surrogate") else ""
@@ -88,7 +88,7 @@ def drawn_from_committed(figure: str, needed: Iterable[str], folder: Path) -> st
 
 
 def refuse(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
-    """Refuse (DataError) runs of the papers' size with data that is missing and has no sample of real data."""
+    """Raise DataError for runs of the papers' size with missing data that has no real sample."""
     names = list(dict.fromkeys(name for needed in missing.values() for name in needed if name != SAMPLE))
     figures = [figure for figure, needed in missing.items() if lacks_data(needed)]
     if names:

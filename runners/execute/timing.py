@@ -1,4 +1,4 @@
-"""Seconds of a run, measured apart from other work: one thread, one run after the other, in this process."""
+"""Seconds of runs, measured without other work: one thread, one run after the other, in this process."""
 
 import gc
 import json
@@ -19,30 +19,30 @@ from runners.execute.repetition import failed
 from runners.results.capture import environment, kind_of_machine
 from runners.results.store import Store, read_json, write_text
 
-if TYPE_CHECKING:  # slow to import, and a worker that measures needs none of it
+if TYPE_CHECKING:  # slow to import, and not needed by a measuring worker
     import pandas as pd
 
     from runners.config.figures import LabelledRun
 
 WARM_UP_ROUNDS = 1000
-"""Rounds of the untimed run that goes before, which compiles and reads data."""
+"""Rounds of the untimed run before the first, which compiles and reads data."""
 
 Part = Literal["run", "tuner"]
-"""What is timed: whole runs, or the tuner's ``ask`` and ``tell`` alone."""
+"""The timed part: whole runs, or the tuner's ``ask`` and ``tell`` only."""
 
 _FILES: dict[Part, str] = {"run": "seconds.json", "tuner": "seconds_of_tuner.json"}
 
 
 def measure(labelled_runs: "Sequence[LabelledRun]", store: Store, part: Part = "run") -> dict[str, Result]:
-    """Make sure that every run has been timed as often as it is to have repetitions; return results by run id.
+    """Time every run until it has the requested number of measurements; return results by run id.
 
-    Always with repetition 0. All runs have their turn before any is timed again: a machine that slows down slows all
-    alike. Every measurement is kept at once, in ``seconds.json`` beside the run's results, and not made again, unless
-    on another processor or with other versions of Python and packages; nor is a run that fails.
+    Repetition 0 is used. All runs take turns, so that a slower machine affects them equally. Every measurement is
+    stored at once, in ``seconds.json`` with the run's results, and reused on the same processor with the same versions
+    of Python and packages; so is a failure.
 
-    Where tuners are timed alone, a run is played once, and then its rewards are told to the tuner again, which asks
-    for the same configurations; only that is timed. Turns then go forwards and backwards, so that of two runs each is
-    the first of a pair equally often.
+    If only tuners are timed, a run is played once, and then its rewards are told to the tuner again, which asks for the
+    same configurations; only that is timed. Turns then alternate in direction, so that of two runs each is first
+    equally often.
     """
     runs = {labelled.experiment.run_id: labelled.experiment for labelled in labelled_runs}
     in_order = sorted(labelled_runs, key=lambda labelled: labelled.settings.repetitions)
@@ -75,7 +75,7 @@ def measure(labelled_runs: "Sequence[LabelledRun]", store: Store, part: Part = "
 
 
 def measurements(store: Store, run_id: str, part: Part = "run") -> list[dict[str, float]]:
-    """Return what has been measured of a run: ``seconds``, ``cpu_seconds`` and ``rounds`` of each; empty if nothing."""
+    """Return the measurements of a run: ``seconds``, ``cpu_seconds`` and ``rounds`` of each; empty without any."""
     measured: list[dict[str, float]] = read_json(store.folder(run_id) / _FILES[part]).get("measurements", [])
     return measured
 
@@ -101,7 +101,7 @@ def finals_of(
 
 @contextmanager
 def _frozen() -> Iterator[None]:
-    """Leave all objects that exist by now out of garbage collection, which takes .3 s before each measurement else."""
+    """Exclude all existing objects from garbage collection, which would take .3 s before each measurement."""
     gc.collect()
     gc.freeze()
     try:
@@ -111,7 +111,7 @@ def _frozen() -> Iterator[None]:
 
 
 def _warm_up(experiment: Experiment) -> None:
-    with suppress(Exception, SystemExit):  # what fails here fails again where it is recorded
+    with suppress(Exception, SystemExit):  # an error recurs in the measured run, which records it
         short = min(experiment.settings["horizon"], WARM_UP_ROUNDS)
         run_repetition(Experiment({**experiment.settings, "horizon": short}, experiment.handed), 0)
 
@@ -157,6 +157,6 @@ def _tuner_once(experiment: Experiment) -> dict[str, float]:
 
 
 def _reusable(store: Store, run_id: str, part: Part) -> list[dict[str, float]]:
-    """Return what has been measured of a run on this kind of machine."""
+    """Return the measurements of a run on this kind of machine."""
     before = read_json(store.folder(run_id) / _FILES[part]).get("environment") or {}
     return measurements(store, run_id, part) if kind_of_machine(before) == kind_of_machine(environment()) else []

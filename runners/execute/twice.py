@@ -1,4 +1,4 @@
-"""One repetition of each of a user's classes, played again in another process: its seeds alone are to determine it."""
+"""One repetition of each of a user's classes, played again in another process to test that its seeds determine it."""
 
 import math
 import os
@@ -45,7 +45,7 @@ def not_determined(
 
 
 def _elsewhere(experiment: Experiment, number: int, limit: float | None) -> dict[str, list[Any]] | str:
-    """Return the columns of a repetition that another process plays, where hashes differ; or why it has none."""
+    """Return the columns of a repetition that another process, with other hashes, plays; or its error."""
     (answer,) = apart(
         (_play, experiment, number, limit), PYTHONHASHSEED="2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
     )
@@ -62,7 +62,7 @@ def _play(experiment: Experiment, number: int, limit: float | None) -> dict[str,
 
 
 def _difference(store: Store, experiment: Experiment, number: int, again: dict[str, list[Any]] | str) -> str:
-    """Return the first difference from what is kept, "" if there is none."""
+    """Return the first difference from the stored repetition, "" if there is none."""
     if isinstance(again, str):
         return f"failed ({again})"
     kept = store.table(experiment.run_id, number).to_pydict()

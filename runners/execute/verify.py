@@ -1,4 +1,4 @@
-"""Verifying committed results: derived again, compared with their digests, and a sample of them played again."""
+"""Verification of committed results: tables derived again, digests compared, and a sample played again."""
 
 import random
 from collections.abc import Callable, Collection, Sequence
@@ -56,7 +56,7 @@ def verify(
 
 
 def _with_results(figure: str, paper: str) -> list[str]:
-    """Return the figure, or all of a paper or of all papers, as far as there are results; ConfigError if of none."""
+    """Return the figure, or all of a paper or of all papers, that have results; ConfigError if none has."""
     root = results_folder()
     wanted = [figure] if figure else [name for name in choices("figure") if not paper or name.startswith(f"{paper}/")]
     noted = {"/".join(name.split("/")[:2]) for name in checksums.read(root)}
@@ -71,12 +71,12 @@ def _with_results(figure: str, paper: str) -> list[str]:
 
 
 def _folders(name: str) -> list[Path]:
-    """Return the results of a figure, also where files of them are missing."""
+    """Return the result folders of a figure, also if files are missing."""
     return sorted({path.parent for path in (results_folder() / name).glob("paper*/*") if path.is_file()})
 
 
 def _tried(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what a function does, or in one sentence why it can't: damaged files lead to errors of any kind."""
+    """Return the result of a function, or an error as one sentence: damaged files lead to errors of any kind."""
     try:
         return function(*arguments)
     except BenchError as error:
@@ -87,14 +87,14 @@ def _tried(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _read(names: Sequence[str], jobs: int) -> tuple[Runs, list[str]]:
-    """Return the runs that repetitions are committed of, by the folder with these, and a sentence for what is damaged.
+    """Return the runs with committed repetitions, by folder, and a sentence for each damaged one.
 
     Figures with the same repetitions have the same runs, once.
     """
     sources = dict.fromkeys(ResultFolder(folder).with_runs for name in names for folder in _folders(name))
     wanted = [(source,) for source in sources if source.has(REPETITIONS)]
     found = dict(spread(Runner(progress=False), jobs)(_runs_of, wanted))
-    of_folders = {source.path: found[source.path] for (source,) in wanted}  # in one order for any number of jobs
+    of_folders = {source.path: found[source.path] for (source,) in wanted}  # in the same order for any number of jobs
     problems = [runs for runs in of_folders.values() if isinstance(runs, str)]
     return {source: runs for source, runs in of_folders.items() if not isinstance(runs, str)}, problems
 
@@ -104,9 +104,9 @@ def _runs_of(folder: ResultFolder) -> tuple[Path, list[CommittedRun] | str]:
 
 
 def _derive(names: Sequence[str], jobs: int, *, overviews: bool) -> tuple[list[str], bool]:
-    """Derive all tables again, print what differs and what no repetition backs.
+    """Derive all tables again; print the differences and the files that no repetition supports.
 
-    Returns a sentence for each file that is damaged, missing or too many, and whether no table differs.
+    Returns a sentence for each damaged, missing or additional file, and whether no table differs.
     """
     root = results_folder()
     compared = compare_committed(root, names, spread(Runner(progress=False), jobs))
@@ -127,7 +127,7 @@ def _derive(names: Sequence[str], jobs: int, *, overviews: bool) -> tuple[list[s
 
 
 def _say_what_is_not_backed(files: Collection[str]) -> None:
-    """Print the files that no repetitions say anything of."""
+    """Print the files that no repetitions support."""
     others = [file for file in files if not file.endswith(f"/{SECONDS}")]
     if files:
         count = len(files) - len(others)
@@ -136,7 +136,7 @@ def _say_what_is_not_backed(files: Collection[str]) -> None:
 
 
 def _sample(results: Runs, sample: Size, seed: int, jobs: int, *, is_named: bool, is_sound: bool) -> bool:
-    """Play some repetitions again, say what that shows, and return whether all are equal."""
+    """Play some repetitions again, print the conclusion, and return whether all are equal."""
     try:
         among = population([run for runs in results.values() for run in runs], sample, is_named=is_named)
     except ConfigError as error:

@@ -19,20 +19,20 @@ from runners.config.runner import Runner
 from runners.execute.limits import Call, Makes, WorkerDiedError, one_thread, set_up
 
 _QUIET = (
-    "A worker stopped while some jobs were given",  # one that has grown large is replaced, which loses nothing
+    "A worker stopped while some jobs were given",  # a worker that has grown is replaced, which is harmless
     r"([\d,]+ tasks have been successfully|.*still being processed by the workers)",  # after an error, or Ctrl-C
 )
 
 
 _makes: Makes | None = None
-"""How the calls of a session are made; None outside of sessions."""
+"""The back end of the present session; None outside of sessions."""
 
 
 @contextmanager
 def workers(runner: Runner, jobs: int) -> Iterator[None]:
     """Provide workers for all calls inside the block, and stop them at its end, also after an interruption.
 
-    A block inside another uses the workers of that, since starting them takes a second. Raises ConfigError where there
+    A nested block uses the workers of the outer one, because their start takes a second. Raises ConfigError if there
     can be none.
     """
     global _makes
@@ -56,17 +56,17 @@ def workers(runner: Runner, jobs: int) -> Iterator[None]:
 
 
 def calls(queue: deque[Call]) -> Iterator[tuple[Call, Any]]:
-    """Make calls in a session's workers, and yield each with what it returns, as they come; what one raises is raised.
+    """Make calls in a session's workers, and yield each with its result, as they arrive; errors are raised.
 
-    Calls may be added to ``queue`` meanwhile. When a worker dies (out of memory, a crash in compiled code), what was
-    lost with it is made once more, at the end; what loses that process, too, has a `WorkerDiedError` for its result.
+    Calls may be added to ``queue`` during the loop. When a worker dies (out of memory, a crash in compiled code), its
+    calls are repeated at the end; a call that kills its process again has a `WorkerDiedError` as its result.
     """
     assert _makes, "expected a block of `workers`"
     return _makes(queue)
 
 
 def spread(runner: Runner, jobs: int) -> Callable[..., Iterator[Any]]:
-    """Return what calls a function with each of some tuples, like `itertools.starmap`, but in workers, in any order."""
+    """Return a function like `itertools.starmap` that makes its calls in workers, in any order."""
 
     def each(function: Callable[..., Any], items: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
         with workers(runner, jobs):
@@ -79,7 +79,7 @@ def spread(runner: Runner, jobs: int) -> Callable[..., Iterator[Any]]:
 
 
 def apart(*made: tuple[Any, ...], **environ: str) -> list[Any]:
-    """Return what functions return for arguments, in one fresh process; where that dies, the error that says so."""
+    """Return the results of functions in one fresh process, or the error if it dies."""
     asked = [Call(*one) for one in made]
     found = {id(call): result for call, result in _apart(deque(asked), 1, environ)}
     return [found[id(call)] for call in asked]
@@ -87,7 +87,7 @@ def apart(*made: tuple[Any, ...], **environ: str) -> list[Any]:
 
 @contextmanager
 def _joblib_workers(runner: Runner, jobs: int) -> Iterator[Makes]:
-    """Configure joblib inside the block. A single job needs no worker, unless one with a limit of time."""
+    """Configure joblib inside the block. A single job needs a worker only for a limit of time."""
     is_loky = runner.backend == "loky"
     if is_loky and jobs == 1:
         yield _here if runner.time_limit is None else partial(_apart, jobs=1, environ={})
@@ -100,7 +100,7 @@ def _joblib_workers(runner: Runner, jobs: int) -> Iterator[Makes]:
     own = {"initializer": set_up, "initargs": (os.getpid(),), "max_nbytes": None, "inner_max_num_threads": 1}
     try:
         config = joblib.parallel_config(runner.backend, n_jobs=jobs, **(own if is_loky else {}))
-        joblib.Parallel(return_as="generator_unordered")  # which not every back end can
+        joblib.Parallel(return_as="generator_unordered")  # not every back end supports it
     except (ValueError, TypeError) as error:
         raise ConfigError(
             f"runner.backend: found '{runner.backend}', expected loky or dask ({one_line(error)})"
@@ -121,7 +121,7 @@ def _here(queue: deque[Call]) -> Iterator[tuple[Call, Any]]:
 
 
 def _spread(queue: deque[Call], jobs: int) -> Iterator[tuple[Call, Any]]:
-    """Give calls to joblib, and at the end those that were lost with a worker to processes of their own."""
+    """Give calls to joblib, and at the end those lost with a worker to separate processes."""
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
@@ -147,12 +147,12 @@ def _spread(queue: deque[Call], jobs: int) -> Iterator[tuple[Call, Any]]:
 
 
 def _make(number: int, command: int, function: Callable[..., Any], *arguments: Any) -> tuple[int, Any]:
-    set_up(command)  # where the back end has no initializer
+    set_up(command)  # the back end has no initializer
     return number, function(*arguments)
 
 
 def _apart(queue: deque[Call], jobs: int, environ: dict[str, str]) -> Iterator[tuple[Call, Any]]:
-    """Make each call in one of ``jobs`` processes whose death harms no other call."""
+    """Make each call in one of ``jobs`` processes, so that a crash affects no other call."""
     from joblib.externals.loky import ProcessPoolExecutor
     from joblib.externals.loky.process_executor import BrokenProcessPool
 

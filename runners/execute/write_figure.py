@@ -1,5 +1,6 @@
-"""Everything that is written of a figure: tables, claims, pictures, manifest, and its repetitions."""
+"""All files of a figure: tables, claims, pictures, manifest, and its repetitions."""
 
+import json
 import traceback
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ from bench.columns import is_measured
 from bench.data_kind import DataKind
 from bench.errors import BenchError, one_line
 from bench.report.claims.tallies import spell_by_origin, tallies
+from bench.report.folder import COMPARISON
 from bench.report.provenance import Provenance
 from bench.report.reading import READING
 from bench.report.render import notes
@@ -30,13 +32,13 @@ from runners.results.derive import Derived, derive, derive_committed, long_table
 from runners.results.folder import ENVIRONMENT, MANIFEST, REPETITIONS, SECONDS, ResultFolder
 
 _JUDGED = ["claim", "verdict", "holm"]
-"""Columns of claims that tallies follow from."""
+"""Columns of claims that determine tallies."""
 
 
 def write(run: FigureRun) -> WrittenFigure:
-    """Write all files of a figure, and return what can be said of it. Called in the workers.
+    """Write all files of a figure, and return it. Called in the workers.
 
-    An error becomes part of the figure, so that others go on. Nothing is written where all repetitions failed, or a
+    An error becomes part of the figure, so that others continue. No file is written if all repetitions failed, or a
     table or picture cannot be made.
     """
     asked, folder = run.asked, run.folder
@@ -56,7 +58,7 @@ def write(run: FigureRun) -> WrittenFigure:
 
 
 def unchanged(run: FigureRun) -> WrittenFigure | None:
-    """Return a figure as it was written; None if anything that it is made of has changed, or is to be made anew."""
+    """Return a figure as it was written; None if one of its inputs has changed, or it is to be renewed."""
     asked, folder = run.asked, run.folder
     noted = None if asked.renew else made_of.noted(folder, run.made_of)
     is_kept = asked.is_reference and asked.figure.source == "runs"  # the repetitions, in one of its files
@@ -67,7 +69,7 @@ def unchanged(run: FigureRun) -> WrittenFigure | None:
 
 
 def redraw(asked: AskedFigure, folder: Path) -> WrittenFigure:
-    """Write tables and pictures of a figure from what is committed of its runs, in whichever folder; nothing is run."""
+    """Write tables and pictures of a figure from its committed repetitions, in any folder, without a run."""
     try:
         result = ResultFolder(folder)
         if asked.repetitions_of:
@@ -84,12 +86,12 @@ def redraw(asked: AskedFigure, folder: Path) -> WrittenFigure:
 
 
 def _line(asked: AskedFigure, claims: pd.DataFrame, repetitions: int, *, new: int = 0, failed: int = 0) -> str:
-    """Return what is printed of a figure when it is written."""
+    """Return the line printed when a figure is written."""
     counts = [f"{repetitions} repetitions"] + [f"{new} new"] * (new != repetitions)
     counts += [f"{failed} failed"] * bool(failed)
     found = tallies(asked.figure, claims.to_dict("records"), every=True)
     counts += [f"smaller: {', '.join(_smaller(asked))}"] * bool(_smaller(asked))
-    verdicts = str(found["ours"]) if asked.where.startswith("compare/") else spell_by_origin(found)
+    verdicts = str(found["ours"]) if asked.is_comparison else spell_by_origin(found)
     return f"{asked.name}  {', '.join(counts)}  {verdicts}".rstrip()
 
 
@@ -99,7 +101,7 @@ def _smaller(asked: AskedFigure) -> tuple[str, ...]:
 
 
 def _words(error: Exception) -> str:
-    """Return an error in one line, one that is not expected with the place in the code."""
+    """Return an error in one line, an unexpected one with its place in the code."""
     if isinstance(error, BenchError):
         return one_line(error)
     last = traceback.extract_tb(error.__traceback__)[-1]
@@ -107,7 +109,7 @@ def _words(error: Exception) -> str:
 
 
 def _write(run: FigureRun) -> tuple[Derived, list[str]]:
-    """Write the files of a figure; return what they say, and their names."""
+    """Write the files of a figure; return their content, and their names."""
     asked, result = run.asked, ResultFolder(run.folder)
     kept = run.read() if asked.figure.source == "runs" else []
     derived = _derived(run, kept)
@@ -125,7 +127,7 @@ def _write(run: FigureRun) -> tuple[Derived, list[str]]:
 
 
 def _derived(run: FigureRun, kept: Sequence[Repetitions]) -> Derived:
-    """Return what the figure says, of its repetitions or of the seconds that were measured for it."""
+    """Return the figure derived from its repetitions, or from its measured seconds."""
     figure, runs = run.asked.figure, run.runs
     reason = other_than_published(figure, runs)
     provenances = {
@@ -139,10 +141,10 @@ def _derived(run: FigureRun, kept: Sequence[Repetitions]) -> Derived:
 
 
 def _files(asked: AskedFigure, derived: Derived, *, has_repetitions: bool) -> dict[str, bytes | None]:
-    """Return tables and pictures by file name, None for what only an earlier run had.
+    """Return tables and pictures by file name, None for files that only an earlier run had.
 
-    Of what is committed each number once, and the picture only as SVG. ``has_repetitions``: whether the figure's
-    repetitions lie beside them.
+    A committed figure has each number once, and the picture only as SVG. ``has_repetitions``: whether the figure's
+    repetitions are stored with them.
     """
     figure, texts = asked.figure, {}
     repeated = [f"{name}.md" for name in derived.tables]
@@ -152,8 +154,10 @@ def _files(asked: AskedFigure, derived: Derived, *, has_repetitions: bool) -> di
         below = notes(derived.results)
         texts = {f"{name}.md": to_markdown(table, figure.heading, below) for name, table in derived.tables.items()}
     if figure.draws_finals or not has_repetitions:
-        del files[SECONDS]  # without measured ones what lies there stays
+        del files[SECONDS]  # without measured ones the existing file is kept
         texts |= _seconds(derived)
+    if asked.is_comparison:  # which no configuration has
+        texts[COMPARISON] = json.dumps(figure.given(), indent=1) + "\n"
     if "tex" in asked.formats:
         from bench.report.latex import latex_tables
 
@@ -163,7 +167,7 @@ def _files(asked: AskedFigure, derived: Derived, *, has_repetitions: bool) -> di
 
 
 def _seconds(derived: Derived) -> dict[str, str]:
-    """Return the measured seconds of repetitions; of a figure about seconds under every reading, as claims use them."""
+    """Return the measured seconds of repetitions; for a figure about seconds under every reading, as in its claims."""
     figure, finals = derived.results.figure, derived.results.finals
     if len(derived.by_reading) > 1 and is_measured(figure.column):
         under = {"" if not place else name: of.finals for place, (name, of) in enumerate(derived.by_reading.items())}
@@ -176,7 +180,7 @@ def _seconds(derived: Derived) -> dict[str, str]:
 
 
 def _pictures(asked: AskedFigure, derived: Derived) -> dict[str, bytes]:
-    """Return what the figure shows, if anything, in each format."""
+    """Return the figure's picture, if it has one, in each format."""
     plot, name = derived.plot, asked.figure.name
     if not plot:
         return {}
@@ -193,12 +197,12 @@ def _pictures(asked: AskedFigure, derived: Derived) -> dict[str, bytes]:
 def _provenance(
     asked: AskedFigure, runs: Sequence[LabelledRun], kept: Sequence[Repetitions], other_than_published: str
 ) -> Provenance:
-    """Return what the figure's numbers rest on."""
+    """Return the provenance of the figure's numbers."""
     parts = [labelled.experiment.most_repetitions for labelled in runs]
     by_env = [(labelled.choices["env"], labelled.experiment.data_kind) for labelled in runs]
     genuine = [without_reading(labelled).labels for labelled in runs if labelled.experiment.data_kind.is_evidence]
     return Provenance(
-        scale="" if asked.figure.paper == "none" or asked.where.startswith("compare/") else asked.scale,
+        scale="" if asked.figure.paper == "none" or asked.is_comparison else asked.scale,
         repetitions=tuple(sorted({labelled.settings.repetitions for labelled in runs if not labelled.is_limit})),
         horizons=tuple(sorted({labelled.settings.horizon for labelled in runs})),
         surrogate=tuple(sorted({env for env, kind in by_env if kind.is_replaced})),
@@ -226,10 +230,10 @@ def _accepted(kept: Sequence[Repetitions]) -> tuple[int, ...]:
 
 
 def _environment(run: FigureRun, kept: Sequence[Repetitions]) -> dict[str, Any]:
-    """Return with what and when the figure was made, and the mean seconds of a repetition of each run.
+    """Return the environment and day of the figure's creation, and the mean seconds of a repetition of each run.
 
-    Of runs whose repetitions were all committed without their seconds, it is the mean noted there. Other kinds of
-    machines that made repetitions are noted, too.
+    For runs whose repetitions were all committed without seconds, the mean recorded there is used. Other kinds of
+    machines that made repetitions are listed too.
     """
     committed, figure = run.committed, run.asked.figure
     others = [kind for kind in committed.machines if kind != kind_of_machine(environment())]

@@ -1,1 +1,1 @@
-"""Kept repetitions, and all that is derived from them."""
+"""Stored repetitions, and everything derived from them."""

@@ -1,4 +1,4 @@
-"""From raw runs to the two tables that a figure is drawn from."""
+"""From raw runs to the two tables from which a figure is drawn."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,15 +20,15 @@ if TYPE_CHECKING:  # slow to import
     import pyarrow as pa
 
 Keep = Callable[[npt.NDArray[np.int64]], npt.NDArray[np.intp]]
-"""Of the rounds there are, the positions of those to keep, the last among them."""
+"""Maps the numbers of rounds to the positions of those to keep, the last included."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What a figure keeps of a repetition.
+    """The part of a repetition that a figure keeps.
 
-    ``rounds`` are those of the curves, the last one played among them; ``curves``, ``finals`` and measured ``seconds``
-    are by column. A last value is a number, NaN where there is none, or a word.
+    ``rounds`` are those of the curves, including the last one played; ``curves``, ``finals`` and measured ``seconds``
+    are by column. A last value is a number, NaN if missing, or a word.
     """
 
     rounds: npt.NDArray[np.int64]
@@ -38,14 +38,14 @@ class Kept:
 
 
 class Repetitions(NamedTuple):
-    """An experiment of a figure: its label on each axis, and what is kept of its repetitions, by number."""
+    """An experiment of a figure: its label on each axis, and the kept data of its repetitions, by number."""
 
     labels: Mapping[str, str]
     kept: Mapping[int, Kept]
 
 
 def as_written(seconds: float) -> float:
-    """Return seconds with the digits that ``seconds.csv`` has, so that tables can be derived from it again."""
+    """Return seconds with the digits of ``seconds.csv``, so that tables can be derived from it again."""
     return float(f"{seconds:.{DIGITS}g}")
 
 
@@ -59,10 +59,10 @@ def read_run(
     keep: Keep = evenly,
     known: Mapping[int, Kept] = MappingProxyType({}),
 ) -> Repetitions:
-    """Return what is kept of the repetitions ``numbers`` of an experiment; StoreError where a result is damaged.
+    """Return the kept data of the repetitions ``numbers`` of an experiment; StoreError if a result is damaged.
 
-    Curves are kept of trace ``columns``, or patterns such as ``probe_*``, at those rounds of the first repetition that
-    ``keep`` chooses; ``known`` repetitions need not be read.
+    Curves are kept for trace ``columns``, or patterns such as ``probe_*``, at the rounds of the first repetition that
+    ``keep`` selects; ``known`` repetitions need not be read.
     """
     kept: dict[int, Kept] = {}
     for number in numbers:
@@ -81,7 +81,7 @@ def thin(
     keep: Keep | None,
     wanted: npt.NDArray[np.int64] | None,
 ) -> Kept:
-    """Return what is kept of a trace, at the rounds ``wanted`` as far as it has them, else at those of ``keep``."""
+    """Return the kept data of a trace, at the rounds ``wanted`` that it has, else at those of ``keep``."""
     rounds = trace.column("round").to_numpy()
     places = np.array([len(rounds) - 1])
     if columns and wanted is not None:
@@ -103,11 +103,11 @@ def thin(
 
 
 def curve_table(runs: Sequence[Repetitions], each: Sequence[str] = ()) -> pd.DataFrame:
-    """Return mean curves, over the rounds that all repetitions of an experiment have; of columns ``each`` all curves.
+    """Return mean curves, over the rounds common to all repetitions of an experiment; of columns ``each`` all curves.
 
-    The curve of one repetition has the column ``regret@3``, and n = 1.
-    Axes, ``column``, ``round``, ``mean``, ``std``, ``ci_low``, ``ci_high``, ``n``; empty without curves. A column that
-    is not set in some round, such as a hyper-parameter before the tuner is asked, has no curve.
+    The curve of one repetition has the column ``regret@3``, and n = 1. Axes, ``column``, ``round``, ``mean``, ``std``,
+    ``ci_low``, ``ci_high``, ``n``; empty without curves. A column that is missing in some round, such as a
+    hyper-parameter before the tuner's first ask, has no curve.
     """
     axes = _axes(runs)
     parts: list[dict[str, npt.NDArray[Any]]] = []
@@ -117,7 +117,7 @@ def curve_table(runs: Sequence[Repetitions], each: Sequence[str] = ()) -> pd.Dat
             continue
         rounds = repetitions[0].rounds
         for other in repetitions[1:]:
-            if not np.array_equal(rounds, other.rounds):  # which `isin` takes ten times as long to find
+            if not np.array_equal(rounds, other.rounds):  # `isin` takes ten times as long to find them
                 rounds = rounds[np.isin(rounds, other.rounds)]
         for column in repetitions[0].curves:
             if not all(column in other.curves for other in repetitions):
@@ -145,10 +145,10 @@ def _at(kept: Kept, column: str, rounds: npt.NDArray[np.int64]) -> npt.NDArray[n
 
 
 def final_table(runs: Sequence[Repetitions]) -> pd.DataFrame:
-    """Return a row for each repetition.
+    """Return one row per repetition.
 
     Axes, ``repetition``, ``rounds``, the last value of every trace column, and measured seconds as ``seconds_<name>``.
-    Words stand as they are, what is missing as NaN.
+    Words are unchanged, missing values NaN.
     """
     axes = _axes(runs)
     rows: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""The environment of a run: versions and hardware, but nothing that identifies the user or machine."""
+"""The environment of a run: versions and hardware, without data that identifies the user or machine."""
 
 import importlib.metadata
 import os
@@ -24,7 +24,7 @@ _LIBRARY_KEYS = ("user_api", "internal_api", "version", "architecture", "threadi
 def environment() -> dict[str, Any]:
     """Return Python, package versions, processor, numerical libraries and git commit; collected once per process.
 
-    No paths, and no names of users or machines. Of ``packages``, the direct dependencies and extras, None is not
+    No paths, and no names of users or machines. In ``packages``, the direct dependencies and extras, None means not
     installed; ``libraries`` are BLAS and OpenMP; ``git`` (``commit``, ``dirty``) is None outside a checkout.
     """
     return {
@@ -39,11 +39,11 @@ def environment() -> dict[str, Any]:
 
 
 def kind_of_machine(of: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the last digits of results depend on besides the code, given an environment.
+    """Return the parts of an environment on which, besides the code, the last digits of results depend.
 
-    That is ``cpu`` and ``python`` as in `environment`, the ``packages`` that compute, and ``blas``, the processors that
-    OpenBLAS chose its kernels for: machines that name the same processor may differ in it. Of such a dict itself the
-    same is returned.
+    These are ``cpu`` and ``python`` as in `environment`, the ``packages`` that compute, and ``blas``, the processors
+    that OpenBLAS chose its kernels for, which may differ between machines with the same processor name. A dict of this
+    kind is returned unchanged.
     """
     openblas = [library for library in of.get("libraries") or [] if library.get("internal_api") == "openblas"]
     blas = of.get("blas", sorted({str(library.get("architecture")) for library in openblas}))
@@ -77,7 +77,7 @@ def _packages() -> dict[str, str | None]:
 
 
 def _git() -> dict[str, Any] | None:
-    """Return the commit and whether tracked files differ from it; None if this file is not in a git checkout."""
+    """Return the commit and whether tracked files differ from it; None outside a git checkout."""
     if _ask_git("ls-files", "--error-unmatch", str(Path(__file__).resolve())) is None:
         return None
     commit = _ask_git("rev-parse", "HEAD")

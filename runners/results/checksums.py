@@ -1,7 +1,7 @@
-"""``SHA256SUMS``: a line for each file below a folder of results that git keeps, which ``sha256sum -c`` checks, too.
+"""``SHA256SUMS``: one line for each file below a folder of results that git keeps, in the format of ``sha256sum -c``.
 
-Its paths begin with the folder's name, so it is checked from the folder above: of the suite's results from the root of
-the checkout. Whatever writes such files notes them; all other lines stay, so that no damage is taken over.
+Its paths begin with the folder's name, so it is checked from the folder above: for the suite's results from the root of
+the checkout. Writers of such files record them; all other lines are kept, so that damage stays visible.
 """
 
 from collections.abc import Collection, Iterable
@@ -13,11 +13,11 @@ from runners.results.store import write_text
 
 FILE = "SHA256SUMS"
 _NOT_KEPT = (".*", "*.tmp", "*.html", "*.pdf", "*.tex", "thumbnail.svg", "headline.svg", FILE)
-"""Names of files and folders that git does not keep, as ``.gitignore`` says; `is_kept` says which folders."""
+"""Names of files and folders that git ignores, as in ``.gitignore``; `is_kept` decides on folders."""
 
 
 def is_kept(name: str) -> bool:
-    """Whether git keeps a file or folder of that path below the results: reference results, tables and overviews."""
+    """Whether git keeps a file or folder with that path below the results: reference results, tables and overviews."""
     parts = name.split("/")
     if parts[0] in ("raw", "compare") or any(fnmatchcase(part, kind) for part in parts for kind in _NOT_KEPT):
         return False
@@ -25,12 +25,12 @@ def is_kept(name: str) -> bool:
 
 
 def note(root: Path, places: Iterable[Path]) -> None:
-    """Note the files of some folders, and some files, as they are now; forget those of them that are gone."""
+    """Record the present files of some folders, and some files; drop those that no longer exist."""
     kept = [place for place in places if place == root or is_kept(f"{place.relative_to(root).as_posix()}/file")]
     if not kept:
         return
     noted = read(root)
-    for place in kept if (root / FILE).is_file() else [root]:  # the first time all that is there
+    for place in kept if (root / FILE).is_file() else [root]:  # the first time, everything
         noted = {name: of for name, of in noted.items() if not _is_below(name, [place.relative_to(root).as_posix()])}
         noted |= {name: digest((root / name).read_bytes()) for name in _found(root, place)}
     text = "".join(f"{of}  {root.name}/{name}\n" for name, of in sorted(noted.items()))
@@ -40,7 +40,7 @@ def note(root: Path, places: Iterable[Path]) -> None:
 
 
 def read(root: Path) -> dict[str, str]:
-    """Return the digests that are noted, by path below the results; empty without the file."""
+    """Return the recorded digests, by path below the results; empty without the file."""
     path = root / FILE
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
     pairs = [line.split("  ", 1) for line in lines if "  " in line]
@@ -48,7 +48,7 @@ def read(root: Path) -> dict[str, str]:
 
 
 def damage(root: Path, places: Collection[str] = (".",)) -> dict[str, str]:
-    """Return, for each file below some folders that is missing, altered or not noted, by path, a sentence."""
+    """Return a sentence, by path, for each file below some folders that is missing, altered or not recorded."""
     if not (root / FILE).is_file():
         return {FILE: f"{root / FILE}: found no such file, expected the digests of all results"}
     noted = {name: of for name, of in read(root).items() if _is_below(name, places)}
@@ -69,7 +69,7 @@ def _is_below(name: str, places: Collection[str]) -> bool:
 
 
 def _found(root: Path, place: Path) -> list[str]:
-    """Return the files at or below a place that git keeps; what it does not keep is not entered."""
+    """Return the files at or below a place that git keeps; ignored folders are not entered."""
     if place != root and not is_kept(name := place.relative_to(root).as_posix()):
         return []
     if place.is_dir():

@@ -1,4 +1,4 @@
-"""Repetitions that lie beside a figure, so that a later reproduction need not run them again."""
+"""Repetitions that are committed with a figure, so that a later reproduction need not run them again."""
 
 import json
 import math
@@ -26,10 +26,10 @@ _INDEX = ("key", "repetition", "round")
 
 
 class CommittedRepetitions:
-    """What `write_repetitions` has written beside a figure, in one or several folders; StoreError if it is damaged.
+    """The output of `write_repetitions` in one or several folders; StoreError if it is damaged.
 
-    A folder without the file, or whose curves were thinned otherwise, counts for nothing; where ``thinning`` names no
-    curves, only last values are read. Only runs with ``keys`` are read.
+    A folder without the file, or with differently thinned curves, is ignored; if ``thinning`` names no curves, only
+    last values are read. Only runs with ``keys`` are read.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class CommittedRepetitions:
         self.machines: list[dict[str, Any]] = []
         """The kinds of machines that made the repetitions, see `runners.results.capture.kind_of_machine`."""
         self.mean_seconds: dict[str, float] = {}
-        """By run, for those whose repetitions have no seconds of their own (other readings, rankings)."""
+        """By run, for runs whose repetitions have no seconds of their own (other readings, rankings)."""
         for folder in folders:
             if not (folder / FILE).is_file():
                 continue
@@ -60,14 +60,14 @@ class CommittedRepetitions:
 
 
 def write_repetitions(folder: Path, thinning: Mapping[str, Any], runs: Mapping[str, Mapping[int, Kept]]) -> None:
-    """Write what a figure keeps of its repetitions, exactly, into one file.
+    """Write a figure's kept data of its repetitions, exactly, into one file.
 
-    A row is a round of a repetition: ``key``, ``repetition``, ``round``, the columns of which there are curves, and
-    in a repetition's last row also the last values of all others. Numbers are stored by bytes of equal weight, which
-    makes curves a quarter smaller; pages have checksums.
+    A row is a round of a repetition: ``key``, ``repetition``, ``round``, the columns with curves, and in a repetition's
+    last row also the last values of all others. Numbers are stored by bytes of equal weight, which makes curves a
+    quarter smaller; pages have checksums.
 
-    ``thinning``: what is kept of a repetition, as plain data: a file that was thinned otherwise is not read. ``runs``:
-    what is kept, by key of the run and number of the repetition.
+    ``thinning``: the selection of kept data, as plain data: a file with another selection is not read. ``runs``: kept
+    data, by key of the run and number of the repetition.
     """
     rows = {(key, number): kept for key, of_run in runs.items() for number, kept in of_run.items()}
     curves = list(dict.fromkeys(name for kept in rows.values() for name in kept.curves))
@@ -107,7 +107,7 @@ def _write(path: Path, table: pa.Table) -> None:
 
 
 def committed_numbers(folder: Path, thinning: Mapping[str, Any]) -> dict[str, list[int]]:
-    """Return the numbers of the repetitions that a result has of each run, by key, without their values."""
+    """Return the numbers of a result's repetitions, by key, without their values."""
     table = _table(folder / FILE, ["key", "repetition"])
     if not _is_of(table, thinning):
         return {}
@@ -118,7 +118,7 @@ def committed_numbers(folder: Path, thinning: Mapping[str, Any]) -> dict[str, li
 
 
 def _is_of(table: pa.Table, thinning: Mapping[str, Any]) -> bool:
-    """Whether repetitions were thinned so, or only last values are asked for."""
+    """Whether repetitions were thinned in this way, or only last values are requested."""
     noted = (table.schema.metadata or {}).get(b"thinning", b"null")
     return thinning.get("curves") == [] or json.loads(noted) == thinning
 
@@ -166,14 +166,14 @@ def _table(path: Path, columns: list[str] | None = None) -> pa.Table:
 
 
 def labels_of(folder: Path) -> dict[str, dict[str, str]]:
-    """Return the labels of each run of a figure, by key; of runs that readings share those of the first."""
+    """Return the labels of each run of a figure, by key; for runs shared by readings those of the first."""
     entries = read_json(folder / "manifest.json").get("runs", [])
     in_order = sorted(entries, key=lambda entry: READING not in entry["labels"])
     return {entry["key"]: entry["labels"] for entry in in_order}
 
 
 def _seconds(folder: Path, wanted: Collection[str]) -> dict[tuple[str, int], dict[str, float]]:
-    """Return the measured seconds of repetitions, as far as they are known."""
+    """Return the measured seconds of repetitions, if known."""
     all_labels = {key: labels for key, labels in labels_of(folder).items() if key in wanted}
     try:
         table = read_seconds(folder)
@@ -183,7 +183,7 @@ def _seconds(folder: Path, wanted: Collection[str]) -> dict[tuple[str, int], dic
     axes = [name for name in table.columns if name != "repetition" and not is_measured(name)]
     shared = [axis for axis in axes if any(axis in labels for labels in all_labels.values())]
     for key, labels in all_labels.items():
-        if READING in labels and READING not in axes:  # the file has the runs of the first reading alone
+        if READING in labels and READING not in axes:  # the file has the runs of the first reading only
             continue
         by_label.setdefault(tuple(labels.get(axis, "") for axis in shared), []).append(key)
     by_repetition: dict[tuple[str, int], dict[str, float]] = {}
@@ -195,7 +195,7 @@ def _seconds(folder: Path, wanted: Collection[str]) -> dict[tuple[str, int], dic
 
 
 def read_seconds(folder: Path) -> pd.DataFrame:
-    """Return the measured seconds beside a figure: axes as words, ``repetition``, and seconds as numbers."""
+    """Return the measured seconds of a figure: axes as words, ``repetition``, and seconds as numbers."""
     table = pd.read_csv(folder / SECONDS, dtype=str, keep_default_na=False)
     place = list(table.columns).index("repetition")
     for name in table.columns[:place]:
@@ -206,7 +206,7 @@ def read_seconds(folder: Path) -> pd.DataFrame:
 
 
 def machines(folder: Path) -> list[dict[str, Any]]:
-    """Return the kinds of machines that made a figure's repetitions, that of the latest first; empty if not known."""
+    """Return the kinds of machines that made a figure's repetitions, the latest first; empty if unknown."""
     made = read_json(folder / "environment.json")
     kinds = [kind_of_machine(of) for of in [made, *made.get("adopted_from", [])]] if made else []
     return [kind for place, kind in enumerate(kinds) if kind not in kinds[:place]]

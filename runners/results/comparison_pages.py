@@ -1,5 +1,6 @@
-"""The pages of a user's comparisons, which need nothing of what judges papers."""
+"""The pages of a user's comparisons, independent of the judging of papers."""
 
+import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,10 +8,12 @@ from pathlib import Path
 from bench.gallery.folders import comparisons
 from bench.gallery.papers import COMPARE
 from bench.gallery.render import OWN, SITE, pages_of
-from bench.gallery.stored import PAGE
+from bench.report.folder import PAGE
 from runners.config.folders import CHECKOUT
-from runners.results.store import write_text
+from runners.results import made_of
+from runners.results.store import read_json, write_text
 
+_MADE = "raw/made_of/comparisons.json"
 _MARK = '<meta name="generator" content="bandit-tuning-bench">'
 
 
@@ -20,18 +23,23 @@ def is_suites(folder: Path) -> bool:
 
 
 def write_comparisons(folder: Path, name: str) -> Path:
-    """Write the page of one of a user's comparisons, and the one that lists them all, which is returned."""
-    in_gallery = (folder / PAGE).exists()
-    page = comparisons(folder, in_gallery=in_gallery)
-    for other in page.made:
-        other.is_fresh = other.is_fresh or (other.name != name and (folder / other.folder / PAGE).is_file())
-    site = (SITE if is_suites(folder) else OWN) if in_gallery else {f"{COMPARE}/{PAGE}": page.title}
-    write_pages(folder, pages_of([page], site))
+    """Write the page of one of a user's comparisons, and the list of them all, whose path is returned.
+
+    Where nothing has changed since they were written, they stay as they are.
+    """
+    in_gallery, noted = (folder / PAGE).exists(), folder / _MADE
+    made = [made_of.code(), name, in_gallery]
+    if read_json(noted) != {"made_of": made, "folder": made_of.folder_as_it_is(folder / COMPARE)}:
+        page = comparisons(folder)
+        site = (SITE if is_suites(folder) else OWN) if in_gallery else {f"{COMPARE}/{PAGE}": page.title}
+        write_pages(folder, pages_of([page], site, {name}))
+        folder_now = made_of.folder_as_it_is(folder / COMPARE)
+        write_text(noted, json.dumps({"made_of": made, "folder": folder_now}) + "\n")
     return folder / COMPARE / PAGE
 
 
 def write_pages(folder: Path, pages: Mapping[str, str]) -> None:
-    """Write pages by their path in a folder; what another program wrote there is left, and named on stderr."""
+    """Write pages by path in a folder; files of other programs are kept, and named on stderr."""
     for name, page in pages.items():
         if _is_replaceable(folder / name):
             write_text(folder / name, page)
@@ -40,7 +48,7 @@ def write_pages(folder: Path, pages: Mapping[str, str]) -> None:
 
 
 def _is_replaceable(path: Path) -> bool:
-    """Return whether there is no such page yet, or it is the gallery's own, which bears a mark."""
+    """Return whether there is no such page yet, or it is the gallery's own, which has a mark."""
     if path.is_symlink() or path.parent.is_symlink():
         return False
     if not path.exists():

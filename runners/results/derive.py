@@ -1,7 +1,7 @@
-"""All that a figure says, from its configuration and its repetitions alone: nothing is run, and no code is asked for.
+"""Everything in a figure, derived from its configuration and its repetitions only, without a run or a look at code.
 
-`runners.execute.write_figure` writes with it, and `runners.results.golden` derives what is committed again and
-compares bytes.
+`runners.execute.write_figure` writes with it, and `runners.results.golden` derives committed results again and compares
+bytes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bench.columns import is_measured
 from bench.errors import StoreError
@@ -17,19 +18,20 @@ from bench.report.provenance import Provenance
 from bench.report.reading import READING
 from bench.report.render import Rendering
 from bench.report.results import Results
-from bench.report.tables import to_csv
+from bench.report.tables import from_csv, to_csv
 from runners.config.figures import by_reading, unfold
 from runners.config.papers import load_paper
 from runners.results.aggregate import Repetitions, curve_table, final_table
 from runners.results.folder import REPETITIONS, SECONDS, ResultFolder
 from runners.results.until_decided import STEP
 
+_LONG = ("curves.csv", "finals.csv")
 CURVE_DIGITS = 8
 """Significant digits of ``curves.csv``."""
 
 
 class Derived(Rendering):
-    """What a figure says, given its results by reading, the first first (of a figure without readings one, "")."""
+    """The content of a figure, given its results by reading, in order ("" for a figure without readings)."""
 
     def __init__(self, by_reading: Mapping[str, Results[Figure]]) -> None:
         super().__init__(next(iter(by_reading.values())))
@@ -47,7 +49,7 @@ class Derived(Rendering):
         has_readings = len(self.by_reading) > 1
         if not has_readings and (not figure.published or is_time):
             return {}
-        from bench.audit.readings import render_readings  # which comparisons need nothing of
+        from bench.audit.readings import render_readings  # not needed by comparisons
 
         size = figure.published_repetitions or figure.repetitions or load_paper(figure.paper)["settings"]["repetitions"]
         found = render_readings(self.by_reading, size, self.claims)
@@ -56,7 +58,7 @@ class Derived(Rendering):
 
 
 def long_tables(results: Results[Figure]) -> dict[str, bytes]:
-    """Return ``finals.csv`` and ``curves.csv``, as far as there are any; the former without measured seconds."""
+    """Return ``finals.csv`` and ``curves.csv``, if there are any; the former without measured seconds."""
     files, finals = {}, results.finals
     if "repetition" in finals:
         files["finals.csv"] = to_csv(finals.drop(columns=[n for n in finals if is_measured(str(n))])).encode()
@@ -66,7 +68,7 @@ def long_tables(results: Results[Figure]) -> dict[str, bytes]:
 
 
 def derive(figure: Figure, runs: Sequence[Repetitions], provenances: Mapping[str, Provenance]) -> Derived:
-    """Return what a figure says of its ``runs``, as `expand` orders them, given what they rest on by reading."""
+    """Return the content of a figure from its ``runs``, in the order of `expand`, and their provenances by reading."""
     positions = by_reading(figure, runs)
     under = {name: [runs[place] for place in positions.get(name, [])] for name in provenances}
     return Derived({name: results_of(figure, under[name], provenances[name]) for name in provenances})
@@ -85,13 +87,13 @@ def results_of(figure: Figure, runs: Sequence[Repetitions], provenance: Provenan
 
 
 def thinning(figure: Figure) -> dict[str, Any]:
-    """Return what the figure keeps of a repetition beside last values: the curves, and which of 500 rounds."""
+    """Return the selection of a repetition's data beyond last values: the curves, and the kept ones of 500 rounds."""
     columns = list(figure.curve_columns())
     return {"curves": columns, "of_500": figure.kept_rounds(np.arange(1, 501)).tolist() if columns else []}
 
 
 def derive_committed(figure: Figure, folder: Path) -> Derived:
-    """Return what a figure's committed repetitions say; StoreError unless they are those that the manifest lists."""
+    """Return the content of a figure from its committed repetitions; StoreError unless they match the manifest."""
     result = ResultFolder(folder)
     manifest = result.manifest()
     if figure.source == "timing":
@@ -100,12 +102,23 @@ def derive_committed(figure: Figure, folder: Path) -> Derived:
     return derive(figure, runs, _provenances(figure, manifest))
 
 
-def committed_long_tables(figure: Figure, folder: Path) -> dict[str, bytes]:
-    """Return `long_tables` of a figure's committed repetitions under the first reading; StoreError as above."""
+def results_in(figure: Figure, folder: Path) -> Results[Figure]:
+    """Return the results in a folder, under the first reading: its tables, or what its committed repetitions say.
+
+    DataError or StoreError where a file is damaged.
+    """
     result = ResultFolder(folder)
-    entries = result.manifest()["runs"]
-    runs = list(_runs(figure, result, [entry for entry in entries if READING not in entry["labels"]]))
-    return long_tables(results_of(figure, runs, Provenance()))
+    if result.with_runs.has(REPETITIONS) and not result.has("finals.csv"):
+        entries = result.manifest()["runs"]
+        runs = list(_runs(figure, result, [entry for entry in entries if READING not in entry["labels"]]))
+        tables = long_tables(results_of(figure, runs, Provenance()))
+        curves, finals = (from_csv(tables[n].decode()) if n in tables else pd.DataFrame() for n in _LONG)
+    else:
+        curves, finals = (result.csv(name) if result.has(name) else pd.DataFrame() for name in _LONG)
+    if len(finals) and result.has(SECONDS):  # whose first rows are those of the finals
+        seconds = result.csv(SECONDS)
+        finals = finals.join(seconds[[name for name in seconds if name not in finals and name != READING]])
+    return Results(figure, curves, finals, result.provenance)
 
 
 def _runs(figure: Figure, result: ResultFolder, entries: Sequence[Mapping[str, Any]]) -> Iterator[Repetitions]:
@@ -127,7 +140,7 @@ def _runs(figure: Figure, result: ResultFolder, entries: Sequence[Mapping[str, A
 
 
 def _provenances(figure: Figure, manifest: Mapping[str, Any]) -> dict[str, Provenance]:
-    """Return what each reading rests on; the manifest says it of the first."""
+    """Return the provenance of each reading; the manifest states that of the first."""
     first = Provenance.of_manifest(manifest)
     scale = figure.scales.get(first.scale)
     further = first.sequential and ((scale and scale.readings_up_to) or STEP + 1) > STEP

@@ -1,67 +1,35 @@
-"""A result's folder: whatever runs, draws, derives or compares it reads and writes its files here."""
+"""A result's folder: runs, drawings, derivations and comparisons read and write its files here."""
 
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from bench.report.figure import Figure
-from bench.report.provenance import beside, folder_of_runs, read_manifest
-from bench.report.tables import from_csv
+from bench.report.folder import ENVIRONMENT, MANIFEST, REPETITIONS, SECONDS, ResultFiles
 from runners.results import committed
 from runners.results.aggregate import Kept
 from runners.results.capture import environment, kind_of_machine
-from runners.results.store import read_json, results_folder, write_together
-
-MANIFEST, ENVIRONMENT, REPETITIONS, SECONDS = "manifest.json", "environment.json", committed.FILE, committed.SECONDS
+from runners.results.store import read_json, write_together
 
 
 @dataclass(frozen=True)
-class ResultFolder:
-    """The files of a figure at one scale, below the folder of results; pages read them by `bench.gallery.stored`."""
-
-    path: Path
-
-    @classmethod
-    def of(cls, name: str, scale: str = "paper*", *, root: Path | None = None) -> "list[ResultFolder]":
-        """Return the results of a figure, such as ``cdt/figure2``, that have a manifest."""
-        return [cls(path.parent) for path in sorted(((root or results_folder()) / name).glob(f"{scale}/{MANIFEST}"))]
-
-    @property
-    def name(self) -> str:
-        return "/".join(self.path.parts[-3:-1])
-
-    @property
-    def with_runs(self) -> "ResultFolder":
-        """The one that has its repetitions: itself, unless its manifest names a figure beside it."""
-        return ResultFolder(folder_of_runs(self.path))
-
-    def beside(self, figure: str) -> "ResultFolder":
-        """Return that of another figure of the paper, at the same scale."""
-        return ResultFolder(beside(self.path, figure))
-
-    def has(self, name: str) -> bool:
-        return (self.path / name).is_file()
+class ResultFolder(ResultFiles):
+    """The files of a figure at one scale, with its repetitions, to be written as well."""
 
     def is_backed(self, figure: Figure) -> bool:
-        """Whether what the tables follow from is there: repetitions, measured seconds, or a formula."""
+        """Whether the source of the tables is there: repetitions, measured seconds, or a formula."""
         if figure.source == "timing":
             return self.has(SECONDS)
         return figure.source == "formula" or self.with_runs.has(REPETITIONS)
-
-    def manifest(self) -> dict[str, Any]:
-        """Return its manifest, with what it leaves to the figure that has its runs; raises OSError or ValueError."""
-        whole: dict[str, Any] = read_manifest(self.path)
-        return whole
 
     def own_manifest(self) -> dict[str, Any]:
         return read_json(self.path / MANIFEST)
 
     def made(self) -> dict[str, Any]:
-        """Return with what and when its runs were made; empty where that is not known."""
+        """Return the environment and day of its runs; empty if unknown."""
         return read_json(self.with_runs.path / ENVIRONMENT)
 
     @property
@@ -84,7 +52,7 @@ class ResultFolder:
 
     def timings(self) -> pd.DataFrame:
         """Return the final values of a figure of timings: measured seconds, and rounds."""
-        return committed.read_seconds(self.path).assign(rounds=from_csv(self.path / "finals.csv")["rounds"])
+        return committed.read_seconds(self.path).assign(rounds=self.csv("finals.csv")["rounds"])
 
     def write(
         self,
@@ -94,7 +62,7 @@ class ResultFolder:
     ) -> None:
         """Write files by name, each whole, or none if one fails (StoreError); remove those that are None.
 
-        ``manifest`` and ``made``, with what its runs were made, as they are to be from now on.
+        ``manifest`` and ``made``, the environment of its runs, replace the old ones.
         """
         about = {MANIFEST: in_lines(manifest).encode()} if manifest else {}
         about |= {ENVIRONMENT: json.dumps(made, indent=1).encode()} if made else {}
@@ -102,7 +70,7 @@ class ResultFolder:
 
 
 def in_lines(manifest: Mapping[str, Any]) -> str:
-    """Return a manifest as it is written: a line for each of its entries, and for each item of a list."""
+    """Return a manifest as text: one line for each entry, and for each item of a list."""
     entries = []
     for key, value in manifest.items():
         items = ",\n  ".join(map(json.dumps, value)) if isinstance(value, list) else ""

@@ -1,4 +1,4 @@
-"""Whether every committed table is what its repetitions say: derived again, and compared byte by byte."""
+"""Check that every committed table follows from its repetitions: derive it again, and compare byte by byte."""
 
 import csv
 import itertools
@@ -16,11 +16,11 @@ from runners.results.folder import ResultFolder
 from runners.results.pages import overviews
 
 NOISE = 1e-14
-"""Numbers of a table that differ by less come from the last digits of another kind of machine: slopes that are 0."""
+"""Largest difference between numbers due to the last digits of another kind of machine, such as slopes of 0."""
 
 
 class Mismatch(NamedTuple):
-    """A file that is not what is derived: its path below the results, and the first line and cell that differ."""
+    """A file that differs from the derived one: its path below the results, and the first line and cell that differ."""
 
     file: str
     line: int
@@ -34,9 +34,9 @@ class Mismatch(NamedTuple):
 
 
 class Rederived(NamedTuple):
-    """What was derived again of a result: names of files, differences, and the files that no repetition backs.
+    """A result derived again: names of files, differences, and the files that no repetition supports.
 
-    ``problems``: a sentence for each that cannot be compared.
+    ``problems``: a sentence for each file that cannot be compared.
     """
 
     compared: Sequence[str] = ()
@@ -46,8 +46,8 @@ class Rederived(NamedTuple):
 
 
 def compare_committed(root: Path, names: Sequence[str], each: Callable[..., Any] = starmap) -> list[Rederived]:
-    """Derive all tables of some figures' committed results again, and compare them; ``each`` as in `write_gallery`."""
-    folders = [(name, folder.path) for name in names for folder in ResultFolder.of(name, root=root)]
+    """Derive all tables of some committed results again and compare them; ``each`` calls a function for each."""
+    folders = [(name, folder.path) for name in names for folder in ResultFolder.of(root, name)]
     return list(each(_compare, [(root, load_figure(name), folder) for name, folder in folders]))
 
 
@@ -97,7 +97,7 @@ def _difference(name: str, path: Path, derived: bytes, exact: bool) -> Mismatch 
 
 
 def _cells(head: str, ours: str, theirs: str) -> list[tuple[str, str, str]]:
-    """Return the cells of two lines that differ, each with its column; none if a line has another number of cells."""
+    """Return the differing cells of two lines, each with its column; none if the numbers of cells differ."""
     rows = list(csv.reader([head, ours, theirs]))
     if len(rows) != 3 or len({len(row) for row in rows}) > 1:
         return []

@@ -1,4 +1,4 @@
-"""What results were made of, noted below ``raw``, so that what has not changed is not made again."""
+"""Inputs of results, recorded below ``raw``, so that unchanged results are not made again."""
 
 import json
 import os
@@ -19,7 +19,7 @@ _DRAWING = ("matplotlib", "numpy", "pandas", "scipy")
 
 @cache
 def code(root: Path = _ROOT) -> str:
-    """Return the digest of all that draws and judges: the suite's modules and templates, and the packages they use."""
+    """Return the digest of the code that draws and judges: modules, templates, and the packages they use."""
     paths = [path for room in ("bench", "runners") for path in sorted((root / room).rglob("*"))]
     files = {path: path.read_bytes() for path in paths if path.suffix in (".py", ".j2", ".css", ".js")}
     names = {path.relative_to(root).as_posix(): digest(content, 20) for path, content in files.items()}
@@ -27,13 +27,13 @@ def code(root: Path = _ROOT) -> str:
 
 
 def conf_of(paper: str) -> dict[str, str]:
-    """Return digests of what a paper's files say beside its figures: settings, labels, published numbers, looks."""
+    """Return digests of a paper's other files: settings, labels, published numbers, looks."""
     folders = [folder / "papers" / paper for folder in (CONFIGS, user_folder()) if folder]
     return {str(path): digest(path.read_bytes(), 20) for folder in folders for path in sorted(folder.glob("*.yaml"))}
 
 
 def code_of_users(classes: Iterable[type]) -> dict[str, str]:
-    """Return digests of the files that define those of some classes that are not the suite's."""
+    """Return digests of the files that define users' classes among ``classes``."""
     modules = {
         cls.__module__: getattr(sys.modules.get(cls.__module__), "__file__", None)
         for cls in classes
@@ -43,12 +43,12 @@ def code_of_users(classes: Iterable[type]) -> dict[str, str]:
 
 
 def note(folder: Path, made_of: str, names: Collection[str], about: Mapping[str, Any]) -> None:
-    """Note what the files of a result were made of, and what else is to be known of it."""
+    """Record the inputs of a result's files, with further facts about it."""
     write_text(_place(folder), json.dumps({"made_of": made_of, "files": _digests(folder, names), **about}) + "\n")
 
 
 def noted(folder: Path, made_of: str) -> dict[str, Any] | None:
-    """Return what is noted of a result that was made of this, and whose files are as they were written; else None."""
+    """Return the record of a result with these inputs, if its files are unchanged; else None."""
     found = read_json(_place(folder))
     files = found.get("files")
     if found.get("made_of") != made_of or not isinstance(files, dict) or _digests(folder, files) != files:
@@ -57,7 +57,7 @@ def noted(folder: Path, made_of: str) -> dict[str, Any] | None:
 
 
 def folder_as_it_is(folder: Path) -> str:
-    """Return the digest of names, sizes and times of all files of a folder of results, its pages among them."""
+    """Return the digest of names, sizes and times of all files of a folder of results, including its pages."""
     found = []
     for root, names, files in os.walk(folder):
         names[:] = [name for name in names if name[0] != "." and (root != str(folder) or name != "raw")]
@@ -68,7 +68,7 @@ def folder_as_it_is(folder: Path) -> str:
 
 
 def _place(folder: Path) -> Path:
-    """Return where it is noted, which git ignores: what is committed says nothing of the machine that drew it."""
+    """Return the place of the record, which git ignores: committed files do not mention the machine that drew them."""
     root = results_folder()
     return root / "raw" / "made_of" / f"{folder.relative_to(root).as_posix()}.json"
 

@@ -2,9 +2,8 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -22,48 +21,49 @@ from runners.config.figures import figure_names, load_figure
 from runners.config.folders import CHECKOUT, CONFIGS, remembered, user_folder
 from runners.config.headlines import load_headlines
 from runners.config.papers import compared, load_paper
-from runners.config.reference import page as choices_page
+from runners.config.reference import pages as choices_pages
 from runners.config.tree import choices
 from runners.results import made_of
 from runners.results.checksums import note
 from runners.results.comparison_pages import is_suites, write_pages
-from runners.results.derive import committed_long_tables
 from runners.results.store import read_json, write_text
 
 _MADE = "raw/made_of/pages.json"
 _DAMAGED = "manifest.json cannot be read"
 
 
-def write_gallery(folder: Path, each: Callable[..., Any] = starmap) -> tuple[Path, int]:
-    """Write the pages of a folder of results; return the first page, and how many are new.
+def write_gallery(folder: Path) -> tuple[Path, int]:
+    """Write the pages of a folder of results; return the first page, and how many are written.
 
     The checkout's own has pages of all papers and of the documentation, and overviews of reference results; any other
-    those of the figures and comparisons in it alone. ``each`` calls a function for each figure that has changed, such
-    as `runners.execute.workers.spread`. Where nothing has changed since they were written, they stay as they are.
+    those of the figures and comparisons in it alone. Where nothing has changed since they were written, they stay as
+    they are.
     """
     made = _made_of()
     if read_json(folder / _MADE) == {"made_of": made, "folder": made_of.folder_as_it_is(folder)}:
         return folder / "index.html", 0
-    papers, pages = _of_suite(folder, each) if is_suites(folder) else _of_user(folder, each)
+    papers, pages = _of_suite(folder) if is_suites(folder) else _of_user(folder)
     write_pages(folder, pages)
     results = [result for page in papers for figure in page.figures for result in figure.results]
-    damaged = [f"{one.folder}/{problem}" for one in results for problem in one.problems if problem.startswith(_DAMAGED)]
+    damaged = [
+        f"{one.folder.path}/{problem}" for one in results for problem in one.problems if problem.startswith(_DAMAGED)
+    ]
     for problem in damaged:
         print(f"error: {problem}", file=sys.stderr)
     known = set(choices("figure")) if is_suites(folder) else with_results(folder) & set(choices("figure"))
     read = {f"{page.name}/{figure.name}" for page in papers for figure in page.figures if figure.config}
-    if not damaged and known <= read:  # what is wrong is said again the next time
+    if not damaged and known <= read:  # errors are reported again the next time
         noted = {"made_of": made, "folder": made_of.folder_as_it_is(folder)}
         write_text(folder / _MADE, json.dumps(noted) + "\n")
     return folder / "index.html", len(pages)
 
 
-def _of_suite(folder: Path, each: Callable[..., Any]) -> tuple[list[PaperPage], dict[str, str]]:
-    papers = read_papers(folder, *_configured(user_folder()), figure_names(), committed_long_tables)
+def _of_suite(folder: Path) -> tuple[list[PaperPage], dict[str, str]]:
+    papers = read_papers(folder, *_configured(user_folder()), figure_names())
     numbers = _published(folder, figure_names())
     names = list(_configured(user_folder())[0])
-    shown = _published(folder, names) if len(names) > len(figure_names()) else numbers  # of a user's own as well
-    pages = build(papers, shown, _texts(folder), each)
+    shown = _published(folder, names) if len(names) > len(figure_names()) else numbers  # including a user's own
+    pages = build(papers, shown, _texts(folder))
     overviews = _overviews(papers, numbers)
     for name, text in overviews.items():
         write_text(folder / name, text)
@@ -71,14 +71,14 @@ def _of_suite(folder: Path, each: Callable[..., Any]) -> tuple[list[PaperPage], 
     return papers, pages
 
 
-def _of_user(folder: Path, each: Callable[..., Any]) -> tuple[list[PaperPage], dict[str, str]]:
+def _of_user(folder: Path) -> tuple[list[PaperPage], dict[str, str]]:
     names = sorted(with_results(folder) & set(choices("figure")))
-    papers = read_papers(folder, *_read(names), derive=committed_long_tables)
-    return papers, build_own(papers, each)
+    papers = read_papers(folder, *_read(names))
+    return papers, build_own(papers)
 
 
 def _made_of() -> str:
-    """Return the digest of all that pages follow from beside the results: code, configuration, documentation."""
+    """Return the digest of all inputs of pages other than the results: code, configuration, documentation."""
     docs = CHECKOUT / "docs" if CHECKOUT else None
     folders = [(CONFIGS, "*.yaml"), (user_folder(), "*.yaml"), (docs, "*.md")]
     paths = [path for folder, pattern in folders if folder for path in sorted(folder.rglob(pattern))]
@@ -86,11 +86,11 @@ def _made_of() -> str:
 
 
 def _texts(folder: Path) -> dict[str, str]:
-    """Return the texts that have a page, in Markdown by name."""
+    """Return the texts with a page, in Markdown by name."""
     assert CHECKOUT is not None
     texts = {path.stem: path for path in sorted((CHECKOUT / "docs").glob("*.md"))}
     texts |= {f"benchmark_{path.stem}": path for path in sorted(folder.glob("benchmark/*.md"))}
-    return {name: path.read_text(encoding="utf-8") for name, path in texts.items()} | {"choices": choices_page(folder)}
+    return {name: path.read_text(encoding="utf-8") for name, path in texts.items()} | choices_pages(folder)
 
 
 def overviews(folder: Path) -> dict[str, str]:
@@ -99,18 +99,17 @@ def overviews(folder: Path) -> dict[str, str]:
 
 
 def read_pages(folder: Path) -> list[PaperPage]:
-    """Return the papers with their results, as far as there are any, for what is said of them beside their pages."""
-    return read_papers(folder, *_configured(user_folder()), figure_names(), with_pages=False)
+    """Return the papers with their results, if there are any, for use outside their pages."""
+    return read_papers(folder, *_configured(user_folder()), figure_names())
 
 
 def read_page(folder: Path, paper: str) -> PaperPage:
     """Return one of the papers with its results, which takes a fraction of the time of all."""
-    figures = {name: load_figure(name) for name in figure_names(paper)}
-    return read_paper(folder, paper, figures, _about(paper))
+    return read_paper(folder, paper, {name: load_figure(name) for name in figure_names(paper)}, _about(paper))
 
 
 def _published(folder: Path, names: Sequence[str]) -> PublishedOverview:
-    """Return what can be said of the numbers that some figures show beside ours."""
+    """Return the comparison of published numbers with ours for some figures."""
     papers = dict.fromkeys(name.partition("/")[0] for name in names)
     figures = {name: _configured(user_folder())[0][name] for name in names}
     return published_overview(figures, folder, {paper: compared(paper) for paper in papers})
@@ -131,12 +130,12 @@ def _overviews(papers: list[PaperPage], numbers: PublishedOverview) -> dict[str,
 @remembered
 @cache
 def _configured(folder: Path | None) -> tuple[dict[str, Figure], dict[str, dict[str, Any]]]:
-    """Return all figures, and the papers that they are of, from the configuration; ``folder`` is the user's."""
+    """Return all figures, and their papers, from the configuration; ``folder`` is the user's."""
     return _read(dict.fromkeys([*figure_names(), *choices("figure")]))
 
 
 def _read(names: Iterable[str]) -> tuple[dict[str, Figure], dict[str, dict[str, Any]]]:
-    """Return some figures, and what the configuration says of their papers.
+    """Return some figures, and the configuration of their papers.
 
     A user's figure that cannot be read is left out, with a sentence; the others are read.
     """

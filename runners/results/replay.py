@@ -1,4 +1,4 @@
-"""Committed runs beside the same runs of today: which there are, and whether their values are equal."""
+"""Committed runs matched with today's runs, and the comparison of their values."""
 
 import json
 import math
@@ -22,16 +22,15 @@ from runners.results.store import Store
 
 _CLASS_OR_FILE = re.compile(r"[^\W\d]\w*\.[^\W\d]|[/\\~]")
 TOLERANCE = 1e-6
-"""Relative, between different processors or versions."""
+"""Relative tolerance between different processors or versions."""
 
 
 class CommittedRun(NamedTuple):
-    """A run of a committed result, with the experiment that stands for it today.
+    """A run of a committed result, with the matching experiment of today.
 
-    ``result``: such as ``cdt/figure2/paper``. ``key``: the one that it is committed with. ``lacks_data``: whether its
-    data is missing here, so that stand-ins would be run; ``experiment`` then has that data's fingerprint. ``numbers``:
-    its committed repetitions. ``seconds``: mean seconds of one. ``same_machine``: whether all were made on this kind of
-    machine.
+    ``result``: such as ``cdt/figure2/paper``. ``key``: its committed key. ``lacks_data``: whether its data is missing
+    here, so that stand-ins would be run; ``experiment`` then has that data's fingerprint. ``numbers``: its committed
+    repetitions. ``seconds``: mean seconds of one. ``same_machine``: whether all were made on this kind of machine.
     """
 
     result: str
@@ -56,24 +55,24 @@ class CommittedRun(NamedTuple):
 
     @property
     def follows_last_digits(self) -> bool:
-        """Whether another kind of machine, whose last digits differ, may try other configurations."""
+        """Whether another kind of machine, with other last digits, may try other configurations."""
         return not self.same_machine and follows_last_digits(self.experiment)
 
     @property
     def trains_first(self) -> bool:
-        """Whether it begins with training that takes long, unless what that makes is cached."""
+        """Whether it begins with long training, unless its result is cached."""
         return bool(getattr(self.experiment.classes.get("algorithm"), "trains_first", False))
 
 
 def follows_last_digits(experiment: Experiment) -> bool:
-    """Return whether the last digits of values decide which configurations are tried."""
+    """Return whether the last digits of values affect the configurations tried."""
     return bool(getattr(experiment.classes.get("tuner"), "follows_last_digits", False))
 
 
 def extra_of(manifest: Mapping[str, Any]) -> list[str]:
-    """Return the overrides that a result's command has for all its runs.
+    """Return the overrides of a result's command that apply to all its runs.
 
-    Raises StoreError if one names a class or a file: nothing is imported or read because a result says so.
+    Raises StoreError if one names a class or a file: a result must not cause an import or a read.
     """
     words_apart = ("figure=", "scale=", "repetitions=", "max_repetitions=", "surrogate=")
     words = [word for word in shlex.split(manifest["command"])[3:] if not word.startswith(words_apart)]
@@ -84,7 +83,7 @@ def extra_of(manifest: Mapping[str, Any]) -> list[str]:
 
 
 def committed_runs(name: str, folder: Path) -> list[CommittedRun]:
-    """Return the runs of a committed result of a figure that are still part of it.
+    """Return the runs of a figure's committed result that are still part of it.
 
     Damaged files raise errors of any kind.
     """
@@ -118,7 +117,7 @@ def committed_runs(name: str, folder: Path) -> list[CommittedRun]:
 
 
 class Compared(NamedTuple):
-    """How many values of a repetition that was played again were compared; the first that is not as committed."""
+    """The number of compared values of a repetition played again, and the first that differs."""
 
     values: int
     difference: str = ""
@@ -131,7 +130,7 @@ def compare(then: Kept, figure: Figure, store: Store, run_id: str, number: int, 
 
 
 def equal_values(then: Kept, now: Kept, tolerance: float = 0.0) -> Compared:
-    """Compare what is kept of two repetitions, within a relative tolerance."""
+    """Compare the kept data of two repetitions, within a relative tolerance."""
     if then.rounds.tolist() != now.rounds.tolist():
         return Compared(1, f"rounds: committed {then.rounds[-1]}, now {now.rounds[-1]}")
     pairs: list[tuple[str, float | str, float | str]] = []

@@ -1,4 +1,4 @@
-"""Finished repetitions that are shown again: what is said of them, and how they are forgotten."""
+"""Reused repetitions: the message about them, and their deletion."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
@@ -7,9 +7,9 @@ from runners.results.store import Store
 
 
 def reuse_line(store: Store, shown: Mapping[str, Collection[int]], renew: str = "renew=true") -> str:
-    """Return when repetitions that are shown again were made, and the word that runs them anew; "" if there are none.
+    """Return the days of reused repetitions, and the word that runs them again; "" if there are none.
 
-    ``shown``: their numbers by run id. Such as "5 of 2026-11-27 08:12, renew=true runs them again".
+    ``shown``: their numbers by run id. Example: "5 of 2026-11-27 08:12, renew=true runs them again".
     """
     sides = [store.read_side(run_id, number) for run_id, numbers in shown.items() for number in numbers]
     if not sides:

@@ -1,4 +1,4 @@
-"""Where results are kept: a folder for each run, a file for each repetition, written whole or not at all."""
+"""Storage of results: a folder for each run, a file for each repetition, written atomically."""
 
 import errno
 import json
@@ -25,12 +25,12 @@ if TYPE_CHECKING:  # slow to import
 
 _DONE = re.compile(r"rep-(\d{5,9})\.parquet")
 _LEFTOVER_SECONDS = 600.0
-"""Writing a file takes milliseconds: a temporary file of this age was left by a process that died."""
+"""Age in seconds of a temporary file that was left by a dead process; writing takes milliseconds."""
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class DamagedError(StoreError):
-    """A stored result is not what was written."""
+    """A stored result differs from the one that was written."""
 
 
 def write_together(folder: Path, files: Mapping[str, bytes | None]) -> None:
@@ -49,7 +49,7 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def alone(path: Path, refusal: str) -> Iterator[None]:
-    """Hold the lock file ``path`` inside the block; ConfigError, which says ``refusal``, if another process has it."""
+    """Hold the lock file ``path`` inside the block; ConfigError with ``refusal`` if another process holds it."""
     with _disk(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("a")
@@ -59,8 +59,8 @@ def alone(path: Path, refusal: str) -> Iterator[None]:
         try:
             yield
         finally:
-            with suppress(PermissionError):  # Windows removes no open file
-                path.unlink(missing_ok=True)  # nobody waits for it
+            with suppress(PermissionError):  # Windows cannot remove an open file
+                path.unlink(missing_ok=True)  # no other process waits for it
 
 
 def _lock(file: IO[Any]) -> bool:
@@ -81,11 +81,11 @@ def _lock(file: IO[Any]) -> bool:
 class Store:
     """Raw runs below ``root/raw/<run_id>/``; safe for several processes, on one machine or on a shared file system.
 
-    What cannot be written is a `StoreError`; no half-written file is left under its name.
-    Beside ``settings.json``, which says in words what the run's name is the hash of, each repetition has
-    ``rep-00007.parquet``, its trace, byte-identical however it was run, and ``rep-00007.json``: the seconds it took,
-    the environment, and the digest that the trace is checked against whenever it is read. One that failed has
-    ``rep-00007.failed.json`` instead. Two processes may run the same repetition: the later file replaces an equal one.
+    A failed write is a `StoreError`, and leaves no partial file under its name. With ``settings.json``, the text form
+    of the inputs of the run's name, each repetition has ``rep-00007.parquet``, its trace, byte-identical for any way of
+    running it, and ``rep-00007.json``: the seconds it took, the environment, and the digest that the trace is checked
+    against at every read. A failed one has ``rep-00007.failed.json`` instead. Two processes may run the same
+    repetition: the later file replaces an equal one.
     """
 
     def __init__(self, root: Path | str) -> None:
@@ -98,18 +98,18 @@ class Store:
         return self.folder(run_id) / f"rep-{repetition:05d}{suffix}"
 
     def prepare(self, run_id: str, identity: Mapping[str, Any]) -> None:
-        """Make a run's folder, say in it what it holds, and clear away what dead processes left half-written."""
+        """Create a run's folder with a description, and remove half-written files of dead processes."""
         folder = self.folder(run_id)
         write_text(folder / "settings.json", json.dumps(identity, indent=1, sort_keys=True) + "\n")
         now = time.time()
         with _disk(folder):
             for entry in os.scandir(folder):
-                with suppress(FileNotFoundError):  # another process clears away, too
+                with suppress(FileNotFoundError):  # another process may remove it too
                     if entry.name.endswith(".tmp") and now - entry.stat().st_mtime > _LEFTOVER_SECONDS:
                         os.unlink(entry.path)
 
     def done(self, run_id: str) -> set[int]:
-        """Return the repetitions that have a result; reading it shows whether it is sound."""
+        """Return the repetitions with a result; whether it is sound shows when it is read."""
         folder = self.folder(run_id)
         try:
             with os.scandir(folder) as entries:
@@ -125,9 +125,9 @@ class Store:
             return path.is_file()
 
     def sound(self, run_id: str, repetitions: Collection[int]) -> set[int]:
-        """Return those of some repetitions that have a sound result; damaged ones are named on stderr and deleted.
+        """Return the repetitions with a sound result; damaged ones are named on stderr and deleted.
 
-        Raises StoreError if one cannot be read, which does not mean that it is damaged: nothing is deleted.
+        Raises StoreError if one cannot be read, which is no damage: it is kept.
         """
         done = self.done(run_id) & set(repetitions)
         damaged = []
@@ -142,7 +142,7 @@ class Store:
         return done - set(damaged)
 
     def write(self, run_id: str, repetition: int, columns: Mapping[str, np.ndarray], side: Mapping[str, Any]) -> None:
-        """Keep a repetition's trace, and beside it what is not compared; forget an earlier failure."""
+        """Store a repetition's trace with data that is not compared; drop an earlier failure."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -155,12 +155,12 @@ class Store:
         side = {**side, "finished": _now(), "sha256": _digest(run_id, repetition, content)}
         of_side = json.dumps(side, indent=1, sort_keys=True).encode()
         path = self.path(run_id, repetition)
-        _write({self.path(run_id, repetition, ".json"): of_side, path: content})  # last what says that all is there
+        _write({self.path(run_id, repetition, ".json"): of_side, path: content})  # last, because it marks completeness
         with _disk(self.root):
             self.path(run_id, repetition, ".failed.json").unlink(missing_ok=True)
 
     def read(self, run_id: str, repetition: int) -> "pd.DataFrame":
-        """Return a repetition's trace; one that is not what was written is deleted, to be run again: StoreError."""
+        """Return a repetition's trace; a damaged one is deleted, to be run again, and raises StoreError."""
         return self.table(run_id, repetition).to_pandas()
 
     def last_round(self, run_id: str, repetition: int) -> dict[str, Any]:
@@ -191,18 +191,18 @@ class Store:
         return content
 
     def read_side(self, run_id: str, repetition: int) -> dict[str, Any]:
-        """Return what stands beside a result (``seconds``, ``environment``, ...); empty if it is not there."""
+        """Return the additional data of a result (``seconds``, ``environment``, ...); empty if missing."""
         return read_json(self.path(run_id, repetition, ".json"))
 
     def fail(self, run_id: str, repetition: int, record: Mapping[str, Any]) -> None:
-        """Keep how a repetition failed, unless another process has its result."""
+        """Store the failure of a repetition, unless another process has its result."""
         if self.has(run_id, repetition):
             return
         text = json.dumps({**record, "failed": _now()}, indent=1)
         _write({self.path(run_id, repetition, ".failed.json"): text.encode()})
 
     def failure(self, run_id: str, repetition: int) -> dict[str, Any]:
-        """Return how a repetition failed when it was last run; empty if it did not."""
+        """Return the failure of a repetition's last run; empty if it succeeded."""
         return read_json(self.path(run_id, repetition, ".failed.json"))
 
 
@@ -216,12 +216,12 @@ def _array(values: np.ndarray) -> "pa.Array":
 
 
 def _digest(run_id: str, repetition: int, content: bytes) -> str:
-    """Return the sha256 of a result and of where it belongs, so that a file under another name does not pass."""
+    """Return the sha256 of a result and its place, so that a file under another name is detected."""
     return digest(f"{run_id}/{repetition}\n".encode() + content)
 
 
 def _write(contents: Mapping[Path, bytes]) -> None:
-    """Write temporary files, then rename them, without fsync: what a power failure tears does not fit its digest."""
+    """Write temporary files, then rename them, without fsync: the digest detects files torn by a power failure."""
     temporary = {path: path.with_name(f".{path.name}.{os.getpid()}-{uuid.uuid4().hex[:12]}.tmp") for path in contents}
     try:
         for path, content in contents.items():
@@ -247,7 +247,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def _read(path: Path) -> bytes | None:
-    """Return what is in a file, None if there is none; StoreError if it cannot be read."""
+    """Return the content of a file, None if there is none; StoreError if it cannot be read."""
     with _readable(path):
         try:
             return path.read_bytes()
@@ -257,7 +257,7 @@ def _read(path: Path) -> bytes | None:
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    """Say in one sentence that something cannot be read: it is not damaged for that, and stays as it is."""
+    """Convert an error of reading to one sentence: the file is not damaged, and is kept."""
     try:
         yield
     except OSError as error:
@@ -266,7 +266,7 @@ def _readable(path: Path) -> Iterator[None]:
 
 @contextmanager
 def _disk(path: Path) -> Iterator[None]:
-    """Say in one sentence that something cannot be written."""
+    """Convert an error of writing to one sentence."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Repetitions until every claim is decided: which experiments of a figure go on, and how far."""
+"""Repetitions until every claim is decided: the experiments of a figure that continue, and their numbers."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,11 +14,11 @@ STEP = 20
 
 
 OUT_OF_REACH = 2
-"""From the second look on a case is left open if it seems to need more than this many times the largest number."""
+"""From the second look on, a case is left open if it seems to need this many times the largest number."""
 
 
 class NextLook(NamedTuple):
-    """What the verdicts ask for: how many cases are open, and the repetitions of each experiment at the next look."""
+    """The demand of the verdicts: the number of open cases, and the repetitions of each experiment at the next look."""
 
     open_cases: int
     next: list[int]
@@ -37,12 +37,11 @@ def with_repetitions(runs: Sequence[LabelledRun], numbers: Sequence[int]) -> lis
 
 
 def look(runs: Sequence[LabelledRun], done: Sequence[Sequence[int]], results: Results, most: int) -> NextLook:
-    """Look at the claims, and return which experiments need more repetitions, of which ``most`` is the largest number.
+    """Check the claims, and return the experiments that need more repetitions, up to ``most``.
 
-    All experiments of an open case go on together, from the least number that one of them has, since repetitions are
-    paired. A case with an experiment that has no result at all (in ``done``), since the scale leaves it out or all its
-    repetitions failed, is given up; so is one out of reach (`OUT_OF_REACH`), and one on data that stands in for other
-    data, since it is no evidence.
+    All experiments of an open case continue together, from the least number among them, because repetitions are paired.
+    A case is given up if one of its experiments has no result (in ``done``) because the scale excludes it or all its
+    repetitions failed, if it is out of reach (`OUT_OF_REACH`), or if its data is a stand-in and thus no evidence.
     """
     numbers = [labelled.settings.repetitions for labelled in runs]
     following, open_cases = list(numbers), 0
@@ -60,7 +59,7 @@ def look(runs: Sequence[LabelledRun], done: Sequence[Sequence[int]], results: Re
             continue
         if least >= limit or not all(any(runs[place].labels == of_side for place in places) for of_side in wanted):
             continue
-        if least > STEP and not needed <= OUT_OF_REACH * limit:  # NaN is more than any number
+        if least > STEP and not needed <= OUT_OF_REACH * limit:  # NaN compares as larger than any number
             continue
         open_cases += 1
         step = min(least + STEP, limit)

@@ -1,1 +1,1 @@
-"""What the cdt paper needs: probed values of a hyper-parameter, the steepness claim, and selected repetitions."""
+"""Code for the cdt paper: probed values of a hyper-parameter, the steepness claim, and selected repetitions."""

@@ -1,4 +1,4 @@
-"""Is the reward smooth in a hyper-parameter? What each of its values would have earned, within blocks of rounds."""
+"""Smoothness of the reward in a hyper-parameter: the rewards of each of its values within blocks of rounds."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -50,10 +50,10 @@ class Lipschitz(Figure):
         return np.unique(np.abs(rounds[None, :] - ends[:, None]).argmin(axis=1))
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
-        """Return axes, `probed` (a value), `blocks` (how many), and `mean` and `std` over blocks of its centred reward.
+        """Return axes, `probed` (a value), `blocks` (number), and `mean` and `std` over blocks of its centred reward.
 
-        A block's reward of a value is the mean over its rounds; less the mean over all values, it is centred, so that
-        what moves all values alike from block to block does not count.
+        A block's reward of a value is the mean over its rounds; it is centred by the mean over all values, so that
+        changes common to all values from block to block do not count.
         """
         parts = [pd.DataFrame(columns=[*results.axes, "probed", "blocks", "mean", "std"])]
         for key in results.experiments:

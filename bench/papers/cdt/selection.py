@@ -1,8 +1,8 @@
-"""What it does to every method if, of more repetitions than asked for, only some are kept, chosen by one's own result.
+"""The effect on every method of reporting only some of the repetitions, selected by one method's results.
 
-The rule, of n repetitions asked for: run int(1.6 n), sort them by one method's final value, and report of all methods
+The rule, for n requested repetitions: run int(1.6 n), sort them by one method's final value, and report for all methods
 the n repetitions after the two lowest. It is that of run.py in the public code of cdt from 4711c87 (2023-01-25) until
-2e998d5 (2023-03-17). Whether published numbers were made so is not known.
+2e998d5 (2023-03-17). Whether published numbers were made in this way is unknown.
 """
 
 from collections.abc import Mapping
@@ -35,10 +35,10 @@ _COLUMNS = ("n", *_NUMBERS, *(f"chosen_{name}" for name in _NUMBERS), "printed")
 
 
 class Selection(Rows):
-    """Means that a set of repetitions would print, all of them taken or those chosen by one method's own result.
+    """Means that a set of repetitions would print, with all repetitions or with a selection by one method's results.
 
-    Sets are drawn from our repetitions. Of those run, ``size`` are reported, chosen by the results of the method
-    ``ranked_by``.
+    Sets are drawn from our repetitions. Of the repetitions run, ``size`` are reported, selected by the results of the
+    method ``ranked_by``.
     """
 
     ranked_by: str
@@ -53,9 +53,9 @@ class Selection(Rows):
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
         """Return a row for each experiment, of sets drawn from our runs.
 
-        `low` and `high` are where 95 % of the printed means lie, `std` is the mean printed deviation, `covers` the
-        share of printed 95 % intervals that contain the true mean, `lowest` that of sets in which the method has the
-        lowest mean; the same with `chosen_`; `printed` is the paper's.
+        `low` and `high` are the ends of the central 95 % of the printed means, `std` is the mean printed deviation,
+        `covers` the share of printed 95 % intervals that contain the true mean, `lowest` that of sets in which the
+        method has the lowest mean; the same with `chosen_` after selection; `printed` is the paper's number.
         """
         rows = []
         for panel in results.groups(results.panel_axes(), [{}]):
@@ -83,7 +83,7 @@ class Selection(Rows):
         return rows
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        """Return a row per method: an open mark without, a filled one with the choice, and the printed number."""
+        """Return a row per method: an open mark without, a filled one with the selection, and the printed number."""
         rows = by_experiment(tables["table"], results)
         plot = self.blank(self.names(results))
         for panel, keys in self.panels_of_rows(results, plot):
@@ -114,7 +114,7 @@ class Selection(Rows):
 
 
 def _pair(panel: Panel, row: int, name: str, look: Look, numbers: Mapping[Any, Any]) -> list[Mark]:
-    """Return the marks of a method without and with the choice."""
+    """Return the marks of a method without and with the selection."""
     dot = replace(look, dash="none", marker="o", size=6.0, order=5)
     return [
         in_row(
@@ -126,7 +126,7 @@ def _pair(panel: Panel, row: int, name: str, look: Look, numbers: Mapping[Any, A
 
 
 class Printed(NamedTuple):
-    """What several sets of repetitions would print of each method, shape (sets, methods)."""
+    """Numbers that several sets of repetitions would print of each method, shape (sets, methods)."""
 
     mean: Array
     std: Array
@@ -140,19 +140,20 @@ class Printed(NamedTuple):
 
 
 def number_run(size: int) -> int:
-    """Return how many repetitions are run where ``size`` are asked for."""
+    """Return the number of repetitions run for ``size`` requested ones."""
     return int(size * 1.6)
 
 
 def kept(ranked_by: Array, size: int) -> np.ndarray:
-    """Return the positions of the repetitions that are reported, shape (..., size), ``ranked_by`` shape (..., run)."""
+    """Return the positions of the reported repetitions, shape (..., size); ``ranked_by`` has shape (..., run)."""
     return np.argsort(ranked_by, axis=-1, kind="stable")[..., DROPPED : DROPPED + size]
 
 
 def printed(sets: Array, size: int, ranked_by: int | None, true: Array) -> Printed:
-    """Return what sets of repetitions print, shape (sets, repetitions run, methods), of true means (methods,).
+    """Return the printed numbers of sets, shape (sets, repetitions run, methods), with ``true`` means (methods,).
 
-    ``ranked_by`` is the position of the method by which repetitions are chosen; None: the first ``size`` are reported.
+    ``ranked_by`` is the position of the method by which repetitions are selected; None: the first ``size`` are
+    reported.
     """
     reported = sets[:, :size]
     if ranked_by is not None:

@@ -15,11 +15,11 @@ PROBE = "probe_"
 
 
 class Steepness(CaseClaim):
-    """The largest change of the mean reward of a round between neighbouring values that were probed, by their distance.
+    """The largest slope of the mean reward of a round between neighbouring probed values.
 
     It bounds the Lipschitz constant from below; between the probed values the reward may be steeper. Of several
-    neighbours the steepest counts, upwards or downwards, each judged at its share of the error. The final values
-    ``probe_<value>`` are sums over the rounds; ``length`` is that of the interval which the metric calls 1.
+    neighbours the steepest is used, upwards or downwards, each judged at its share of the error. The final values
+    ``probe_<value>`` are sums over the rounds; ``length`` is the length of the interval that the metric calls 1.
     """
 
     kind: Literal["steepness"]

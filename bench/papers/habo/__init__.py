@@ -1,1 +1,1 @@
-"""What the habo paper needs: its worked examples, computed again, and the figure that shows them."""
+"""Code for the habo paper: its worked examples, recomputed, and the figure that shows them."""

@@ -1,8 +1,8 @@
-"""Figures whose numbers follow from formulas: nothing is run. The hand computations of the HABO paper, done again.
+"""The hand computations of the HABO paper, recomputed from formulas without a run.
 
-Every quantity stands there three times: as it is printed; `recomputed` by the rule that the paper states from the
-numbers printed before it; and `right`, by the same rule from the example's givens. So a slip is told from numbers that
-merely rest on one.
+Every quantity appears three times: as it is printed; `recomputed` by the paper's stated rule from the numbers printed
+before it; and `right`, by the same rule from the example's givens. This separates slips from numbers that merely
+inherit one.
 """
 
 import math
@@ -20,9 +20,9 @@ Numbers = Sequence[float] | Array
 class Step(NamedTuple):
     """A quantity of a worked example.
 
-    What is ``printed`` are numbers with their digits, separated by blanks, or those that a statement (``stated``)
-    implies; ``recomputed`` ones are by the stated rule from what is printed before, ``right`` ones from the givens.
-    ``why`` says what went wrong, ``cause`` in short, in the same words wherever it is the same slip.
+    ``printed`` holds numbers with their digits, separated by blanks, or those implied by a statement (``stated``);
+    ``recomputed`` numbers follow by the stated rule from the numbers printed before, ``right`` ones from the givens.
+    ``why`` explains the error, ``cause`` is its short name, equal for equal slips.
     """
 
     example: str
@@ -36,13 +36,13 @@ class Step(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """`right`, `inherited` (the step is right, a number that it rests on is not) or `slip`."""
+        """`right`, `inherited` (the step is right, but one of its inputs is not) or `slip`."""
         if self._agrees(self.right):
             return "right"
         return "inherited" if self._agrees(self.recomputed) else "slip"
 
     def spelled(self, numbers: Numbers) -> str:
-        """Return numbers with as many digits as are printed, at least three decimals where any are."""
+        """Return numbers with as many digits as printed, at least three decimals if any are."""
         decimals = max(_decimals(like) for like in self.printed.split())
         return " ".join(_spelled(number, like, decimals) for number, like in self._pairs(numbers))
 
@@ -57,7 +57,7 @@ class Step(NamedTuple):
 def worked_examples() -> pd.DataFrame:
     """Return one row per quantity.
 
-    Of slips one `cause` may be behind several; a statement stands in brackets in place of numbers that are `printed`.
+    One `cause` may explain several slips; a statement appears in brackets in place of numbers that are `printed`.
     """
     rows = [
         (
@@ -226,12 +226,12 @@ def _shares(weights: Array) -> Array:
 
 
 def _best(numbers: Numbers) -> int:
-    """Return the number of the arm with the largest, counted from 1."""
+    """Return the index of the arm with the largest number, counted from 1."""
     return int(np.argmax(numbers)) + 1
 
 
 def _last_digit(printed: str) -> float:
-    """Return what one more in the last printed digit is worth, 0 for whole numbers."""
+    """Return the value of one unit of the last printed digit, 0 for whole numbers."""
     exponent = int(printed.partition("e")[2] or 0)
     return 10.0 ** (exponent - _decimals(printed)) if _decimals(printed) else 0.0
 

@@ -1,4 +1,4 @@
-"""What all kinds of claims share: their common keys, their cases, and the final values of a case."""
+"""The common part of all kinds of claims: keys, cases, and the final values of a case."""
 
 import itertools
 from abc import abstractmethod
@@ -28,10 +28,10 @@ Chosen = Annotated[Selection, BeforeValidator(_read_selection)]
 
 
 class Claim(Sourced):
-    """A claim of a paper and how it is checked; each kind is a subclass.
+    """A claim of a paper with its check; each kind is a subclass.
 
-    `id` is unique in its figure, `text` the claim in words, `kind` how it is checked, and `expect` what it says of the
-    estimate.
+    `id` is unique in its figure, `text` is the claim as text, `kind` the kind of check, and `expect` the claimed
+    property of the estimate.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
@@ -49,15 +49,15 @@ class Claim(Sourced):
 
     @abstractmethod
     def unit(self) -> str:
-        """Return what the estimate is, in words."""
+        """Return the quantity that the estimate measures, as text."""
 
 
 class CaseClaim(Claim):
     """A claim that is measured case by case.
 
-    ``column`` is the final value that is compared, by default the figure's; labels on the axes ``per`` make the cases,
-    without any there is one; ``only`` are those that the claim is about, by default all. With an ``only_note``, which
-    says why, the others are reported as no evidence.
+    ``column`` is the compared final value, by default the figure's; labels on the axes ``per`` make the cases, without
+    axes there is one; ``only`` restricts the cases. With an ``only_note``, a reason, the other cases are reported as no
+    evidence.
     """
 
     SIDES: ClassVar[tuple[str, ...]] = ("measured",)
@@ -69,16 +69,16 @@ class CaseClaim(Claim):
     only_note: str = ""
 
     def selections(self) -> dict[str, Selection]:
-        """Return the selections that must all have an experiment in a case, by the key that holds them."""
+        """Return the selections that must all have an experiment in a case, by key."""
         return {key: getattr(self, key) for key in self.SIDES}
 
     def axes(self) -> dict[str, tuple[str, ...]]:
-        """Return the axes that the claim names, other than in selections, by key."""
+        """Return the axes that the claim names outside of selections, by key."""
         return {"per": self.per}
 
     @abstractmethod
     def question(self, case: "Case") -> Question:
-        """Return what is asked of one case; `Unmeasured` if results are missing."""
+        """Return the question about one case; `Unmeasured` if results are missing."""
 
     def no_evidence(self, case: "Case", rule: Rule) -> str:
         """Return why the results of a case are no evidence; empty if they are."""
@@ -88,7 +88,7 @@ class CaseClaim(Claim):
         return [key for keys in case.sides.values() for key in keys]
 
     def validate_axes(self, results: Results, where: str) -> None:
-        """Check axes and labels against the figure's; `ConfigError` names ``where``, the key, and the valid ones."""
+        """Check axes and labels against the figure's; ConfigError names ``where``, the key, and the valid ones."""
         for key, axes in self.axes().items():
             for axis in axes:
                 results.check_axis(axis, f"{where}, key '{key}'")
@@ -137,7 +137,7 @@ class CaseClaim(Claim):
 
 
 class Case:
-    """A case of a claim: its experiments by the key that selects them, and notes on what is missing."""
+    """A case of a claim: its experiments by selection key, and notes on missing results."""
 
     def __init__(self, claim: CaseClaim, results: Results, labels: Selection) -> None:
         self.results, self.labels, self.name = results, labels, case_text(labels)
@@ -149,7 +149,7 @@ class Case:
         return ConfigError(f"{self._where}: {message}")
 
     def only(self, keys: Sequence[Labels], expected: str = "one") -> Labels:
-        """Return the only one of some experiments that 'measured' selects; an error if there are several."""
+        """Return the only experiment that 'measured' selects; an error if there are several."""
         if not keys:
             raise Unmeasured("no such runs")
         if len(keys) > 1:
@@ -162,7 +162,7 @@ class Case:
     def values(self, *sides: Sequence[Labels], column: str = "") -> list[Array]:
         """Return final values, one array (n, experiments) per side, repetitions matched across all experiments.
 
-        How many repetitions are left out, because not all experiments have them, is noted. `Unmeasured` if a side is
+        The number of repetitions left out, because some experiments lack them, is noted. `Unmeasured` if a side is
         empty, an experiment has no results, or no repetition is complete.
         """
         column = column or self._column

@@ -1,4 +1,4 @@
-"""Claims on the value of a grid that does best."""
+"""Claims on the best value of a grid."""
 
 from typing import Annotated, Any, Literal
 
@@ -21,12 +21,12 @@ def _read_pair(raw: Any) -> Selection:
 
 
 class BestOnGrid(CaseClaim):
-    """The value of a numeric axis with the lowest (or highest) mean, with the range of the values that may be the best.
+    """The value of a numeric axis with the lowest (or highest) mean, with the range of possibly best values.
 
-    On a tie of means the smallest value counts. Runs are those ``measured``, one experiment per case and axis value, by
-    default all that have a value on the axis. With ``differs``, ``{axis: [A, B]}``, the estimate is the best value in A
-    minus that in B: it holds if the interval excludes 0, fails if it is exactly [0, 0] (only one value may be the best,
-    the same in both). Otherwise a direction is expected against ``threshold``.
+    On a tie of means the smallest value is used. Runs are those ``measured``, one experiment per case and axis value,
+    by default all that have a value on the axis. With ``differs``, ``{axis: [A, B]}``, the estimate is the best value
+    in A minus that in B: the claim holds if the interval excludes 0, fails if it is exactly [0, 0] (only one value may
+    be the best, the same in both). Otherwise a direction is expected against ``threshold``.
     """
 
     kind: Literal["best_on_grid"]
@@ -91,5 +91,5 @@ class BestOnGrid(CaseClaim):
 
 
 def best_value(grid: Array, values: Array, best: str = "lowest") -> Interval:
-    """Return the best grid value of (repetitions, grid), and the range of the values that may be the best (95 %)."""
+    """Return the best grid value of (repetitions, grid), and the range of the possibly best values (95 %)."""
     return BestValue(grid, values, best).interval(ERROR / 2.0, fixed)

@@ -1,4 +1,4 @@
-"""Claims that regret lies under its bound: a formula, or that of the candidates plus the price of tuning."""
+"""Claims that regret lies under its bound: a formula, or the candidates' regret plus the price of tuning."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -25,10 +25,10 @@ class Bound(CaseClaim):
     Bandits. T is the number of rounds of the runs. The minimum of measured means lies on average below the minimum of
     the true means, so the check is slightly stricter than the theorem.
 
-    ``measured`` are the tuner's runs, one experiment per case; ``formula`` is one of `bench.regret_bounds`, its
-    name and numbers, such as {name: exp3, n_arms: 5}; ``over`` are the candidates' runs, all n_1 x n_2 x ... of them,
-    else the case is open, and ``candidates`` the n_l: [5] or [5, 3]. With a formula, a bound that is satisfied by the
-    runs ``against``, of a tuner that does not learn, is no evidence. It holds if the ratio's interval ends below 1.
+    ``measured`` are the tuner's runs, one experiment per case; ``formula`` is one of `bench.regret_bounds`, its name
+    and numbers, such as {name: exp3, n_arms: 5}; ``over`` are the candidates' runs, all n_1 x n_2 x ... of them, else
+    the case is open, and ``candidates`` the n_l: [5] or [5, 3]. With a formula, a bound that is satisfied by the runs
+    ``against``, of a tuner that does not learn, is no evidence. The claim holds if the ratio's interval ends below 1.
     """
 
     kind: Literal["bound"]
@@ -63,7 +63,7 @@ class Bound(CaseClaim):
         return Question(_ratio(*self._values(case)), self.expect, 1.0)
 
     def no_evidence(self, case: Case, rule: Rule) -> str:
-        """Return why a case is no evidence: the bound is above any regret, or others that learn nothing satisfy it."""
+        """Return why a case is no evidence: the bound exceeds any regret, or runs without learning satisfy it."""
         tuner = case.sides["measured"]
         regret, candidates, constant = self._values(case)
         most = largest_regret(self.formula, _horizon(case, tuner))
@@ -97,7 +97,7 @@ class Bound(CaseClaim):
 
 
 def _ratio(regret: Array, candidates: Array | None, constant: float) -> Quantity:
-    """Return mean regret over the bound: that over the candidate with which it is largest, where there are any."""
+    """Return mean regret over the bound, with the candidate for which it is largest, if there are candidates."""
     if candidates is None:
         return Mean(regret / constant)
     return Extreme([[RatioOfMeans(regret, values + constant) for values in candidates.T]], "max", "max")
@@ -108,7 +108,7 @@ def _is_below(ratio: Quantity, rule: Rule) -> bool:
 
 
 def largest_regret(formula: Mapping[str, Any], horizon: int) -> float:
-    """Return the most regret there can be: the largest gap in every round, 1 where only the rewards' range is known."""
+    """Return the largest possible regret: the largest gap in every round, 1 if only the rewards' range is known."""
     return horizon * float(max(formula.get("gaps") or [formula.get("gap", 1.0)]))
 
 

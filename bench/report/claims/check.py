@@ -1,4 +1,4 @@
-"""Check all claims of a figure, and count cases: "in most of them"."""
+"""Check of all claims of a figure, and counts of cases: "in most of them"."""
 
 import math
 import re
@@ -43,13 +43,13 @@ def _read_ids(raw: Any) -> tuple[str, ...]:
 
 
 class Count(Claim):
-    """How many cases of other claims, ``of`` these ids, hold: "mostly" is more than half of them.
+    """The number of cases of other claims, ``of`` these ids, that hold: "mostly" is more than half of them.
 
     Holds if more than half of the cases hold; fails if that many would not hold even if all open cases did; else open.
-    A verdict that does not remain after Holm's correction counts as open, and so do cases without results. Cases that
-    are no evidence are left out. A tie counts as holding where the claim is "no more" or "no less", else as failing.
-    The estimate is the share of cases whose point estimate alone is as expected; its interval runs from the share that
-    hold to the share that do not fail.
+    A verdict that does not survive Holm's correction counts as open, as do cases without results. Cases without
+    evidence are left out. A tie counts as holding for "no more" or "no less", else as failing. The estimate is the
+    share of cases whose point estimate alone is as expected; its interval runs from the share that hold to the share
+    that do not fail.
     """
 
     kind: Literal["count"]
@@ -78,9 +78,9 @@ class Count(Claim):
 
 
 class Unfinished(NamedTuple):
-    """What an open case needs: its experiments' labels, and about how many repetitions would decide it.
+    """The demand of an open case: its experiments' labels, and the approximate number of repetitions to decide it.
 
-    NaN where results are missing, or not even a million would.
+    NaN if results are missing, or a million would not suffice.
     """
 
     experiments: list[dict[str, str]]
@@ -102,10 +102,10 @@ KINDS: dict[str, type[Claim]] = {
 def verdicts_on(results: Results) -> pd.DataFrame:
     """Return the verdict on every case of every claim of their figure, a row each with the columns of ``claims.csv``.
 
-    Cases that need missing experiments are open. Where the number of repetitions was decided on by looking at the
-    verdicts, intervals are those of a confidence sequence, and stay valid. Where data is not the real, or a packaged
-    sample, no case says anything but those on genuine data. `ConfigError` if a claim has an unknown kind, key, axis or
-    label, or lacks one.
+    Cases that need missing experiments are open. If the number of repetitions was chosen by looking at the verdicts,
+    intervals are those of a confidence sequence, and stay valid. Only cases on genuine data are judged if other data is
+    a stand-in or a packaged sample. Raises ConfigError if a claim has an unknown kind, key, axis or label, or lacks
+    one.
     """
     claims, provenance = claims_of(results), results.provenance
     judged_by = rule(is_sequential=provenance.sequential)
@@ -122,7 +122,7 @@ def verdicts_on(results: Results) -> pd.DataFrame:
 
 
 def _row(claim: Claim, finding: Finding) -> dict[str, Any]:
-    """Return the columns of ``claims.csv``; those without a line here are attributes of the finding or the claim."""
+    """Return the columns of ``claims.csv``; by default they are attributes of the finding or the claim."""
     known: dict[str, Any] = {"claim": claim.id}
     known |= zip(("estimate", "ci_low", "ci_high", "n"), finding.interval, strict=True)
     known |= zip(("relative", "relative_low", "relative_high"), finding.relative[:3], strict=True)
@@ -133,9 +133,9 @@ def _row(claim: Claim, finding: Finding) -> dict[str, Any]:
 
 
 def _after_holm(findings: Mapping[str, list[Finding]]) -> dict[str, list[Finding]]:
-    """Return the findings, each verdict of a test with whether it remains after Holm's correction.
+    """Return the findings, each tested verdict with its outcome under Holm's correction.
 
-    Open cases were tested, too: their p-values, above 5 %, come last and only add to the number of tests.
+    Open cases were tested too: their p-values, above 5 %, come last and only add to the number of tests.
     """
     tested = [
         (claim, place)
@@ -162,9 +162,9 @@ def _as_open(case: Finding) -> Finding:
 
 
 def still_open(results: Results) -> dict[tuple[str, str], Unfinished]:
-    """Return, by claim and case, what open cases still need: which experiments, and about how many repetitions.
+    """Return the experiments of open cases, and the approximate number of repetitions, by claim and case.
 
-    Cases that are no evidence are left out. Raises as `verdicts_on` does.
+    Cases without evidence are left out. Raises as `verdicts_on` does.
     """
     setting = Conditions(rule(is_sequential=results.provenance.sequential))
     unfinished = {}
@@ -189,7 +189,7 @@ def _no_evidence(provenance: Provenance) -> str:
 
 
 def claims_of(results: Results) -> list[Claim]:
-    """Return their figure's claims, checked against axes and labels; `ConfigError` names claim, key and choices."""
+    """Return their figure's claims, checked against axes and labels; ConfigError names claim, key and choices."""
     claims = []
     for raw in results.figure.claims:
         with within(str(raw.get("id", "?")) if isinstance(raw, Mapping) else ""):

@@ -1,4 +1,4 @@
-"""Claims that compare a left with a right side: what they share, and those on differences."""
+"""Claims that compare a left with a right side: the common part, and claims on differences."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -25,7 +25,7 @@ LEAST_FOR_A_FEW = 10
 
 
 def rare_deviations(experiments: Iterable[Array]) -> tuple[float, float]:
-    """Return the largest deviations, below and above, where a few repetitions are far off; 0 where none are.
+    """Return the largest deviations, below and above, if a few repetitions are outliers; else 0.
 
     They are shares of the median of an experiment, whose final values have shape (n,).
     """
@@ -41,7 +41,7 @@ def rare_deviations(experiments: Iterable[Array]) -> tuple[float, float]:
 
 
 def rare_room(left: Array, right: Array, lefts: Iterable[Array], rights: Iterable[Array]) -> tuple[float, float]:
-    """Return how far below and above the others a repetition of left minus right, (n, ...) each, may rarely lie.
+    """Return the possible rare deviations of left minus right, (n, ...) each, below and above the others.
 
     ``lefts`` and ``rights`` are the same methods' final values in all cases of the claim.
     """
@@ -61,7 +61,7 @@ ONE_WORLD = (
 
 
 class Combine(BaseModel):
-    """How several experiments on one side become one number.
+    """Combination of several experiments on one side into one number.
 
     "lowest" on the right turns "less than right" into "less than each of them".
     """
@@ -75,8 +75,8 @@ class Combine(BaseModel):
 class TwoSided(CaseClaim):
     """A claim that compares the runs of two selections, repetition by repetition.
 
-    Where a side has several experiments in a case, ``combine`` takes their mean, the lowest or the highest. Averages on
-    both sides need the same combinations of the other axes on both, else the case is open.
+    If a side has several experiments in a case, ``combine`` takes their mean, the lowest or the highest. Averages on
+    both sides need the same combinations of the other axes, else the case is open.
     """
 
     SIDES: ClassVar[tuple[str, ...]] = ("left", "right")
@@ -99,7 +99,7 @@ class TwoSided(CaseClaim):
     def compared(
         self, left: Array, right: Array, compare: Callable[[Array, Array], Quantity], *, average: bool = True
     ) -> Quantity:
-        """Return what ``compare`` makes of both sides, which it increases with left and decreases with right.
+        """Return the result of ``compare`` on both sides; it increases with left and decreases with right.
 
         It is called with one number per repetition of each side: a pair of experiments, or averages; with (n,
         experiments) without ``average``.
@@ -144,7 +144,7 @@ class TwoSided(CaseClaim):
 
 
 def is_random(results: Results, key: Labels, rule: Rule) -> bool:
-    """Return whether regret cannot be told from that of random arms, or above it, and not clearly below by itself."""
+    """Return whether regret is indistinguishable from that of random arms, or above it, and not clearly below."""
     rows = results.rows(key)
     if RANDOM_REGRET not in rows.columns:
         return False
@@ -160,11 +160,11 @@ class PairedDifference(TwoSided):
     """The mean of left minus right, paired by repetition.
 
     ``less`` and ``greater`` are below and above 0; for ``at_most`` and ``at_least``, "no worse", a difference of
-    exactly 0 holds, too. With a ``margin``, a share of right's mean by which the estimate is divided, these are tests
+    exactly 0 also holds. With a ``margin``, a share of right's mean by which the estimate is divided, these are tests
     of non-inferiority: ``at_most`` holds if the interval ends at or below +margin and fails if it lies above,
     ``at_least`` mirrors it; ``similar``, a test of equivalence, holds if it is a tie within the margin and fails if the
-    95 % interval lies outside on one side. Without a margin, ``tie`` is what share of right's mean is too small to
-    matter; 0: nothing is.
+    95 % interval lies outside on one side. Without a margin, ``tie`` is the negligible share of right's mean; with 0
+    there are no ties.
     """
 
     kind: Literal["paired_difference"]
@@ -205,7 +205,7 @@ class PairedDifference(TwoSided):
         return Question(relative, self.expect, -self.margin if self.expect == "at_least" else self.margin)
 
     def _in_all_cases(self, results: Results, side: Selection) -> list[Array]:
-        """Return the final values of each experiment of a side, in all cases that the claim is about."""
+        """Return the final values of each experiment of a side, in all cases of the claim."""
         keys = (key for labels in self.cases(results) for key in results.select({**labels, **side}))
         return [results.column(key, self.column) for key in keys]
 
@@ -222,10 +222,10 @@ class RelativeDifference(CaseClaim):
     """The mean of left minus right, each relative to a reference's mean on the same task, averaged over tasks.
 
     The mean is taken over the labels of the last axis in ``over``, then over those of the one before, so that with
-    ``over: [family, task]`` each family counts once. Only labels count on which both sides are run. Differences are
-    paired by repetition; the reference's means count as known. Where a side has several experiments on a task, such as
-    all fixed configurations, the one with the lowest mean counts, which is known only afterwards. ``tie`` is what share
-    of right's mean is too small to matter.
+    ``over: [family, task]`` each family counts once. Only labels on which both sides are run count. Differences are
+    paired by repetition; the reference's means are treated as known. If a side has several experiments on a task, such
+    as all fixed configurations, the one with the lowest mean is used, which is known only afterwards. ``tie`` is the
+    negligible share of right's mean.
     """
 
     SIDES: ClassVar[tuple[str, ...]] = ("left", "right", "reference")

@@ -1,8 +1,8 @@
 """From an interval to a verdict.
 
-*Tie* if the whole 90 % interval lies within the margin, which is what two one-sided tests at 5 % ask; else *holds* if
-the whole 95 % interval satisfies the claim, *fails* if the whole interval contradicts it, else *open*. With fewer
-repetitions than the interval needs to cover what it says (measured, see docs/verdicts.md) every verdict is open.
+*Tie* if the whole 90 % interval lies within the margin, which is equivalent to two one-sided tests at 5 %; else *holds*
+if the whole 95 % interval satisfies the claim, *fails* if the whole interval contradicts it, else *open*. With too few
+repetitions for the interval's nominal coverage (measured, see docs/verdicts.md) every verdict is open.
 """
 
 import math
@@ -44,19 +44,19 @@ _SATISFIES = {"less": operator.lt, "at_most": operator.le, "greater": operator.g
 
 
 class Unmeasured(Exception):
-    """The results that a case needs are not there; the text says which. Leads to the verdict "open"."""
+    """Results of a case are missing, as named in the text. Leads to the verdict "open"."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The verdict on one case of a claim, with the numbers it rests on.
+    """The verdict on one case of a claim, with its numbers.
 
-    The 95 % ``interval`` has the number of repetitions (for counts: of cases) it rests on; ``relative`` is of the same
-    comparison as a share of the right side. ``agrees`` says whether the point estimate alone is as the claim expects,
-    ``counts_as`` what a claim that counts cases takes the verdict for: a tie is as good as "no more", and not "less".
-    ``p`` is the smallest error at which the verdict would be the same, NaN where nothing is decided;
-    ``repetitions_needed`` would probably decide an open case, NaN if not even a million would, or there cannot be so
-    many. ``holm`` is whether the verdict remains after Holm's correction, `REMAINS` or not, "" of what no test decides.
+    The 95 % ``interval`` includes its number of repetitions (for counts: of cases); ``relative`` is the same comparison
+    as a share of the right side. ``agrees`` says whether the point estimate alone is as the claim expects,
+    ``counts_as`` is the verdict for claims that count cases: a tie is as good as "no more", and not "less". ``p`` is
+    the smallest error with the same verdict, NaN for open cases; ``repetitions_needed`` would probably decide an open
+    case, NaN if a million would not suffice, or so many are impossible. ``holm`` says whether the verdict survives
+    Holm's correction, `REMAINS` or not, "" without a test.
     """
 
     case: str
@@ -72,17 +72,17 @@ class Finding:
     holm: str = ""
 
     def as_no_evidence(self, reason: str) -> "Finding":
-        """Return the finding as no evidence, whatever its numbers are."""
+        """Return the finding as no evidence, independent of its numbers."""
         note = "; ".join(filter(None, [reason, self.note]))
         word, nan = NO_EVIDENCE, math.nan
         return replace(self, verdict=word, counts_as=word, agrees=False, p=nan, repetitions_needed=nan, note=note)
 
 
 def spell(verdicts: Mapping[str, int], remain: Counter[str] | None = None) -> str:
-    """Return the number of cases by verdict in words: ``3 hold (2 after Holm's correction), 1 fails, 0 open``.
+    """Return the number of cases by verdict as text: ``3 hold (2 after Holm's correction), 1 fails, 0 open``.
 
-    Ties and cases without evidence are named only where there are any. ``remain`` says how many remain after Holm's
-    correction, of which nothing is said where all do.
+    Ties and cases without evidence are named only if there are any. ``remain`` is the number that survives Holm's
+    correction, omitted if all do.
     """
     parts = []
     for verdict in VERDICTS:
@@ -97,10 +97,10 @@ def spell(verdicts: Mapping[str, int], remain: Counter[str] | None = None) -> st
 
 @dataclass(frozen=True)
 class Conditions:
-    """How the cases of a figure are judged: for a number of repetitions fixed beforehand, or for looking repeatedly.
+    """The conditions of judgement of a figure's cases: a fixed number of repetitions, or repeated looks.
 
-    ``no_evidence`` says why nothing on this data is evidence, empty if it is; ``genuine`` are labels of the experiments
-    to which that does not apply. A log in ``parts`` has no more repetitions than these.
+    ``no_evidence`` is the reason why this data is no evidence, empty if it is; ``genuine`` are labels of the exempt
+    experiments. A log in ``parts`` has at most that many repetitions.
     """
 
     rule: Rule = fixed
@@ -111,9 +111,9 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Question:
-    """What a claim asks of what was measured.
+    """The question of a claim about a measured quantity.
 
-    It expects a direction against ``threshold``; ``similar``: within the margin of it; ``differs``: not it.
+    It expects a direction against ``threshold``; ``similar``: within the margin of it; ``differs``: not equal to it.
     ``relative``, the comparison as a share of the right side, is a tie within +-``margin``; with None or 0 there are no
     ties. A verdict takes ``least`` repetitions.
     """
@@ -158,9 +158,9 @@ class Question:
         )
 
     def _tests(self) -> dict[str, Test]:
-        """Return the verdicts that are possible, each with its test; the first that passes counts.
+        """Return the possible verdicts, each with its test; the first that passes applies.
 
-        A tie, and that both are similar, are one-sided tests at each end; all others share the error between them.
+        A tie, and ``similar``, are one-sided tests at each end; all others share the error between them.
         """
         threshold, margin, share = self.threshold, self.margin or 0.0, self.relative or self.quantity
 
@@ -190,12 +190,12 @@ class Question:
 
 
 def _smallest_error(test: Test, rule: Rule, n: int) -> float:
-    """Return the smallest error at which a test that passes at `ERROR` still does, to three digits; at least 1e-12."""
+    """Return the smallest error at which a test that passes at `ERROR` still passes: three digits, at least 1e-12."""
     return _first(lambda error: test(error, rule, n), 1e-12, ERROR, 1e-4)
 
 
 def _first(passes: Callable[[float], bool], low: float, high: float, share: float) -> float:
-    """Return from where on up to ``high`` a test passes, to a ``share`` of it; ``low`` if it passes there."""
+    """Return the smallest value up to ``high`` that passes, to a ``share`` of it; ``low`` if that passes."""
     low, high = math.log(low), math.log(high)
     if passes(math.exp(low)):
         return math.exp(low)
@@ -206,10 +206,10 @@ def _first(passes: Callable[[float], bool], low: float, high: float, share: floa
 
 
 def _repetitions(tests: Mapping[str, Test], rule: Rule, n: int, least: int) -> float:
-    """Return how many repetitions like those there are would decide the case with a probability of 80 %.
+    """Return the number of similar repetitions that would decide the case with a probability of 80 %.
 
-    Where an interval reaches c standard errors, a difference of c of them is found in half of all cases, one of
-    c + `POWER` in 80 %.
+    If an interval reaches c standard errors, a difference of c of them is detected in half of all cases, one of c +
+    `POWER` in 80 %.
     """
 
     def is_decided(number: float) -> bool:

@@ -1,4 +1,4 @@
-"""Where claims come from: stated in a paper, what a theorem says, or ours."""
+"""The origin of claims: stated in a paper, in a theorem, or ours."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -9,11 +9,10 @@ Origin = Literal["stated", "theorem", "ours"]
 
 
 class Sourced(BaseModel):
-    """Where a claim comes from; what a figure says holds for all its claims that do not say otherwise.
+    """The origin of a claim; that of a figure is the default for all its claims.
 
-    It is ``stated`` in the paper, what a ``theorem`` says, or ``ours``; its place is that in the paper, or the theorem
-    with the constants and logarithms that belong to it. The cases of a claim or figure that it ``repeats`` count there
-    alone.
+    It is ``stated`` in the paper, part of a ``theorem``, or ``ours``; ``place`` is the place in the paper, or the
+    theorem with its constants and logarithms. The cases of a claim or figure that it ``repeats`` count only there.
     """
 
     origin: Origin = "ours"
@@ -22,7 +21,7 @@ class Sourced(BaseModel):
 
 
 def with_source(figure: Sourced, claim: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a claim as written, with what its figure says of the origin of all its claims."""
+    """Return a claim as written, with its figure's origin as default."""
     is_other = claim.get("origin", figure.origin) != figure.origin
     place = "" if is_other else figure.place
     return {"origin": figure.origin, "place": place, "repeats": figure.repeats, **claim}

@@ -1,7 +1,7 @@
-"""Estimates whose intervals can be had at any error and for any number of repetitions.
+"""Estimates with intervals at any error and for any number of repetitions.
 
-Every class has ``estimate``, ``n`` (repetitions) and ``ends``, so that a verdict, its p-value and the repetitions that
-it would need are computed in the same way for all kinds of claims.
+Every class has ``estimate``, ``n`` (repetitions) and ``ends``, so that a verdict, its p-value and the required
+repetitions are computed in the same way for all kinds of claims.
 """
 
 import math
@@ -23,13 +23,13 @@ class Quantity(ABC):
 
     @abstractmethod
     def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
-        """Return low and high, each missed with probability ``error``, as ``n`` repetitions like these would give them.
+        """Return low and high, each missed with probability ``error``, for ``n`` similar repetitions.
 
-        NaN where they are not defined.
+        NaN if they are undefined.
         """
 
     def interval(self, error: float, rule: Rule) -> Interval:
-        """Return estimate, low and high with the repetitions there are; NaN for fewer than two."""
+        """Return estimate, low and high with the present repetitions; NaN for fewer than two."""
         low, high = self.ends(error, rule, self.n) if self.n > 1 else (math.nan, math.nan)
         return Interval(self.estimate, low, high, self.n)
 
@@ -37,12 +37,12 @@ class Quantity(ABC):
 class Mean(Quantity):
     """The mean of one number per repetition, shape (n,), or of an estimate's linearisation.
 
-    With ``exponential`` the logarithm was measured: estimate and ends are exp of what they are otherwise.
+    With ``exponential``, the logarithm was measured, and estimate and ends are exponentiated.
     """
 
     def __init__(self, values: Array, *, exponential: bool = False) -> None:
         self.n = len(values)
-        # Of deviations from the first repetition: values that agree give an interval of width exactly 0.
+        # Deviations from the first repetition, so that equal values give an interval of width exactly 0.
         deviations = values - values[0]
         self._mean = float(values[0] + deviations.mean())
         self._deviation = float(spread(deviations, axis=0)) if self.n > 1 else math.nan
@@ -62,8 +62,9 @@ class Mean(Quantity):
 class RatioOfMeans(Quantity):
     """The mean of ``top`` divided by that of ``bottom``, both of shape (n,), by Fieller's theorem.
 
-    The interval holds every ratio r for which the mean of top - r bottom cannot be told from 0 by Student's test. It is
-    (-inf, inf) where the mean of bottom cannot be told from 0; the estimate is NaN where that mean is not positive.
+    The interval holds every ratio r for which Student's test cannot distinguish the mean of top - r bottom from 0. It
+    is (-inf, inf) if the mean of bottom cannot be distinguished from 0; the estimate is NaN unless that mean is
+    positive.
     """
 
     def __init__(self, top: Array, bottom: Array) -> None:
@@ -93,14 +94,14 @@ class RatioOfMeans(Quantity):
 class Resampled(Quantity):
     """A statistic without a formula for its interval, such as a ratio of medians: percentile bootstrap.
 
-    For another number of repetitions the interval is widened or narrowed around the estimate as standard errors are.
+    For another number of repetitions the interval is scaled around the estimate like standard errors.
     """
 
     def __init__(self, estimate: float, values: Array, n: int) -> None:
         self.estimate, self.n, self._values = estimate, n, values
 
     def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
-        """Return quantiles of the resamples, farther out by what the rule asks more than the normal distribution."""
+        """Return quantiles of the resamples, farther out by the ratio of the rule's reach to the normal quantile."""
         if not len(self._values):
             return math.nan, math.nan
         low, high = map(float, np.quantile(self._values, (error, 1.0 - error)))
@@ -111,8 +112,8 @@ class Resampled(Quantity):
 class Extreme(Quantity):
     """The lowest or highest of several quantities, or the lowest of highests and so on.
 
-    That a highest lies below a limit needs all of them below it, each judged at the full error; that it lies above
-    needs one of them above, each judged at its share of the error (Bonferroni). For a lowest it is the other way round.
+    A highest lies below a limit if all quantities lie below it, each judged at the full error; it lies above if one of
+    them lies above, each judged at its share of the error (Bonferroni). For a lowest it is the other way round.
     ``outer`` and ``inner``, ``min`` or ``max``, are over the rows of ``parts``, and within a row.
     """
 
@@ -137,12 +138,12 @@ class Extreme(Quantity):
 
 
 class BestValue(Quantity):
-    """The value of a grid with the lowest (or ``highest``) mean, and which other values might have it.
+    """The value of a grid with the lowest (or ``highest``) mean, and the other possibly best values.
 
-    A value may be the best if its mean cannot be told from that of any other value by a one-sided Student's test of
-    their paired differences, each at its share of the error (multiple comparisons with the best, by Bonferroni): the
-    set of these values contains the best with the probability asked for. The interval goes from its smallest to its
-    largest. ``grid`` increases, shape (k,); ``values`` has shape (n, k).
+    A value may be the best if a one-sided Student's test of paired differences cannot distinguish its mean from that of
+    any other value, each at its share of the error (multiple comparisons with the best, by Bonferroni): the set of
+    these values contains the best with the given probability. The interval goes from its smallest to its largest.
+    ``grid`` increases, shape (k,); ``values`` has shape (n, k).
     """
 
     def __init__(self, grid: Array, values: Array, best: str = "lowest") -> None:
@@ -155,7 +156,7 @@ class BestValue(Quantity):
         self.estimate = float(grid[signed.mean(axis=0).argmin()])
 
     def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
-        """Return the smallest and the largest value that may be the best; both ends together err with 2 ``error``."""
+        """Return the smallest and the largest possibly best value; both ends together err with 2 ``error``."""
         chosen = self._grid[self.candidates(2.0 * error, rule, n)]
         return float(chosen[0]), float(chosen[-1])
 
@@ -180,7 +181,7 @@ class Difference(Quantity):
 class BandSlope(Quantity):
     """A weighted sum of the logarithms of the means along a curve, of which only means and deviations are kept.
 
-    Its interval is the range over all curves within the pointwise band, which is wider than it need be.
+    Its interval is the range over all curves within the pointwise band, which is wider than necessary.
     """
 
     def __init__(self, weights: Array, mean: Array, deviation: Array, n: int) -> None:
@@ -189,7 +190,7 @@ class BandSlope(Quantity):
         self.estimate = float(np.log(mean) @ weights)
 
     def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
-        """Return the flattest and the steepest; NaN where the band reaches below 0, so that there is no logarithm."""
+        """Return the flattest and the steepest; NaN if the band reaches below 0, where there is no logarithm."""
         reach = rule(n, error) * self._deviation / math.sqrt(n)
         low, high = self._mean - reach, self._mean + reach
         if not (low > 0).all():
@@ -212,10 +213,10 @@ class Shifted(Quantity):
 
 
 class Unseen(Quantity):
-    """A mean whose interval leaves room for rare repetitions that have not happened: ``below`` and ``above`` off.
+    """A mean whose interval leaves room for unobserved rare repetitions, ``below`` and ``above`` off.
 
-    With probability 1 - e an event whose rate is ln(1 / e) / n or more has happened in n repetitions (the rule of
-    three, for e = .05); at that rate, events that move a repetition by ``above`` move the mean by ln(1 / e) above / n.
+    With probability 1 - e an event with rate ln(1 / e) / n or more has happened in n repetitions (the rule of three,
+    for e = .05); at that rate, events that move a repetition by ``above`` move the mean by ln(1 / e) above / n.
     """
 
     def __init__(self, quantity: Quantity, below: float, above: float) -> None:

@@ -1,4 +1,4 @@
-"""Claims on how many times larger a mean, a median or a standard deviation is than another."""
+"""Claims on the ratio of means, medians or standard deviations."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -80,8 +80,8 @@ class Spread(TwoSided):
     """Left's standard deviation over repetitions divided by right's, against 1.
 
     The logarithm of the ratio is jackknifed, its pseudo-values judged by Student's test: Miller, Jackknifing variances,
-    Annals of Mathematical Statistics 39 (1968). Of several experiments on a side the standard deviations are combined,
-    not the values. ``tie`` is how far from 1, to both sides, the ratio is a tie.
+    Annals of Mathematical Statistics 39 (1968). For several experiments on a side the standard deviations are combined,
+    not the values. ``tie`` is the distance from 1, to both sides, within which the ratio is a tie.
     """
 
     kind: Literal["spread"]

@@ -1,4 +1,4 @@
-"""Claims on how fast a number grows."""
+"""Claims on rates of growth."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Cases of claims by verdict and origin: never added up across origins, each case once."""
+"""Counts of cases of claims by verdict and origin: never added across origins, each case once."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -15,9 +15,9 @@ DECIDED = (HOLDS, FAILS, TIE)
 
 
 class ClaimSource(NamedTuple):
-    """Where a claim comes from, and whether its cases count in tallies.
+    """The origin of a claim, and whether its cases count in tallies.
 
-    Those that a figure judges again count where they are first judged; a count of cases (`is_count`) is not a case.
+    Cases that a figure judges again count in the first figure; a count of cases (`is_count`) is not a case.
     """
 
     origin: Origin = "ours"
@@ -28,7 +28,7 @@ class ClaimSource(NamedTuple):
 
 @dataclass
 class Tally:
-    """The number of cases by verdict, and how many of them remain after Holm's correction."""
+    """The number of cases by verdict, and the number of them that survives Holm's correction."""
 
     cases: Counter[str] = field(default_factory=Counter)
     remain: Counter[str] = field(default_factory=Counter)
@@ -54,7 +54,7 @@ Tallies = Mapping[str, Tally]
 
 
 def tally_of(cases: Iterable[Mapping[Any, Any]]) -> Tally:
-    """Return the tally of some cases, which have `verdict` and `holm`."""
+    """Return the tally of some cases with columns `verdict` and `holm`."""
     tally = Tally()
     for case in cases:
         tally.add(str(case["verdict"]), str(case["holm"]))
@@ -62,7 +62,7 @@ def tally_of(cases: Iterable[Mapping[Any, Any]]) -> Tally:
 
 
 def sources(figure: Figure | None) -> dict[str, ClaimSource]:
-    """Return where each claim of a figure comes from, by its id."""
+    """Return the origin of each claim of a figure, by its id."""
     by_claim = {}
     for claim in (with_source(figure, claim) for claim in figure.claims) if figure else ():
         is_count = claim["kind"] == "count"
@@ -75,7 +75,7 @@ def sources(figure: Figure | None) -> dict[str, ClaimSource]:
 def tallies(figure: Figure | None, cases: Iterable[Mapping[Any, Any]], *, every: bool = False) -> dict[str, Tally]:
     """Return the tallies of a figure's cases, which have `claim`, `verdict` and `holm`.
 
-    With ``every`` those that count elsewhere are among them, but no counts of cases.
+    With ``every``, cases that count elsewhere are included, but no counts of cases.
     """
     by_claim, total = sources(figure), added_up([])
     for case in cases:
@@ -94,5 +94,5 @@ def added_up(parts: Iterable[Tallies]) -> dict[str, Tally]:
 
 
 def spell_by_origin(parts: Tallies) -> str:
-    """Return tallies in words: ``stated: 3 hold, 1 fails, 0 open; ours: ...``; no empty ones."""
+    """Return tallies as text: ``stated: 3 hold, 1 fails, 0 open; ours: ...``; no empty ones."""
     return "; ".join(f"{ORIGIN_WORDS[origin]}: {tally}" for origin, tally in parts.items() if not tally.is_empty)

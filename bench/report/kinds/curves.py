@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
-from bench.columns import is_regret
+from bench.columns import column_of, is_regret
 from bench.errors import ConfigError
 from bench.regret_bounds import regret_bound
 from bench.report.claims.judgement import MIN_REPETITIONS
@@ -44,11 +44,15 @@ from bench.stats import MEAN_INTERVAL
 from bench.trace import MAX_ROWS
 
 _MARKS_PER_LINE = 6
+_MANY = 12
+"""With more lines than this only the first and the best of each panel are drawn strongly."""
+_THIN: dict[str, Any] = {"marker": "", "width": 0.8}
 _BOUND = "Bound, in the colour of its method"
 _DOTS: dict[str, Any] = {"dash": (0, (2, 2)), "marker": "", "width": 1.1, "order": 2.5}
 _EARLY, _WIDER = 0.1, 1.0
 """Up to this share of the rounds a band may leave the picture, if it would make it so many times higher."""
 _EARLY_CAPTION = "Bands of the first rounds go beyond the picture."
+_MANY_CAPTION = "Thick: the first line and the best of each panel; the others are thin and have no bands."
 _LIMITS = {
     BEST_FIXED: Look(BLACK, width=1.1, order=3.5),
     BEST_BY_STRETCH: Look(BLACK, (0, (1, 1.5)), width=1.3, order=3.5),
@@ -68,7 +72,8 @@ class Curves(Figure):
     """Mean curves with their bands; `reference_line` is a level line, `reference_label` its name.
 
     For columns of regret, uniformly random arms are a dashed grey line. `limits` adds runs of fixed configurations, and
-    draws the best of them, known only afterwards. `rounds` of a curve are kept, of a trace's up to 500.
+    draws the best of them, known only afterwards. `rounds` is the number of kept rounds of a curve; a trace has up to
+    500.
     """
 
     y_scale: Literal["linear", "log"] = "linear"
@@ -154,7 +159,7 @@ class Curves(Figure):
         needed = f"they need {MIN_REPETITIONS} repetitions: with fewer, an interval may exceed all possible values"
         bands = f"Bands: pointwise {MEAN_INTERVAL}." if has_bands else f"No bands: {needed}."
         plot.caption = [f"Lines: mean over repetitions. {bands}", *[RANDOM_CAPTION] * has_random]
-        plot.caption += [_EARLY_CAPTION] * has_early
+        plot.caption += [_EARLY_CAPTION] * has_early + [_MANY_CAPTION] * (len(plot.methods) > _MANY)
         limits = [mark for mark in plot.marks() if mark.role == "limit"]
         if limits:
             counts = sorted({int(mark.n[0]) for mark in limits})
@@ -170,19 +175,24 @@ class Curves(Figure):
         lines: Mapping[Labels, pd.DataFrame],
         constants: dict[str, str],
     ) -> None:
-        formulas = self._formulas(results)
+        formulas, names = self._formulas(results), {key: self._name(results, key) for key in lines}
+        ends = {names[key]: float(rows["mean"].iloc[-1]) for key, rows in lines.items()}
+        best = (min if column_of(self.column).better == "less" else max)(ends, key=ends.__getitem__)
+        strong = {*plot.methods[:1], best} if len(plot.methods) > _MANY else {*ends}
         for place, (key, rows) in enumerate(lines.items()):
-            name = self._name(results, key)
+            name = names[key]
             if name in constants:
                 _level(plot, panel, constants[name], float(rows["mean"].iloc[0]))
                 continue
-            # Markers of different lines stand at different rounds, or curves that coincide would hide each other's.
+            # Markers of different lines are at different rounds, so that coinciding curves stay visible.
             step = max(1, len(rows) // _MARKS_PER_LINE)
             every = (((place + 1) * max(1, step // 6)) % step, step)
             n = rows["n"].to_numpy()
             low, high = (rows[end].where(n >= MIN_REPETITIONS) for end in ("ci_low", "ci_high"))
-            band: dict[str, Any] = {"low": low, "high": high, "interval": "band"}
-            plot.put(panel, name, plot.look(name), x=rows["round"], y=rows["mean"], n=n, every=every, **band)
+            band: dict[str, Any] = {"low": low, "high": high, "interval": "band"} if name in strong else {}
+            plot.explain(name, plot.look(name), "method")
+            look = plot.look(name, **({} if name in strong else _THIN))
+            plot.put(panel, name, look, x=rows["round"], y=rows["mean"], n=n, every=every, **band)
             if key in formulas:
                 values, look = regret_bound(formulas[key], rows["round"].to_numpy(float)), plot.look(name, **_DOTS)
                 plot.put(panel, name, look, x=rows["round"], y=values, part="bound", what="bound")
@@ -207,9 +217,9 @@ class Curves(Figure):
         return results.series_name(key, results.panel_axes()) or self.column
 
     def _constants(self, results: Results) -> dict[str, str]:
-        """Return the lines that are one number, the same in all panels, and the name by which one grey line shows them.
+        """Return the lines that are constant and equal in all panels, and the name of their common grey line.
 
-        The labels that all of them share, such as "logging policy" of each method, are the name.
+        The name consists of the labels common to all of them, such as "logging policy" of each method.
         """
         values: dict[str, set[float]] = {}
         labels: dict[str, list[str]] = {}
@@ -254,7 +264,7 @@ class Curves(Figure):
 def _settled(panel: Panel) -> npt.NDArray[np.float64]:
     """Return the numbers that an axis has room for: all but early ends of bands that are far wider than later ones.
 
-    A mean over the rounds so far begins with a few of them: its interval may be wider than all that is possible.
+    A mean over the rounds so far begins with few rounds, whose interval may exceed the range of possible values.
     """
     ends = np.concatenate([mark.numbers for mark in panel.marks if mark.number])
     late, early = [ends[np.isfinite(ends)]], []
@@ -277,9 +287,9 @@ def _level(plot: Plot, panel: Panel, name: str, value: float) -> None:
 
 
 def _logarithmic(label: str, numbers: np.ndarray, lines: Iterable[pd.DataFrame]) -> Axis:
-    """Return a logarithmic axis from where the lines are after 1 % of the rounds, as sums grow from near 0.
+    """Return a logarithmic axis from the lines' values after 1 % of the rounds, because sums grow from near 0.
 
-    It is linear around 0 where numbers lie on both sides of it.
+    It is linear around 0 if numbers lie on both sides of it.
     """
     if numbers.min() < 0:
         return Axis(label, log=True, linear=10.0 ** math.floor(math.log10(np.median(np.abs(numbers[numbers != 0])))))

@@ -20,12 +20,12 @@ from bench.stats import MEAN_INTERVAL, Array
 
 _ROW, _WIDTH = (0.36, 0.62), (3.9, 4.3)
 """Height of a row and width of a panel, without and with quantiles."""
-# With more repetitions than this, single ones are not drawn: the row would be a smear.
+# Largest number of repetitions that are drawn singly; more would blur the row.
 _FEW = 25
-# With quantiles all are, but fade, so that a crowd of them shows where it is densest.
+# With quantiles all are drawn, faded, so that the density is visible.
 _FAINTEST, _MANY = 0.12, 12.5
 _UPPER = 0.95
-# Mean and upper quantile stand as numbers this many points right of the panel.
+# Mean and upper quantile are numbers this many points right of the panel.
 _COLUMNS = ((33.0, "mean"), (66.0, "95 %"))
 _ONE, _PUBLISHED = "one repetition", "published"
 _SMALL: dict[str, Any] = {"dash": "none", "marker": "o", "edge_width": 0.0}
@@ -34,7 +34,7 @@ _DIAMOND = Look(CHARCOAL, "none", "D", size=8.5, fill="none", edge_width=1.2, or
 
 
 class Whiskers(BaseModel):
-    """Columns whose means are drawn as a thin whisker, its name, and the experiments that have them."""
+    """Columns whose means are drawn as a thin whisker, its name, and its experiments."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -45,13 +45,13 @@ class Whiskers(BaseModel):
 
 
 class Dots(Rows):
-    """Final means with intervals, single repetitions where there are at most 25, and published means.
+    """Final means with intervals, single repetitions if there are at most 25, and published means.
 
     For columns of regret, uniformly random arms are a dashed grey line. ``whiskers`` are drawn with thin lines; with
     ``quantiles`` every repetition, quartiles, mean and 95 % quantile are drawn, the last two as numbers too.
 
     ``better`` selects a method, such as ``{method: CIR-HPO}``, and ``in_column`` names a trace column. Then the values
-    are by how many per cent that method's mean is above the row's, repetitions paired: a repetition's number is the
+    are the per cent by which that method's mean exceeds the row's, repetitions paired: a repetition's number is the
     ratio's linearisation, 100 (r - 1 + (a - r b) / mean(b)) with r = mean(a) / mean(b). Their mean is 100 (r - 1), and
     their standard error that of the ratio (delta method).
     """
@@ -63,7 +63,7 @@ class Dots(Rows):
 
     @property
     def number_label(self) -> str:
-        """What the published numbers are numbers of; the column of improvements says no unit."""
+        """The quantity of the published numbers; the column of improvements has no unit."""
         return self.x_label if self.better else super().number_label
 
     def check(self, results: Results) -> None:
@@ -171,7 +171,7 @@ class Dots(Rows):
         return keys[0]
 
     def _improvements(self, results: Results) -> Results:
-        """Return results of all experiments but the better one, whose final values have the column of improvements."""
+        """Return results of all experiments but the better one, with the column of improvements."""
         if not self.better:
             return results
         better = self._better(results)

@@ -1,4 +1,4 @@
-"""Final values against a numeric hyper-parameter, beside its theoretical setting."""
+"""Final values against a numeric hyper-parameter, with its theoretical setting."""
 
 import itertools
 import math
@@ -61,8 +61,8 @@ class GridBound(BaseModel):
 class Grid(Figure):
     """Final means with intervals along a numeric axis, by default the only one; the best one is marked.
 
-    ``best`` is ``lowest``, ``highest``, or ``none`` of them, by default the lowest unless the axis sets the horizon, or
-    something of the environment or the task; ``bounds`` are of regret, where the axis is the horizon.
+    ``best`` is ``lowest``, ``highest``, or ``none``, by default the lowest unless the axis sets the horizon, or a
+    setting of the environment or the task; ``bounds`` are of regret, if the axis is the horizon.
     """
 
     published_whats: ClassVar[tuple[str, ...]] = ("mean", "std", "best", "theory_mean", "theory_std")
@@ -75,7 +75,7 @@ class Grid(Figure):
 
     @property
     def marked(self) -> Literal["lowest", "highest", "none"]:
-        """Which value is marked as the best."""
+        """The kind of value that is marked as the best."""
         axes = [pair for block in self.runs for pair in block.items()]
         grids = [
             labels for axis, labels in axes if axis == self.axis or (not self.axis and all(map(is_number, labels)))
@@ -111,10 +111,10 @@ class Grid(Figure):
         return super().table_titles() if self.marked == "none" else {"best": "Best on the grid", "table": "Whole grid"}
 
     def best_table(self, results: Results) -> pd.DataFrame:
-        """Return one row per line: the best grid value beside the panel's theoretical setting.
+        """Return one row per line: the best grid value and the panel's theoretical setting.
 
-        `best` has `best_low` and `best_high` (the values that may be the best, 95 %), its `mean` and `std`; published
-        numbers stand beside them with ratios. A line without complete results has n = 0.
+        `best` has `best_low` and `best_high` (the possibly best values, 95 %), its `mean` and `std`; published numbers
+        follow with ratios. A line without complete results has n = 0.
         """
         axis, panels = self.grid_axis(results), results.panel_axes()
         rows = []
@@ -145,7 +145,7 @@ class Grid(Figure):
         return row
 
     def further(self, results: Results, labels: Mapping[str, str], what: str, size: int) -> tuple[float, float] | None:
-        """Return the prediction interval of what is best among few repetitions: quantiles over resamples of ours."""
+        """Return the prediction interval of the best of few repetitions: quantiles over resamples of ours."""
         if what not in ("best", "mean", "std"):
             return None
         axis = self.grid_axis(results)
@@ -193,7 +193,7 @@ class Grid(Figure):
         return plot
 
     def _put_line(self, plot: Plot, panel: Panel, points: Any, name: str, look: Look, aside: float) -> None:
-        """Add the rows of a table by place, moved a little along the axis, so that bars of lines do not coincide."""
+        """Add the rows of a table by place, shifted a little along the axis, so that bars of lines do not coincide."""
         places, means = list(points), [float(row["mean"]) for row in points.values()]
         moved = np.array(places)
         if self.x_scale != "log" and 1 < len(places) <= FEW:
@@ -204,7 +204,7 @@ class Grid(Figure):
     def _put_beside(
         self, plot: Plot, panel: Panel, chosen: Selection, results: Results, rows: Mapping[Labels, Mapping[Any, Any]]
     ) -> None:
-        """Add what stands beside the lines of a panel, and scale its axes."""
+        """Add the theoretical setting and references to a panel, and scale its axes."""
         lowest, tops = panel.every_number.min(), [panel.every_number.max()]
         places = sorted({float(x) for line in panel.marks for x in line.places})
         if self.marked != "none":
@@ -245,7 +245,7 @@ class Grid(Figure):
     def _put_random(
         self, plot: Plot, panel: Panel, chosen: Selection, results: Results, ends: tuple[float, float]
     ) -> float | None:
-        """Add random arms, or return the upper end of the axis where they are too far above."""
+        """Add random arms, or return the upper end of the axis if they are too far above."""
         axis = self.grid_axis(results)
         if not results.has_random_arms(self.column):
             return None

@@ -18,10 +18,10 @@ from bench.report.results import Results
 from bench.report.tasks import BEST_FIXED, FAMILY, FIXED, METHOD, TASK, Tasks
 
 _ROW, _COLUMN, _NAMES, _TITLE_LETTERS = 0.235, 0.62, 2.1, 10
-# Columns of a panel, more could not be read on a phone; and how many the words of a mean rank take.
+# Largest number of columns of a panel that can be read on a phone, and columns for the text of a mean rank.
 _MOST_COLUMNS, _RANKS = 4, 2.2
-# The colours' ends: so many times the reference's value, or that part of it, the first that no cell exceeds. Purple and
-# orange are told apart by readers with colour-blindness, and every cell says its number.
+# Candidates for the ends of the colours, as multiples of the reference's value; the first that no cell exceeds is used.
+# Purple and orange are distinguishable with colour-blindness, and every cell has its number.
 _ENDS = (1.5, 2.0, 4.0, 16.0)
 _COLOURS = "PuOr_r"
 _DARK = 0.72
@@ -30,14 +30,14 @@ _DARK = 0.72
 class Ranking(Figure):
     """Every method's final value relative to the reference's, and its mean rank, with the family as unit.
 
-    The runs have the axes `task` and `method`, and may have `family`; without it each task is a family of its own. A
+    The runs have the axes `task` and `method`, and may have `family`; by default each task is a family of its own. A
     value is divided by the reference's mean on the same task, averaged over the tasks of a family, then over families;
-    so are ranks. What is compared over several families are those that all methods are run on. Runs with an axis
-    `fixed` and no method play one configuration throughout; the one with the lowest mean on a task stands below the
-    methods as a limit, which has no rank.
+    so are ranks. Methods are compared over the families that all methods are run on. Runs with an axis `fixed` and no
+    method play one configuration throughout; the one with the lowest mean on a task is shown below the methods as a
+    limit, without a rank.
 
     The ``reference`` is ``{method: ...}``. Variants of one method, a list in ``duplicates``, share one place in the
-    ranks of the others. Tasks of ``apart``, by name, have results apart from those of all other tasks. Without ranks
+    ranks of the others. Tasks of ``apart``, by name, have results separate from those of all other tasks. Without ranks
     methods stay in the file's order, and the last column is the mean ratio.
     """
 
@@ -91,7 +91,7 @@ class Ranking(Figure):
         header = 0.16 * max((title.count("\n") + 1 for title in titles.values()), default=1) + 0.1
         width, step = _columns(len(families))
         parts = [families[start : start + step] for start in range(0, len(families), step)]
-        size = _COLUMN * width + _NAMES / len(parts), header + _ROW * len(methods)  # names stand at the left alone
+        size = _COLUMN * width + _NAMES / len(parts), header + _ROW * len(methods)  # names are at the left only
         panels = [Panel(is_table=True) for _ in parts]
         plot = replace(self.blank(methods), panels=panels, panel_size=size)
         most = _end_of_colours(values["relative"].to_numpy(dtype=float))
@@ -178,14 +178,14 @@ class Ranking(Figure):
 
 
 def _columns(families: int) -> tuple[float, int]:
-    """Return how many columns wide panels are, and how many families stand in each but the last, beside the ranks."""
+    """Return the width of panels in columns, and the number of families in each but the last, next to the ranks."""
     panels = math.ceil(families / _MOST_COLUMNS)
     steps = range(math.ceil(families / panels), families + 1)
     return min((max(step, families - step * (panels - 1) + _RANKS), step) for step in steps)
 
 
 def _end_of_colours(relative: np.ndarray) -> float:
-    """Return how many times the reference, or which part of it, has the strongest colour."""
+    """Return the multiple or fraction of the reference that has the strongest colour."""
     numbers = relative[np.isfinite(relative) & (relative > 0)]
     largest = float(np.exp(np.abs(np.log(numbers)).max())) if len(numbers) else 1.0
     return next((end for end in _ENDS if largest <= end), _ENDS[-1])

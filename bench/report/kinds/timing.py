@@ -1,4 +1,4 @@
-"""Seconds of runs beside the published ones, and how many times those of a reference they are."""
+"""Seconds of runs with the published ones, and as multiples of a reference's."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ from bench.report.tables import check_column, experiments_of
 
 _ROW_HEIGHT, _WIDTH = 0.5, 4.9
 _ROOM = 0.64
-# Beyond this share of the time the processor was with other work.
+# Share of the time on other work from which a measurement is reported.
 _BUSY = 0.1
 
 
@@ -26,7 +26,7 @@ class Timing(Figure):
     """Median seconds with their range, and medians divided by the reference's; a row per panel.
 
     ``reference`` selects the experiment of each panel that the others are compared with, such as ``{method: TL}``;
-    ``part`` is what is timed: the whole ``run``, or the ``tuner``'s ask and tell alone.
+    ``part`` is the timed part: the whole ``run``, or the ``tuner``'s ask and tell only.
     """
 
     source: ClassVar[Literal["runs", "timing", "formula"]] = "timing"
@@ -72,7 +72,7 @@ class Timing(Figure):
         panels = {"seconds": row_panel("", "", names), "relative": row_panel("", by, names)}
         panels["seconds"].x = Axis(self.x_label or "seconds per run", log=True, few=True)
         has_published = "published_seconds" in table
-        if has_published:  # seconds of another machine are no measure: beside published ones only ratios are drawn
+        if has_published:  # seconds of another machine are not comparable: with published ones only ratios are drawn
             del panels["seconds"]
         size = (_WIDTH, max(1.8, 0.7 + _ROW_HEIGHT * max(len(groups), 1)))
         lines = (results.series_name(key, results.panel_axes()) for key in results.experiments)

@@ -1,0 +1,260 @@
+"""A user's own tuners on the tournament's tasks, beside the committed repetitions of all others."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from bandit_bench._parts import Axis, Parts, Piece, axis_of, runner_of, settings_of
+from bandit_bench._plan import METHOD, NAME
+from bandit_bench._standings import FAMILY, REFERENCE, TASK, TournamentResult, task_of, written
+from bench.errors import ConfigError, one_line
+from bench.report.labels import canonical
+from runners.config.compose import choices_and_values, compose
+from runners.config.figures import LabelledRun, load_figure
+from runners.config.folders import COMMITTED, look_again
+from runners.config.nearest import one_of
+from runners.execute.stand_ins import replaced
+
+SCALES = {"quick": ("short", 5), "reduced": ("short", 30), "paper": ("ranks", 30)}
+"""The figure of each scale, 2,000 and 10,000 rounds, and how many of its repetitions count; quick has fewer tasks."""
+_ROUNDS = 200
+"""That are played to measure a tuner."""
+
+
+@dataclass(frozen=True)
+class TournamentPlan:
+    """``figure``: the one whose repetitions count; ``tasks``: family and words that choose it, by name."""
+
+    scale: str
+    repetitions: int
+    only: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return f"tournament/{SCALES[self.scale][0]}"
+
+    @cached_property
+    def folder(self) -> Path:
+        folder = COMMITTED / self.name / "paper"
+        if not (folder / "manifest.json").is_file():
+            raise ConfigError(f"{folder}: found no committed results, expected those of {self.name}: install a wheel")
+        return folder
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.folder / "manifest.json").read_text(encoding="utf-8"))
+        return found
+
+    @cached_property
+    def tasks(self) -> dict[tuple[str, str], list[str]]:
+        """The words that choose each task, by family and name. Raises ConfigError where ``only`` names another."""
+        figure, found = load_figure(self.name), {}
+        left_out = figure.scales["quick"].leave_out.get(TASK, ()) if self.scale == "quick" and not self.only else ()
+        for block in figure.runs:
+            for family, of_family in block[FAMILY].items():
+                for task, of_task in block[TASK].items() if METHOD in block else ():
+                    found[family, task] = [*of_family, *of_task]
+        for axis, labels in self.only.items():
+            known = dict.fromkeys(key[axis == TASK] for key in found)
+            for label in labels:
+                if axis not in (FAMILY, TASK) or canonical(label) not in known:
+                    raise ConfigError(f"only: found '{axis}={label}', {one_of(label, known)}, by family or task")
+        wanted = [{canonical(label) for label in self.only.get(axis, ())} for axis in (FAMILY, TASK)]
+        chosen = {key: words for key, words in found.items() if key[1] not in map(canonical, left_out)}
+        return {
+            key: words
+            for key, words in chosen.items()
+            if all(not labels or label in labels for label, labels in zip(key, wanted, strict=True))
+        }
+
+    def runs(self, tuners: Axis) -> Iterator[LabelledRun]:
+        """Yield the runs of tuners on all tasks, with the settings of those that are committed."""
+        figure = load_figure(self.name)
+        caps = figure.model_dump(include={"horizon"}, exclude_none=True) | {"repetitions": self.repetitions}
+        for (family, task), words in self.tasks.items():
+            for label, piece in tuners.items():
+                choices, values = choices_and_values(["paper=tournament", *words])
+                whole = Piece(choices, tuple(values)) + piece
+                run = compose({"scale": "paper", **whole.choices}, whole.values, caps=caps, classes=whole.classes)
+                labels = {FAMILY: family, TASK: task, METHOD: canonical(label)}
+                yield LabelledRun(**vars(run), labels=labels, overrides=whole.words, keys=whole.keys)
+
+    def others(self, tasks: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+        """Return what the manifest says of committed runs on tasks, with as many repetitions as count."""
+        entries = [entry for entry in self.manifest["runs"] if task_of(entry["labels"]) in tasks]
+        return [entry | {"repetitions": min(self.repetitions, entry["repetitions"])} for entry in entries]
+
+
+def tournament(
+    tuners: Parts,
+    *,
+    scale: str = "quick",
+    repetitions: int | None = None,
+    only: Mapping[str, str | Sequence[str]] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    jobs: int = 1,
+    runner: str | Mapping[str, Any] | None = None,
+    name: str = "",
+    renew: bool = False,
+    dry_run: bool = False,
+    command: str = "",
+) -> TournamentResult | None:
+    """Run your own tuners on the tournament's tasks, and hold each against the committed results of all others.
+
+    Its repetitions see the same seeds as those that are committed, so differences are paired. The results, with a
+    page, are in ``results/compare/<name>``.
+
+    Parameters
+    ----------
+    tuners
+        Your tuners, as in `compare`: a class, an object, a name with settings, or several.
+    scale
+        ``"quick"``: a task of each family, 2,000 rounds, 5 repetitions; ``"reduced"``: all tasks, 30 repetitions;
+        ``"paper"``: 10,000 rounds.
+    repetitions
+        Fewer than the scale says: the first of the committed ones count.
+    only
+        Some tasks, as ``{"family": "arms"}`` or ``{"task": ["triangle", "sine"]}``.
+    settings
+        Keys of all these tuners, such as ``{"tuner.threshold": 0.5}``.
+    jobs, runner, renew
+        As in `compare`.
+    name
+        The last part of the folder, by default ``tournament-`` and the names of the tuners.
+    dry_run
+        Whether to say only how long it takes; then None is returned.
+    command
+        Of the command line: itself.
+
+    A task that a tuner cannot play, or whose data is not here, is left out, and said. Raises BenchError where there
+    is none left, or a setting is wrong.
+    """
+    look_again()
+    if scale not in SCALES:
+        raise ConfigError(f"scale: found '{scale}', {one_of(scale, SCALES)}")
+    most = SCALES[scale][1]
+    if repetitions is not None and not 2 <= repetitions <= most:
+        raise ConfigError(f"repetitions: found {repetitions}, expected 2 to {most}, as many as count at scale {scale}")
+    if name and not NAME.fullmatch(name):
+        raise ConfigError(f"name: found '{name}', expected letters, digits, - and _, a letter or digit first")
+    chosen = {axis: [labels] if isinstance(labels, str) else list(labels) for axis, labels in (only or {}).items()}
+    plan = TournamentPlan(scale, repetitions or most, chosen)
+    known = {entry["labels"].get(METHOD, "") for entry in plan.manifest["runs"]}
+    own = settings_of(settings) + settings_of({"jobs": jobs}) + runner_of(runner)
+    for key, _, _ in own.values:
+        if key.partition(".")[0] not in ("tuner", "jobs", "runner"):
+            raise ConfigError(f"{key}: found a setting that the tournament has, expected those of the tuner alone")
+    axis = {
+        label + " (yours)" * (canonical(label) in known): piece + own
+        for label, piece in axis_of("tuner", tuners).items()
+    }
+    name = name or re.sub(r"[^A-Za-z0-9]+", "-", "-".join(["tournament", *axis])).strip("-")[:80]
+    return _played(plan, axis, name, renew=renew, dry_run=dry_run, command=command)
+
+
+def _played(
+    plan: TournamentPlan, tuners: Axis, name: str, *, renew: bool, dry_run: bool, command: str
+) -> TournamentResult | None:
+    from runners.execute.fanout import run_all  # slow to import
+    from runners.execute.fit import fits
+    from runners.execute.twice import not_determined
+    from runners.execute.workers import workers
+    from runners.results.reuse import forget, reuse_line
+    from runners.results.store import Store, results_folder
+
+    store, n = Store(results_folder()), plan.repetitions
+    every = list(plan.runs(tuners))
+    left_out = _without_data(every)
+    runs = [run for run in every if task_of(run.labels) not in left_out]
+    jobs, runner = every[0].settings.jobs, every[0].runner
+    with workers(runner, jobs):
+        print(f"{len(runs)} runs are looked at: whether each can be played, and how long it takes", flush=True)
+        found = fits([run.experiment for run in runs], "regret", jobs=jobs, runner=runner)
+        for run in runs:
+            if error := found[run.experiment.run_id].error:
+                left_out.setdefault(task_of(run.labels), f"{run.labels[METHOD]}: {error}")
+        for (_, task), reason in left_out.items():
+            print(f"left out: {task}: {one_line(ConfigError(reason))}", flush=True)
+        runs = [run for run in runs if task_of(run.labels) not in left_out]
+        if not runs:
+            raise ConfigError(f"tournament: {next(iter(left_out.values()))}")
+        by_id = {run.experiment.run_id: run.experiment for run in runs}
+        if renew and not dry_run:
+            for run_id in by_id:
+                forget(store, run_id, range(n))
+        before = {run_id: store.done(run_id) & set(range(n)) for run_id in by_id}
+        print(_how_long(plan, runs, before, jobs), flush=True)
+        if dry_run:
+            return None
+        results = run_all(by_id.values(), n, store, jobs=jobs, runner=runner)
+    new = [(one, sorted(results[run_id].new)) for run_id, one in by_id.items() if not one.is_suites]
+    notes = not_determined(new, store, limit=runner.time_limit) if any(numbers for _, numbers in new) else []
+    for run in runs:
+        for number, error in results[run.experiment.run_id].failed.items():
+            notes.append(f"{', '.join(run.labels.values())}: repetition {number} failed: {error}")
+    if line := reuse_line(store, before, "renew=true" if command else "renew=True"):
+        notes.append(f"Repetitions that were there: {line}")
+    done = {run_id: sorted(result.done) for run_id, result in results.items()}
+    complete = not left_out and all(len(numbers) == n for numbers in done.values())
+    runs = [run for run in runs if done[run.experiment.run_id]]
+    if not runs:
+        raise ConfigError(f"tournament: all repetitions failed: {notes[0]}")
+    others = plan.others([task_of(run.labels) for run in runs])
+    command = command or f"bandit_bench.tournament([{', '.join(tuners)}], ...), in your own notebook or script"
+    about = {"figure": f"compare/{name}", "title": "", "scale": plan.scale, "command": command, "settings": []}
+    about["overrides"] = plan.manifest["overrides"]
+    return written(name, about, plan.folder, others, runs, done, notes, is_complete=complete)
+
+
+def _without_data(runs: Sequence[LabelledRun]) -> dict[tuple[str, str], str]:
+    """Return the tasks whose data is not here, and how to get it."""
+    found = {}
+    for run in runs:
+        for data in replaced(run.choices["env"], run.experiment.settings["env"]):
+            found[task_of(run.labels)] = data
+    return found
+
+
+def _how_long(plan: TournamentPlan, runs: Sequence[LabelledRun], done: Mapping[str, set[int]], jobs: int) -> str:
+    """Return how many repetitions are missing and how long they take.
+
+    Of a task it is the committed seconds of random configurations; what a tuner takes beyond is measured on the task
+    where these are least.
+    """
+    from bench.report.typeset import duration
+    from runners.execute.missing import played
+
+    seconds = json.loads((plan.folder / "environment.json").read_text(encoding="utf-8"))["seconds_per_repetition"]
+    usual = {
+        task_of(entry["labels"]): seconds[entry["key"]] / entry["horizon"]
+        for entry in plan.manifest["runs"]
+        if entry["labels"].get(METHOD) == REFERENCE
+    }
+    by_method: dict[str, list[LabelledRun]] = {}
+    for run in runs:
+        by_method.setdefault(run.labels[METHOD], []).append(run)
+    total = longest = 0.0
+    missing = 0
+    for of_method in by_method.values():
+        lacking = {run.experiment.run_id: plan.repetitions - len(done[run.experiment.run_id]) for run in of_method}
+        if not any(lacking.values()):
+            continue
+        least = min(of_method, key=lambda run: usual[task_of(run.labels)])
+        rounds = min(_ROUNDS, least.experiment.rounds)
+        own = max(0.0, played(least.experiment, rounds) / rounds - usual[task_of(least.labels)])
+        for run in of_method:
+            each = (own + usual[task_of(run.labels)]) * run.experiment.rounds
+            total += each * lacking[run.experiment.run_id]
+            longest = max(longest, each)
+            missing += lacking[run.experiment.run_id]
+    words = f"{len(runs)} runs of {plan.repetitions} repetitions, {missing} missing"
+    if not missing:
+        return words
+    return (
+        f"{words}: about {duration(max(total / jobs, longest))} with jobs={jobs} (committed seconds of the tasks, and "
+        f"{_ROUNDS} rounds played here)"
+    )

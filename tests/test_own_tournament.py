@@ -1,0 +1,96 @@
+"""A user's own tuners in the tournament, beside the committed results."""
+
+import pandas as pd
+import pytest
+from commands import ROOT, assert_one_sentence
+
+import bandit_bench as bb
+from runners import tournament
+
+COMMAND = "tournament"
+
+
+@bb.component
+class Arm(bb.Tuner):
+    """Play one arm."""
+
+    arm: int = 0
+
+    def _start(self, problem: bb.Problem, seeds: bb.Seeds) -> None:
+        pass
+
+    def _ask(self) -> bb.Configuration:
+        return {"arm": self.arm}
+
+    def _tell(self, reward: float, outcome: object) -> None:
+        pass
+
+
+@pytest.fixture(autouse=True)
+def results(tmp_path, monkeypatch):
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / "results"))
+
+
+def test_a_tuner_of_the_suite_as_ones_own_has_the_committed_numbers(capsys):
+    made = bb.tournament("ucb1", scale="reduced", only={"task": ["Bernoulli arms", "close arms"]})
+    committed = pd.read_csv(ROOT / "results/tournament/short/paper/tasks.csv").set_index(["task", "method"])
+    own = pd.read_csv(made.folder / "tasks.csv").set_index(["task", "method"])
+    for task in ("Bernoulli arms", "close arms"):
+        expected = committed.loc[(task, "UCB1"), ["n", "mean", "relative", "ci_low", "ci_high"]].astype(float)
+        pd.testing.assert_series_equal(own.loc[(task, "UCB1 (yours)"), expected.index].astype(float), expected,
+                                       check_names=False, rtol=1e-6)  # fmt: skip
+        pd.testing.assert_series_equal(own.loc[task]["relative"].drop("UCB1 (yours)"), committed.loc[task]["relative"])
+    against = made.verdicts[made.verdicts["text"].str.contains("than UCB1,")]
+    assert set(against["verdict"]) == {"no evidence"}
+    assert "minutes" in (said := capsys.readouterr().out) or " s with jobs=1" in said
+
+
+def test_wins_and_losses_are_counted_over_all_by_family_and_by_task():
+    """On Gaussian arms the third is best: no tuner has less regret than one that plays it alone."""
+    made = bb.tournament({"Best": Arm(arm=2), "Worst": Arm(arm=0)}, only={"task": "Gaussian arms"})
+    assert (made.folder / "index.html").is_file()
+    standings = made.standings.set_index(["method", "by"])
+    assert list(standings.loc["Best"]["part"]) == ["all families", "arms", "Gaussian arms"]
+    others = standings[["wins", "losses", "open"]].sum(axis=1)
+    assert set(others) == {29}
+    assert set(standings.loc["Best"]["relative"]) == {0.0}
+    assert set(standings.loc["Best"]["losses"]) == set(standings.loc["Worst"]["wins"]) == {0}
+    assert standings.loc["Best"]["wins"].min() >= 25  # five repetitions leave some open
+    assert standings.loc["Worst"]["losses"].min() >= 25
+    assert made.is_complete
+
+
+def test_what_cannot_be_played_is_left_out_and_said(capsys):
+    made = bb.tournament(Arm(), only={"task": ["Gaussian arms", "triangle"]}, repetitions=2)
+    assert not made.is_complete
+    assert set(made.standings["part"]) == {"all families", "arms", "Gaussian arms"}
+    assert "left out: triangle: Arm: " in capsys.readouterr().out
+    with pytest.raises(bb.BenchError, match="Arm"):
+        bb.tournament(Arm(), only={"task": "triangle"})
+
+
+def test_how_long_it_takes_is_said_and_nothing_is_run(tmp_path, capsys):
+    assert bb.tournament("ucb1", only={"family": "arms"}, dry_run=True) is None
+    assert "5 runs of 5 repetitions, 25 missing: about " in capsys.readouterr().out
+    assert not list(tmp_path.rglob("*.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("words", "fragments"),
+    [
+        (["tuner=ucb1", "only={family: legs}"], ["only", "family=legs", "arms"]),
+        (["tuner=ucb1", "scale=huge"], ["scale", "huge", "quick"]),
+        (["tuner=ucb1", "repetitions=31"], ["repetitions", "31", "5"]),
+        (["tuner=ucb1", "env=movielens"], ["env", "tuner"]),
+        (["tuner=ucb1", "env.dim=3"], ["env.dim"]),
+        (["tuner=ucb1", "horizon=3"], ["horizon"]),
+        (["tuner=cdtt"], ["cdtt"]),
+        (["only={family: arms}"], ["tuner"]),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_is_run(words, fragments, here):
+    assert_one_sentence(here(*words), *fragments)
+
+
+def test_its_help_names_the_scales():
+    assert all(scale in (tournament.__doc__ or "") for scale in ("quick", "reduced", "paper"))
