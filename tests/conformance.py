@@ -7,7 +7,6 @@ import registry
 
 from bench.algorithms.contextual import ContextualAlgorithm
 from bench.conformance.drive import digest_of, drive_algorithm, drive_environment, drive_tuner, is_played
-from bench.tuners.base import Tuner
 
 SMALL = {
     "synthetic_linear": {"n_arms": 5, "dim": 3},
@@ -23,17 +22,9 @@ SMALL |= {
     "log": {"path": own_log.small_log()} | own_log.COLUMNS,
     "service_log": {"path": own_log.service_log()},
 }
-ROUNDS = {"ucb_glm": 350, "glm_tsl": 350, "gp_minimize": 6, "gp_ucb": 350, "tpe": 50, "optuna_random": 50}
+ROUNDS = {"ucb_glm": 350, "glm_tsl": 350, "gp_minimize": 11, "gp_ucb": 350, "tpe": 50, "optuna_random": 50}
 ROUNDS |= {"optuna": 50, "glr_klucb": 10_000, "sliding_window_gp_ucb": 700, "weighted_gp_ucb": 700}
-"""Limits for those whose rounds are dear, or get dearer as data comes in; the first of some are drawn blindly."""
-DEAR = {"gp_minimize": {"n_initial_points": 3}}
-"""Settings with which a class is through with its blind draws in so few rounds."""
-
-
-def tuner(name: str) -> Tuner:
-    """Return the tuner of a choice."""
-    made: Tuner = registry.build("tuner", name, **DEAR.get(name, {}))
-    return made
+"""Limits for those whose rounds are dear, or get dearer as data comes in; the first ten of some are drawn blindly."""
 
 
 def rounds(name: str, wanted: int) -> int:
@@ -45,11 +36,11 @@ def all_digests() -> dict[str, str]:
     """Return what every registered class did with seed 3, in short."""
     done = {}
     for name in registry.names("tuner"):
-        done[f"tuner/{name}"] = digest_of(drive_tuner(tuner(name), 3, rounds(name, 120)))
+        done[f"tuner/{name}"] = digest_of(drive_tuner(registry.build("tuner", name), 3, rounds(name, 60)))
     for name in registry.names("algorithm"):
         algorithm = registry.build("algorithm", name)
         if isinstance(algorithm, ContextualAlgorithm):
-            done[f"algorithm/{name}"] = digest_of(drive_algorithm(algorithm, 3, 120))
+            done[f"algorithm/{name}"] = digest_of(drive_algorithm(algorithm, 3, 60))
     for name in registry.names("env"):
         environment = registry.build("env", name, **SMALL.get(name, {}))
         if is_played(environment):

@@ -75,13 +75,13 @@ def test_another_process_comes_to_the_same(elsewhere):
 @pytest.mark.parametrize("check", CHECKS["tuner"], ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", TUNERS)
 def test_tuner(name, check):
-    check(lambda: conformance.tuner(name), conformance.rounds(name, ROUNDS))
+    check(lambda: registry.build("tuner", name), conformance.rounds(name, ROUNDS))
 
 
 @pytest.mark.release
 @pytest.mark.parametrize("name", TUNERS)
 def test_tuner_stays_finite_over_a_million_rounds(name):
-    stays_finite(lambda: conformance.tuner(name), conformance.rounds(name, 1_000_000))
+    stays_finite(lambda: registry.build("tuner", name), conformance.rounds(name, 1_000_000))
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -91,7 +91,7 @@ def test_rewards_up_to_the_largest_float_are_learnt_without_a_warning_and_leave_
     """One alone, all of one sign, and of both signs, with what every candidate would have earned."""
     horizon = conformance.rounds(name, 90)
     for rewards in ([largest, *[0.5] * 9], [largest], [-largest], [largest, -largest, -largest], [0.0, largest]):
-        tuner = conformance.tuner(name)
+        tuner = registry.build("tuner", name)
         tuner.start(problem(horizon), Seeds(3))
         check = ConfigurationCheck(tuner.searched(SPACE), tuner.leaves_space)
         for round_ in range(horizon // 3):
@@ -107,7 +107,7 @@ def test_another_seed_gives_other_values_unless_nothing_is_drawn(name):
     Watched.given.clear()
     tried = []
     for seed in (1, 2):
-        tuner = conformance.tuner(name)
+        tuner = registry.build("tuner", name)
         tuner.start(problem(horizon), Watched(seed).child("tuner"))
         for outcome in outcomes(horizon):
             tried.append(tuner.ask())
@@ -119,13 +119,13 @@ def test_another_seed_gives_other_values_unless_nothing_is_drawn(name):
 def fits(name, parameter):
     """Whether a hyper-parameter has what the tuner's class says that it searches."""
     kind = "interval" if parameter.continuous else "candidates"
-    return name != "theory" and kind in conformance.tuner(name).searches
+    return name != "theory" and kind in registry.build("tuner", name).searches
 
 
 @pytest.mark.parametrize("name", TUNERS)
 def test_tuner_has_a_clear_error_for_a_space_that_does_not_fit(name):
     for parameter in (HyperParameter("x", candidates=(1, "a", None)), HyperParameter("x", low=0.0, high=1.0)):
-        tuner = conformance.tuner(name)
+        tuner = registry.build("tuner", name)
         problem = Problem(Space((parameter,)), 10)
         expected = (
             nullcontext() if fits(name, parameter) else pytest.raises(ConfigError, match=r"^[^\n]*expected[^\n]*$")
@@ -138,7 +138,7 @@ def test_tuner_has_a_clear_error_for_a_space_that_does_not_fit(name):
 @pytest.mark.parametrize("value", [4.0, "a", None])
 @pytest.mark.parametrize("name", [name for name in TUNERS if fits(name, HyperParameter("x", candidates=(4.0,)))])
 def test_the_only_candidate_is_always_proposed(name, value):
-    tuner = conformance.tuner(name)
+    tuner = registry.build("tuner", name)
     tuner.start(Problem(Space.of(x=[value]), 20), Seeds(1))
     for reward in (1.0, -1e6, 1e6, 0.3, *[0.5] * 16):
         assert tuner.ask() == {"x": value}

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import conformance
 import numpy as np
 import pytest
 import registry
@@ -27,7 +26,7 @@ from bench.tuners.base import CandidateTuner, Problem
 PLAYED = [
     name
     for name in registry.names("tuner")
-    if name != "theory" and {*conformance.tuner(name).needs} <= {"change_points"}
+    if name != "theory" and {*registry.build("tuner", name).needs} <= {"change_points"}
 ]
 """Tuners that need nothing but what this environment offers."""
 
@@ -93,7 +92,7 @@ def test_every_tuner_plays_on_beyond_the_horizon_that_it_was_told(name):
     task = Direct(SwitchingTriangle())
     task.feedback = Feedback(horizon_factor=0.1)
     rounds = affordable(name, 200)
-    assert run(task, conformance.tuner(name), rounds=rounds).round == rounds
+    assert run(task, registry.build("tuner", name), rounds=rounds).round == rounds
 
 
 class ReusesOutcome(Counts):
@@ -156,7 +155,7 @@ def test_a_tuner_that_cannot_take_late_rewards_says_so_before_the_first_round():
 @pytest.mark.parametrize("name", PLAYED)
 @pytest.mark.parametrize("feedback", [{"delay": 20}, {"batch": 7}, {"hold": 5}], ids=str)
 def test_every_tuner_takes_late_rewards_or_says_that_it_cannot(name, feedback):
-    task, tuner = Direct(SwitchingTriangle()), conformance.tuner(name)
+    task, tuner = Direct(SwitchingTriangle()), registry.build("tuner", name)
     task.feedback = Feedback(**feedback)
     if tuner.remembers is None and "hold" not in feedback:
         with pytest.raises(TunerError, match="it cannot take late rewards"):
@@ -171,7 +170,7 @@ def test_rewards_that_are_told_at_once_by_tickets_change_no_bit(name):
     """A delay that is drawn, and always 0, takes the way of late rewards."""
     traces = []
     for delay in (0, {"uniform": [0, 0]}):
-        task, tuner = Direct(SwitchingTriangle()), conformance.tuner(name)
+        task, tuner = Direct(SwitchingTriangle()), registry.build("tuner", name)
         if tuner.remembers is None:
             pytest.skip("it takes no late rewards")
         task.feedback = Feedback(delay=delay, batch=1, hold=1)
