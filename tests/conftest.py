@@ -105,11 +105,13 @@ def one_worker(trouble: Callable[[str], None]) -> Iterator[None]:
 def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder where commands keep prepared data and trained models, one for all processes of the test session.
 
-    Compiled code is kept in the user's own cache folder, so that it lasts from one session to the next.
+    Compiled code is kept in the user's own cache folder, so that it lasts from one session to the next. Results of a
+    test that names no folder for them go to the session's, never to that of whoever runs the tests.
     """
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache"
     os.environ["BENCH_TESTS_CACHE"] = str(folder)
+    os.environ["BENCH_RESULTS_DIR"] = str(base / "results")
     return folder
 
 

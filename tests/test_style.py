@@ -9,11 +9,9 @@ import pytest
 import registry
 from matplotlib.colors import to_rgb
 
-from bench.errors import ConfigError
 from bench.report.style import PALETTE, Looks, Palette, near
 from runners.config.figures import figure_names
 from runners.config.folders import CONFIGS
-from runners.config.yaml_text import line_of
 
 # Machado, Oliveira and Fernandes 2009, table 1: linear colours as seen without the cones for red, and for green
 PROTANOPIA = ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998))
@@ -47,12 +45,6 @@ def test_readers_who_do_not_see_red_or_green_tell_the_palette_apart(by):
         assert distance > 60 or one.linestyle != other.linestyle, (one, other)
 
 
-def test_automatic_styles_differ_while_there_are_any_left():
-    names = [f"MyTuner{i}" for i in range(40)]
-    palette = Palette(Looks(), {}, names)
-    assert len({palette.style(name)[:2] for name in names}) == 40
-
-
 @pytest.mark.parametrize("chosen", PALETTE)
 def test_a_chosen_colour_is_like_no_automatic_one(chosen):
     names = [f"MyTuner{i}" for i in range(8)]
@@ -70,21 +62,9 @@ def test_lines_of_a_paper_keep_their_look_and_others_have_another():
     assert Palette(looks, {}, ["Mine"]).style("Mine") == (PALETTE[0], "-", "o"), "a look that no line has is free"
 
 
-def test_what_is_no_colour_is_refused():
-    with pytest.raises(ConfigError, match="found 'blurple' for 'TL'"):
-        Palette(Looks(), {"TL": "blurple"}, ["TL"])
-
-
 def test_lines_of_configuration_files_are_under_160_characters():
     files = sorted(CONFIGS.rglob("*.yaml"))
     assert len(files) > 150
     lines = ((f"{file}:{n}", line) for file in files for n, line in enumerate(file.read_text().splitlines(), 1))
     # A command at the head of a file is one line, to be copied whole
     assert [place for place, line in lines if len(line) >= 160 and not re.match("# .*python -m ", line)] == []
-
-
-def test_a_key_before_the_id_of_a_claim_is_found_in_that_claim():
-    claim = '  - for_each: {{m: [A]}}\n    id: "{}"\n    kind: ratio\n'
-    text = "claims:\n" + "".join(map(claim.format, ("1 {m}", "2 {m}", "3 {m}")))
-    assert [line_of(text, "for_each", f"{n} A") for n in (1, 2, 3)] == [2, 5, 8]
-    assert [line_of(text, "kind", f"{n} A") for n in (1, 2, 3)] == [4, 7, 10]
