@@ -10,7 +10,7 @@ from typing import Any
 
 from bandit_bench._parts import Axis, Parts, Piece, axis_of, runner_of, settings_of
 from bandit_bench._plan import METHOD, NAME
-from bandit_bench._standings import FAMILY, REFERENCE, TASK, TournamentResult, task_of, written
+from bandit_bench._standings import FAMILY, TASK, TournamentResult, task_of, written
 from bench.errors import ConfigError, one_line
 from bench.report.labels import canonical
 from runners.config.compose import choices_and_values, compose
@@ -20,8 +20,6 @@ from runners.config.nearest import one_of
 
 SCALES = {"quick": ("short", 5), "reduced": ("short", 30), "paper": ("ranks", 30)}
 """The figure of each scale, 2,000 and 10,000 rounds, and how many of its repetitions count; quick has fewer tasks."""
-_ROUNDS = 200
-"""That are played to measure a tuner."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +169,6 @@ def _played(
     runs = [run for run in every if task_of(run.labels) not in left_out]
     jobs, runner = every[0].settings.jobs, every[0].runner
     with workers(runner, jobs):
-        print(f"{len(runs)} runs are looked at: whether each can be played, and how long it takes", flush=True)
         found = fits([run.experiment for run in runs], "regret", jobs=jobs, runner=runner)
         for run in runs:
             if error := found[run.experiment.run_id].error:
@@ -186,7 +183,7 @@ def _played(
             for run_id in by_id:
                 forget(store, run_id, range(n))
         before = {run_id: store.done(run_id) & set(range(n)) for run_id in by_id}
-        print(_how_long(plan, runs, before, jobs), flush=True)
+        print(_how_long(runs, n, before, jobs), flush=True)
         if dry_run:
             return None
         results = run_all(by_id.values(), n, store, jobs=jobs, runner=runner)
@@ -218,42 +215,17 @@ def _without_data(runs: Sequence[LabelledRun]) -> dict[tuple[str, str], str]:
     return found
 
 
-def _how_long(plan: TournamentPlan, runs: Sequence[LabelledRun], done: Mapping[str, set[int]], jobs: int) -> str:
-    """Return the number of missing repetitions and the time they take.
+def _how_long(runs: Sequence[LabelledRun], n: int, done: Mapping[str, set[int]], jobs: int) -> str:
+    """Return how many repetitions are missing, and about how long they take: some rounds of each run are played."""
+    from bench.report.typeset import duration  # slow to import
+    from runners.execute.missing import expected_seconds
 
-    The time of a task is the committed seconds of random configurations; the tuner's additional time is measured on the
-    task where these are least.
-    """
-    from bench.report.typeset import duration
-    from runners.execute.missing import played
-
-    seconds = json.loads((plan.folder / "environment.json").read_text(encoding="utf-8"))["seconds_per_repetition"]
-    usual = {
-        task_of(entry["labels"]): seconds[entry["key"]] / entry["horizon"]
-        for entry in plan.manifest["runs"]
-        if entry["labels"].get(METHOD) == REFERENCE
-    }
-    by_method: dict[str, list[LabelledRun]] = {}
-    for run in runs:
-        by_method.setdefault(run.labels[METHOD], []).append(run)
-    total = longest = 0.0
-    missing = 0
-    for of_method in by_method.values():
-        lacking = {run.experiment.run_id: plan.repetitions - len(done[run.experiment.run_id]) for run in of_method}
-        if not any(lacking.values()):
-            continue
-        least = min(of_method, key=lambda run: usual[task_of(run.labels)])
-        rounds = min(_ROUNDS, least.experiment.rounds)
-        own = max(0.0, played(least.experiment, rounds) / rounds - usual[task_of(least.labels)])
-        for run in of_method:
-            each = (own + usual[task_of(run.labels)]) * run.experiment.rounds
-            total += each * lacking[run.experiment.run_id]
-            longest = max(longest, each)
-            missing += lacking[run.experiment.run_id]
-    words = f"{len(runs)} runs of {plan.repetitions} repetitions, {missing} missing"
-    if not missing:
+    lacking = {run.experiment.run_id: n - len(done[run.experiment.run_id]) for run in runs}
+    words = f"{len(runs)} runs of {n} repetitions, {sum(lacking.values())} missing"
+    wanted = [run.experiment for run in runs if lacking[run.experiment.run_id]]
+    if not wanted:
         return words
-    return (
-        f"{words}: about {duration(max(total / jobs, longest))} with jobs={jobs} (committed seconds of the tasks, and "
-        f"{_ROUNDS} rounds played here)"
-    )
+    seconds, how = expected_seconds(wanted)
+    total = sum(seconds[run_id] * lacking[run_id] for run_id in seconds)
+    takes = duration(max(total / jobs, *seconds.values()))
+    return f"{words}: about {takes} with jobs={jobs}, start and page apart ({how})"

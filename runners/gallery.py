@@ -12,10 +12,12 @@ from runners.results.store import results_folder
 
 def gallery(words: list[str]) -> bool:
     """Write the pages, and print the path of the first."""
-    from runners.results.pages import write_gallery  # slow to import
+    from runners.execute.progress import said_if_slow  # slow to import
+    from runners.results.pages import write_gallery
 
     read_words(words, {})
-    first, count = write_gallery(results_folder())
+    with said_if_slow("pages are written, which may take some minutes where all are new", None):
+        first, count = write_gallery(results_folder())
     print(f"gallery, {count} pages written: {first}")
     return True
 

@@ -20,6 +20,7 @@ import pytest
 
 from runners import check, compare, gallery, reproduce, run, tournament, verify
 from runners.config.experiment import Experiment
+from runners.execute.progress import STARTING
 from runners.list import main as list_choices
 
 PATIENCE = 1800
@@ -81,6 +82,11 @@ def until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < end, "it took too long"
         time.sleep(0.02)
+
+
+def without_waiting(err: str) -> str:
+    """Return what a command said on stderr but for the line that depends on how busy the machine is."""
+    return err.replace(f"{STARTING}\n", "")
 
 
 def has_ended(process: psutil.Process) -> bool:
@@ -186,7 +192,7 @@ class Commands:
         except BaseException:
             child.kill()
             raise
-        return Answer(child.returncode, out, err, Path(environ.get("BENCH_RESULTS_DIR", self.results)))
+        return Answer(child.returncode, out, without_waiting(err), Path(environ.get("BENCH_RESULTS_DIR", self.results)))
 
     def call_each(self, *lines: Sequence[str], **environ: str) -> list[Answer]:
         """Run commands one after the other in a single process, which is not this one, each with its own results."""

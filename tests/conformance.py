@@ -25,13 +25,6 @@ SMALL |= {
 ROUNDS = {"ucb_glm": 350, "glm_tsl": 350, "gp_minimize": 11, "gp_ucb": 350, "tpe": 50, "optuna_random": 50}
 ROUNDS |= {"optuna": 50, "glr_klucb": 10_000, "sliding_window_gp_ucb": 700, "weighted_gp_ucb": 700}
 """Limits for those whose rounds are dear, or get dearer as data comes in; the first ten of some are drawn blindly."""
-INTERVALS = {"hct", "gp_ucb", "sd2me", "ad2me", "cdt", "cdt_code", "cdt_first_upload"}
-INTERVALS |= {"zooming", "zooming_ts", "zooming_oracle", "zooming_double_restarts"}
-"""Tuners that search intervals only."""
-ANY_SPACE = {"fixed", "random", "gp_minimize", "tpe", "optuna_random", "optuna"}
-ANY_SPACE |= {"grid_then_best", "random_then_best", "hyperband", "resource_hyperband", "changepoint_gp"}
-ANY_SPACE |= {"tv_gp_ucb", "r_gp_ucb", "sliding_window_gp_ucb", "weighted_gp_ucb", "event_triggered_gp", "dal_gp"}
-"""Tuners that take values and intervals; those in neither set take values only."""
 
 
 def rounds(name: str, wanted: int) -> int:
@@ -43,11 +36,11 @@ def all_digests() -> dict[str, str]:
     """Return what every registered class did with seed 3, in short."""
     done = {}
     for name in registry.names("tuner"):
-        done[f"tuner/{name}"] = digest_of(drive_tuner(registry.build("tuner", name), 3, rounds(name, 120)))
+        done[f"tuner/{name}"] = digest_of(drive_tuner(registry.build("tuner", name), 3, rounds(name, 60)))
     for name in registry.names("algorithm"):
         algorithm = registry.build("algorithm", name)
         if isinstance(algorithm, ContextualAlgorithm):
-            done[f"algorithm/{name}"] = digest_of(drive_algorithm(algorithm, 3, 120))
+            done[f"algorithm/{name}"] = digest_of(drive_algorithm(algorithm, 3, 60))
     for name in registry.names("env"):
         environment = registry.build("env", name, **SMALL.get(name, {}))
         if is_played(environment):

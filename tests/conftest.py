@@ -22,6 +22,7 @@ from platformdirs import user_cache_dir
 
 from bench.errors import ConfigError
 from runners.config.runner import Runner
+from runners.execute import progress
 from runners.execute.workers import workers
 from runners.results.store import alone
 
@@ -29,6 +30,8 @@ for _name in ("BENCH_CONF_DIR", "BENCH_RESULTS_DIR"):  # no test reads or writes
     os.environ.pop(_name, None)
 # Whatever cache folder a test sets: a process keeps compiled code where its first kernel was compiled
 os.environ.setdefault("NUMBA_CACHE_DIR", f"{user_cache_dir('bandit-tuning-bench')}/numba")
+
+progress._SILENT_SECONDS = 3_600.0  # however busy the machine is, stderr has what a test expects
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background, and then in every child
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -102,11 +105,13 @@ def one_worker(trouble: Callable[[str], None]) -> Iterator[None]:
 def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder where commands keep prepared data and trained models, one for all processes of the test session.
 
-    Compiled code is kept in the user's own cache folder, so that it lasts from one session to the next.
+    Compiled code is kept in the user's own cache folder, so that it lasts from one session to the next. Results of a
+    test that names no folder for them go to the session's, never to that of whoever runs the tests.
     """
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache"
     os.environ["BENCH_TESTS_CACHE"] = str(folder)
+    os.environ["BENCH_RESULTS_DIR"] = str(base / "results")
     return folder
 
 

@@ -93,34 +93,6 @@ def test_files_are_read_as_by_hand_and_what_is_dropped_is_counted(folder):
     }
 
 
-@pytest.mark.parametrize(
-    ("name", "line", "text", "message"),
-    [
-        ("raw_sample.csv", 1, "user,time_stamp,adgroup_id,pid,nonclk,c", "line 1: found no column 'clk', expected one"),
-        ("raw_sample.csv", 4, "x,1494000000,100,p,1,0", "could not convert string to float: 'x'"),
-        ("raw_sample.csv", 6, "1,14940000000,100,p,1,0", "line 6, time_stamp: found '14940000000.0', expected a"),
-        ("ad_feature.csv", 3, ",5,51,501,9,1", "line 3, adgroup_id: found 'nan', expected every id once"),
-        ("user_profile.csv", 5, "3,13,4,2,5,3,1,0,4", "line 5, userid: found '3.0', expected every id once"),
-    ],
-)
-def test_a_bad_file_is_named_in_one_sentence(folder, name, line, text, message):
-    lines = (folder / name).read_text().split("\n")
-    lines[line - 1] = text
-    (folder / name).write_text("\n".join(lines))
-    with pytest.raises(DataError, match=re.escape(message)) as error:
-        read_log(folder)
-    assert str(error.value).startswith(str(folder / name))
-    assert "\n" not in str(error.value)
-
-
-def test_a_log_of_which_nothing_is_left_is_an_error(folder):
-    path = folder / "raw_sample.csv"
-    lines = path.read_text().split("\n")
-    path.write_text("\n".join([lines[0], lines[8], ""]))
-    with pytest.raises(DataError, match="found no row whose user and ad are known"):
-        read_log(folder)
-
-
 def test_generated_files_follow_from_the_seed(tmp_path):
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
         write_surrogate(tmp_path / name, n_users=200, n_ads=50, seed=seed)

@@ -4,8 +4,6 @@
 """
 
 import os
-import time
-from contextlib import suppress
 from numbers import Real
 
 import numpy as np
@@ -234,43 +232,3 @@ def test_the_result_is_that_of_well_behaved_code_or_a_failure_in_a_sentence(at, 
         assert columns["reward"].tolist() == np.cumsum(rewards)[rows].tolist()
     means = [np.mean(rewards[start : start + hold]) for start in range(0, last, hold)]
     np.testing.assert_allclose(tuner.told, means[: len(tuner.told)], rtol=1e-12)
-
-
-def swallow(until):
-    """Catch whatever is raised, and go on once something was; a minute is more than any test takes."""
-    end = time.monotonic() + 60.0
-    while not until() and time.monotonic() < end:
-        with suppress(BaseException):
-            while not until() and time.monotonic() < end:
-                time.sleep(0.0005)
-
-
-class Swallows(Plays):
-    """Catches everything in one of its rounds, and pays as if nothing were."""
-
-    def __init__(self, at, until):
-        super().__init__(at, "")
-        self.until = until
-
-    def odd(self, outcome, configuration):
-        swallow(self.until)
-        return outcome
-
-
-class SwallowsInAsk(Asks):
-    def __init__(self, at, until, call):
-        super().__init__(at, "", call)
-        self.until = until
-
-    def _ask(self):
-        if self.asked + 1 == self.at and self.call == "ask":
-            swallow(self.until)
-        self.asked += 1
-        return {"x": 0.5}
-
-    def _tell(self, reward, outcome):
-        if self.asked == self.at and self.call == "tell":
-            swallow(self.until)
-
-
-CALLS = st.sampled_from(["play", "ask", "tell"])

@@ -58,28 +58,10 @@ def test_the_drawing_has_the_rooms_of_the_table_and_no_circle():
     assert not [name for name in ROOMS.values() if name in below(name)]
 
 
-def test_every_arrow_is_an_import():
-    assert imports().keys() >= ARROWS
-
-
 def package(path: str) -> str:
     """Return the package of a file or module; the commands are one, and what they and the library stand on others."""
     first, *rest = path.split("/")
     return f"{first}/{rest[0]}" if first == "runners" and rest[0] and (ROOT / first / rest[0]).is_dir() else first
-
-
-def test_there_is_no_circle_between_packages():
-    """Of config, execute and results none imports the library, nor this the commands."""
-    arrows: dict[str, set[str]] = {}
-    for here, nodes in modules().items():
-        names = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
-        names |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-        there = {package(f"{name.replace('.', '/')}/") for name in names if name.partition(".")[0] in PACKAGES}
-        arrows.setdefault(package(here), set()).update(there - {package(here)})
-    while free := [name for name, others in arrows.items() if not others & arrows.keys()]:
-        for name in free:
-            del arrows[name]
-    assert arrows == {}
 
 
 def test_no_two_modules_import_each_other_by_any_number_of_steps():
@@ -106,12 +88,3 @@ def test_neither_a_comparison_nor_a_report_knows_of_the_judging_of_papers():
     above = re.compile(r"^\s*(from|import) bench\.(audit|papers|gallery)", re.MULTILINE)
     files = [*(ROOT / "bench" / "report").rglob("*.py"), *commands]
     assert not [file for file in files if above.search(file.read_text())]
-
-
-def test_a_class_name_means_one_thing():
-    places: dict[str, list[str]] = {}
-    for file, nodes in modules().items():
-        for node in nodes:
-            if isinstance(node, ast.ClassDef):
-                places.setdefault(node.name, []).append(file)
-    assert {name: files for name, files in places.items() if len(files) > 1} == {}

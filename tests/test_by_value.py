@@ -3,15 +3,12 @@
 import importlib
 import json
 import os
-import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import MISSING
 from pathlib import Path
 from typing import Any
 
-import cloudpickle
 import pytest
 from commands import PATIENCE, ROOT, Commands
 from IPython.core.interactiveshell import InteractiveShell
@@ -206,7 +203,3 @@ def test_a_class_inside_a_function_runs_whatever_it_inherits_and_closes_over(she
     assert [played(Inner), played(Innermost(size=3.0))] == [(0.5, 1), (0.75, 1)]
     with pytest.raises(bb.BenchError, match=r"^tuner: found no value for 'size'"):
         run_repetition(of(Innermost), 0)
-
-
-def test_a_setting_without_a_default_has_none_in_another_process():
-    assert pickle.loads(cloudpickle.dumps(MISSING)) is MISSING

@@ -7,10 +7,8 @@ import bench.algorithms.candidate_generation as module
 import bench.data.ali_display_ad as loader
 from bench.algorithms.candidate_generation import CandidateGeneration
 from bench.algorithms.dssm import Dssm
-from bench.algorithms.linucb import LinUCB
 from bench.data.ali_log import AdLog
 from bench.envs.ali_display_ad import AliDisplayAd
-from bench.errors import ConfigError
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.tasks.candidate_generation import CandidateGenerationTask, drift, f_scores
@@ -113,23 +111,6 @@ def test_repetitions_see_the_same_rounds():
 def test_a_warm_up_ends_with_the_log(played):
     task, _, _ = played
     assert sum(task.explore() is not None for _ in range(10_000)) == len(task.environment.users)
-
-
-@pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan"), "high", None])
-def test_a_threshold_that_is_none_is_one_sentence(played, threshold):
-    with pytest.raises(ConfigError, match=r"threshold: found .*, expected a number from 0 to 1"):
-        played[0].play({"threshold": threshold})
-
-
-@pytest.mark.parametrize("change", [{"low": -1.0}, {"high": 1.5}, {"candidates": (0.5, "b")}, {"default": 2}])
-def test_a_space_beyond_0_and_1_is_one_sentence(change):
-    with pytest.raises(ConfigError, match=r"hyper-parameter 'threshold': found .*, expected a number from 0 to 1"):
-        task(space={"threshold": change}).start(10, Seeds())
-
-
-def test_the_task_wants_its_environment_and_algorithm():
-    with pytest.raises(ConfigError, match="expected ali_display_ad with candidate_generation"):
-        CandidateGenerationTask(AliDisplayAd(), LinUCB())
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import pytest
 
 from bench.data import cdt_factors
 from bench.data.catalogue import CDT_FACTORS
-from bench.data.cdt_factors import read_factors
 from bench.envs.movielens import Movielens
 from bench.errors import ConfigError, DataError
 from bench.seeding import Seeds
@@ -82,23 +81,3 @@ def test_one_file_without_the_other_is_an_error(folder: Path) -> None:
     with pytest.raises(DataError, match=r"cdt-factors: found no user\.csv, expected both movie\.csv and user\.csv"):
         Movielens(**SETTINGS).start(5, Seeds(3))
     assert CDT_FACTORS.file == "movie.csv"
-
-
-@pytest.mark.parametrize(
-    ("line", "text", "expected"),
-    [
-        (-1, None, "found 8 rows of 21 numbers, expected a line of column numbers, then 9 lines of a row number"),
-        (2, "1," + ",".join(["1"] * 19), "found an invalid file (the number of columns changed from 21 to 20"),
-        (9, "8," + ",".join(["1"] * 19) + ",x", "found an invalid file (could not convert string 'x'"),
-        (9, "8," + ",".join(["1"] * 19) + ",nan", "and 20 finite factors"),
-    ],
-)
-def test_a_damaged_file_is_named(folder: Path, line: int, text: str | None, expected: str) -> None:
-    path = folder / "movie.csv"
-    lines = lines_of(FILMS)
-    lines[line : line + 1 or None] = [] if text is None else [text]
-    path.write_text("\n".join(lines))
-    with pytest.raises(DataError) as error:
-        read_factors(path, len(FILMS))
-    assert expected in str(error.value)
-    assert str(error.value).startswith(str(path))

@@ -8,10 +8,8 @@ from scipy import stats
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
-from bench.algorithms.linucb import LinUCB
 from bench.algorithms.softmax_policy import SoftmaxPolicy
 from bench.envs.synthetic_logged import SyntheticLogged
-from bench.errors import ConfigError
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.tasks.off_policy_learning import OffPolicyLearning
@@ -186,10 +184,3 @@ def test_a_seed_repeats_the_run_and_costs_are_kept_apart(settings):
     assert {"training", "scoring", "trials", "true_value", "tuner"} == set(one.costs)
     assert all(seconds > 0 for seconds in one.costs.values())
     assert one.costs["trials"] == pytest.approx(one.costs["training"] + one.costs["scoring"])
-
-
-def test_the_task_needs_logged_data_and_a_policy():
-    with pytest.raises(ConfigError, match=r"OffPolicyLearning.algorithm: found LinUCB.*expected an instance of Soft"):
-        OffPolicyLearning(environment=SyntheticLogged(), algorithm=LinUCB())
-    with pytest.raises(ConfigError, match=r"OffPolicyLearning.delta: found 0.*expected greater than 0"):
-        OffPolicyLearning(environment=SyntheticLogged(), algorithm=SoftmaxPolicy(), delta=0.0)

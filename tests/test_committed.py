@@ -201,15 +201,6 @@ def test_what_measured_seconds_say_is_derived_again(make, tmp_path):
         derive_committed(figure, folder)
 
 
-def test_measured_seconds_are_filed_under_readings_where_there_are_several(make, tmp_path):
-    make("one", kind="dots", column="seconds_total")
-    make("two", **SECONDS)
-    (one, two) = (list(pd.read_csv(tmp_path / name / "mine/small/paper/seconds.csv")) for name in ("one", "two"))
-    assert one[:2] == ["method", "repetition"]
-    assert two[:3] == ["reading", "method", "repetition"]
-    assert set(two) - set(one) == {"reading"}
-
-
 def test_seconds_of_another_machine_are_measured_again(make, tmp_path):
     changes = SECONDS
     make("first", **changes)

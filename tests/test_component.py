@@ -35,7 +35,3 @@ def test_it_is_a_setting_like_any_other() -> None:
     values: dict[str, Any] = {"delay": "soon"}
     with pytest.raises(ConfigError, match=r"^Old\.delay: found 'soon', expected a valid integer"):
         Old(**values)
-
-
-def test_a_class_without_validated_fields_has_none() -> None:
-    assert neutral_settings(dict) == {}

@@ -13,7 +13,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import registry
-import yaml
 from hydra import compose, initialize_config_dir
 from hydra.utils import get_class
 from omegaconf import OmegaConf
@@ -23,7 +22,6 @@ from bench.papers.cdt.selection import Selection
 from bench.report.claims.check import verdicts_on
 from bench.report.results import Results
 from bench.space import HyperParameter
-from runners.config import papers
 from runners.config.compose import from_overrides, run_of
 from runners.config.experiment import build
 from runners.config.figures import expand, figure_names, load_figure
@@ -72,13 +70,6 @@ def test_the_command_line_comes_before_the_paper():
     assert run.settings.horizon == 123
     assert run.experiment.settings["algorithm"]["space"]["ridge"]["candidates"] == [0.5]
     assert run.experiment.settings["algorithm"]["space"]["exploration_rate"]["candidates"] == [0, 0.01, 0.1, 1, 10]
-
-
-def test_a_mapping_on_the_command_line_changes_the_keys_it_names():
-    made = from_overrides(["paper=cdt", "algorithm.space.exploration_rate={low: 0.2}"]).experiment.settings["algorithm"]
-    assert made["space"]["exploration_rate"] == {
-        "candidates": [0.1, 1, 2, 3, 4, 5], "low": 0.2, "high": 5, "log": False, "default": 1,
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize("env", registry.names("env"))
@@ -256,32 +247,6 @@ def test_a_choice_has_every_setting_of_its_class_with_an_explanation(group, name
         )
 
 
-@pytest.mark.parametrize(
-    ("settings", "sentence"),
-    [
-        ("[{horizon: 5}]", "found the source None of horizon, expected"),
-        ("[{source: [guessed, here], horizon: 5}]", "found the source ['guessed', 'here'] of horizon, expected"),
-        (
-            "[{source: [code, a], 'env.{movielens, titanic}.dim': 5}, {source: [code, b], env.titanic: {dim: 5}}]",
-            "found a second source of env.titanic.dim, expected one",
-        ),
-    ],
-)
-def test_a_setting_without_a_source_or_with_two_is_refused(monkeypatch, settings, sentence):
-    monkeypatch.setattr(papers, "read", lambda name: yaml.safe_load(f"{{name: cdt, settings: {settings}}}"))
-    with pytest.raises(ConfigError) as error:
-        load_paper.__wrapped__("cdt")
-    assert re.match(rf"conf/papers/cdt/settings\.yaml(:\d+)?: {re.escape(sentence)}", str(error.value))
-
-
-def test_a_setting_for_a_key_that_is_not_there_is_refused(private):
-    path = private / "papers" / "mine" / "settings.yaml"
-    path.write_text(path.read_text().replace("horizon: 70", "horizon: 70, env.movielens.dimm: 3"))
-    sentence = r"papers/mine/settings\.yaml: env\.dimm: found an unknown key of Movielens, did you mean 'dim'\?"
-    with pytest.raises(ConfigError, match=sentence):
-        from_overrides(["env=movielens", "paper=mine"])
-
-
 def test_published_numbers_are_chosen_and_renamed():
     """As figures name them: with labels of their own, the first of several columns that has a number, and a note."""
     found = published("cdt", {"table": "regret", "method": {"k": ["CDT, k = 3", "CDT"], "OP": "OP"}, "extra": "x"})
@@ -425,26 +390,11 @@ def private(request, monkeypatch, tmp_path):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.yaml").write_text(text)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("BENCH_RESULTS_DIR", raising=False)
     if request.param != "conf":
         monkeypatch.setenv("BENCH_CONF_DIR", str(folder))
     yield folder
     load_paper.cache_clear()
-
-
-@pytest.mark.parametrize(
-    ("wrong", "sentence"),
-    [
-        ("{runs: [{method: [Mien]}]}", "method 'Mien', did you mean 'Mine'"),
-        ("{runs: [{method: [Mine]}], readings: [restord]}", "reading 'restord', did you mean 'restored'"),
-    ],
-)
-def test_a_label_or_reading_that_the_paper_does_not_have(private, wrong, sentence):
-    folder = private / "papers" / "mine"
-    more = "labels: {method: {Mine: [tuner=mine]}}\nreadings: {restored: {text: so}}\n"
-    (folder / "settings.yaml").write_text((folder / "settings.yaml").read_text() + more)
-    (folder / "figures" / "wrong.yaml").write_text(wrong)
-    with pytest.raises(ConfigError, match=rf"wrong\.yaml(:\d+)?: found the {sentence}\?"):
-        load_figure("mine/wrong")
 
 
 def test_a_folder_of_ones_own_is_searched_and_counts_nowhere(private):
@@ -468,85 +418,48 @@ def test_a_folder_of_ones_own_is_searched_and_counts_nowhere(private):
     assert not page.with_name("claims.csv").exists()
 
 
-LIST, MAPPING = r"expected a list: \[a, b\], or a dash before each entry", "expected keys and values: {key: value}"
-
-
+@pytest.mark.parametrize("private", ["conf"], indirect=True)
 @pytest.mark.parametrize(
-    ("file", "old", "new", "sentence"),
+    ("file", "old", "new", "place"),
     [
-        ("settings", "horizon: 70", "env.titanc.size: 1",
-         r"settings\.yaml: env\.titanc\.size: found the env 'titanc', did you mean 'titanic'\?"),
-        ("settings", "horizon: 70", "env.titanic: 1",
-         r"settings\.yaml: found 'env\.titanic' with a value, expected env, "),
-        ("settings", "horizon: 70", "horizn: 1",
-         r"settings\.yaml: found the setting 'horizn', did you mean 'horizon'\?"),
-        ("settings", "horizon: 70", "tuner.mine.radius_scal: 1",
-         r"settings\.yaml: tuner\.radius_scal: found an unknown key of CDT, did you mean 'radius_scale'\?"),
-        ("settings", "[{source: [assumed, here], horizon: 70, repetitions: 3}]",
-         "{source: [assumed, here], horizon: 70}",
-         rf"settings\.yaml: settings: found {{'horizon': 70, .*}}, {LIST}"),
+        ("settings", "horizon: 70", "env.titanc.size: 1", r"settings\.yaml: env\.titanc\.size: .*'titanic'\?"),
+        ("settings", "horizon: 70", "env.titanic: 1", r"settings\.yaml: found 'env\.titanic'"),
+        ("settings", "horizon: 70", "horizn: 1", r"settings\.yaml: found .*'horizn'.*'horizon'\?"),
+        ("settings", "horizon: 70", "tuner.mine.radius_scal: 1", r"settings\.yaml: tuner\.radius_scal: "),
+        ("settings", "horizon: 70", "horizon: [70]", r"horizon: found \[70\]"),
         ("settings", "[{source: [assumed, here], horizon: 70, repetitions: 3}]", "[horizon]",
-         rf"settings\.yaml: settings: found 'horizon', {MAPPING}"),
-        ("settings", "settings:", "labels: {method: [TL]}\nsettings:",
-         rf"settings\.yaml: labels\.method: found \['TL'\], {MAPPING}"),
-        ("settings", "horizon: 70", "horizon: [70]", r"horizon: found \[70\], expected a valid integer"),
-        ("settings", ", repetitions: 3", "", r"first\.yaml: published: found numbers without the number "),
-        ("published", "{CDT: 12.5}", "12.5",
-         r"published\.yaml: table1\.values: found 12\.5, expected labels of the axis 'method': table1\.axes are "),
-        ("published", "12.5", "{A: 12.5}",
-         r"published\.yaml: table1\.values\.CDT: found {'A': 12\.5}, expected a number"),
-        ("published", "[method]", "method", rf"published\.yaml: table1\.axes: found 'method', {LIST}"),
-        ("figures/first", "{table: table1, method: {Mine: CDT}}", "table1",
-         rf"first\.yaml: published: found 'table1', {MAPPING}"),
-        ("figures/first", "[{method: {Mine: [tuner=mine], TL: [tuner=tl]}}]", "{method: {Mine: [tuner=mine]}}",
-         rf"first\.yaml: runs: found {{'method': .*}}, {LIST}"),
-        ("figures/first", "runs:", "claims: {id: a}\nruns:", rf"first\.yaml: claims: found {{'id': 'a'}}, {LIST}"),
-        ("published", "12.5", "{value: 12.5, place: here}",
-         r"published\.yaml: table1\.values\.CDT: found the key 'place', expected value and, if there is one, note"),
-        ("published", "axes", "units: clicks, axes",
-         r"published\.yaml: table1: found the key 'units', expected one of: axes, values, compared"),
+         r"settings\.yaml: settings: found 'horizon'.*{key: value}"),
+        ("settings", "source: [assumed, here], ", "", r"settings\.yaml: found the source None of horizon"),
+        ("settings", "[assumed, here]", "[guessed, here]", r"settings\.yaml: found the source .*'guessed'"),
+        ("settings", "repetitions: 3}]", "repetitions: 3}, {source: [code, b], horizon: 7}]",
+         r"settings\.yaml: found a second source of horizon"),
+        ("settings", ", repetitions: 3", "", r"first\.yaml: published: "),
+        ("published", "12.5", "{A: 12.5}", r"published\.yaml: table1\.values\.CDT: .*expected a number"),
+        ("published", "[method]", "method", r"published\.yaml: table1\.axes: .*\[a, b\]"),
+        ("published", "axes", "units: clicks, axes", r"published\.yaml: table1: .*'units'.*axes, values"),
         ("figures/first", "{table: table1, method: {Mine: CDT}}", "{table: table1}",
          r"first\.yaml: figure 'first', published entry 1: axis 'method' has no label 'CDT'"),
-        ("figures/first", "runs:", "claims: [{id: 1, text: t, kind: quotient, expect: less}]\nruns:",
-         r"first\.yaml: figure 'first', claim '1', key 'kind': unknown kind 'quotient'"),
+        ("figures/first", "runs: [{method: {Mine: [tuner=mine], TL: [tuner=tl]}}]", "runs: [{method: [Mien]}]",
+         r"first\.yaml: found the method 'Mien'"),
         ("figures/first", "runs:", "claims:\n- {id: '2 {m}', for_each: {m: [TX]}, text: t, kind: ratio,\n"
          "   left: {method: '{m}'}, right: {method: TL}, expect: less}\nruns:",
          r"first\.yaml: figure 'first', claim '2 TX', key 'left': axis 'method' has no label 'TX'"),
         ("figures/first", "runs:", "claims:\n- &a {id: '1', text: t, kind: ratio, expect: less, left: {method: Mine},\n"
-         "  right: {method: TL}}\n- *a\nruns:",
-         r"first\.yaml: figure 'first', claim '1': this id is used twice"),
+         "  right: {method: TL}}\n- *a\nruns:", r"first\.yaml: figure 'first', claim '1': "),
         ("figures/first", "runs:", "readings: [{name: a, text: t, source: [stated, p]},\n"
          "  {name: b, text: t, source: [assumed, p], overrides: [horizon=70]}]\nruns:",
-         r"first\.yaml: reading: found 'b', which changes no run"),
-        ("figures/first", "runs:", "scales: {quick: 5}\nruns:",
-         "key 'scales.quick': found 5, expected keys and values$"),
-        ("figures/first", "runs:", "sources: {tuner.radius_scal: [stated, here]}\nruns:",
-         r"first\.yaml: sources: found 'tuner\.radius_scal', did you mean 'tuner\.radius_scale'\?"),
+         r"first\.yaml: reading: found 'b'"),
         ("figures/first", "runs:", "note: radius_scal\nsources: {tuner.radius_scal: [stated, here]}\nruns:",
-         r"first\.yaml: sources: found 'tuner\.radius_scal'"),
+         r"first\.yaml: sources: found 'tuner\.radius_scal', did you mean 'tuner\.radius_scale'\?"),
     ],
 )  # fmt: skip
-def test_a_mistake_in_a_papers_files_is_named_with_file_key_and_cure(private, file, old, new, sentence):
+def test_a_mistake_in_a_papers_files_is_named_with_file_key_and_cure(private, file, old, new, place):
     path = private / "papers" / "mine" / f"{file}.yaml"
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new))
-    with pytest.raises(ConfigError, match=sentence):
+    with pytest.raises(ConfigError, match=place):
         expand(load_figure("mine/first"), "paper", [])
-
-
-def test_a_class_that_cannot_be_imported_is_named_before_the_papers_settings_of_it(private):
-    (private / "tuner" / "mine.yaml").write_text("_target_: my_nowhere.Mine\n")
-    path = private / "papers" / "mine" / "settings.yaml"
-    path.write_text(path.read_text().replace("horizon: 70", "horizon: 70, tuner.mine.radius_scale: 1"))
-    with pytest.raises(ConfigError, match=r"tuner\._target_: found 'my_nowhere\.Mine', whose module is neither in"):
-        expand(load_figure("mine/first"), "paper", [])
-
-
-def test_a_configuration_that_is_played_directly_takes_no_algorithm():
-    experiment = from_overrides(["env=switching_sine", "algorithm=linucb", "task=contextual_bandit"]).experiment
-    with pytest.raises(ConfigError, match=r"task: found SwitchingSine with LinUCB, .*: add algorithm=none$"):
-        build(experiment)
 
 
 @pytest.mark.parametrize("private", ["conf"], indirect=True)
@@ -584,11 +497,3 @@ def test_a_conf_dir_that_is_no_folder_is_refused(monkeypatch, tmp_path):
     monkeypatch.setenv("BENCH_CONF_DIR", str(tmp_path / "nowhere"))
     with pytest.raises(ConfigError, match=r"BENCH_CONF_DIR: found '.*nowhere', expected a folder"):
         choices("tuner")
-
-
-def test_a_folder_below_conf_that_may_not_be_entered_is_named(monkeypatch, tmp_path):
-    (tmp_path / "conf").mkdir()
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(ConfigError, match=r"^/.*/conf/tuner/x+\.yaml: cannot be read \(File name too long\), expected"):
-        path_of("tuner/" + 300 * "x")  # an error for every user, as rights are not
-    assert path_of("tuner/tl")

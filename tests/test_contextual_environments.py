@@ -13,7 +13,6 @@ import bench.envs.movielens
 from bench.envs.movielens import Movielens
 from bench.envs.synthetic_linear import SyntheticLinear
 from bench.envs.synthetic_logistic import SyntheticLogistic
-from bench.errors import ConfigError
 from bench.seeding import Seeds
 
 
@@ -249,11 +248,6 @@ def test_feature_scaling(small_catalogue, feature_scaling, link):
     assert (len(scales) > 1) == (feature_scaling == "round")
     expected = max(norms) if feature_scaling == "none" else 1.0
     assert scaled.feature_norm == pytest.approx(expected, rel=1e-14)
-
-
-def test_a_map_of_all_films_and_a_scale_of_the_round_exclude_each_other(small_catalogue):
-    with pytest.raises(ConfigError, match=r"env\.mean: found 'min_max' with feature_scaling 'round'"):
-        started(Movielens(dim=3, n_arms=3, n_users=4, mean="min_max", feature_scaling="round"))
 
 
 def test_the_factorisation_asked_for(small_catalogue):

@@ -13,7 +13,6 @@ from scipy.stats import bernoulli, chisquare, norm
 from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
 from bench.component import component
 from bench.envs.contextual import ContextualEnvironment
-from bench.envs.synthetic_linear import SyntheticLinear
 from bench.envs.synthetic_logistic import SyntheticLogistic
 from bench.errors import ConfigError, TunerError
 from bench.loop import run
@@ -236,10 +235,3 @@ def test_a_configuration_without_a_copy_is_refused():
         run(task, Fixed({"step_size": 2.5}), rounds=9)
     played = run(task, Random(), rounds=200).columns()["step_size"]
     assert set(played) == {0.1, 0.5, 5.0}  # of the interval nothing else is shown
-
-
-def test_the_task_checks_its_parts():
-    with pytest.raises(ConfigError, match=r"task.learn: found 'each', expected 'all' or 'played'"):
-        Copies(SyntheticLinear(), Following(), "each")
-    with pytest.raises(ConfigError, match="expected the same kind of rewards"):
-        Copies(SyntheticLinear(), Logistic())

@@ -20,9 +20,8 @@ from hydra.utils import get_class
 from packaging.requirements import Requirement
 from registry import names, settings
 
-import bench.packages
 from bench.envs.classification import Classification
-from bench.packages import DISTRIBUTION, how_to_install
+from bench.packages import DISTRIBUTION
 from runners.config.classes import OPTIONAL
 from runners.config.tree import PARTS
 
@@ -203,15 +202,6 @@ def test_every_class_can_be_imported_without_the_optional_packages(core, tmp_pat
     script = f"import importlib.util\nassert not any(map(importlib.util.find_spec, {list(MODULES)}))\n"
     script += "".join(f"from {cls.__module__} import {cls.__name__}\n" for _, cls in CLASSES)
     subprocess.run([core, "-c", script], check=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)})
-
-
-def test_extras_are_named_as_pip_finds_them(monkeypatch, tmp_path):
-    monkeypatch.chdir(ROOT)
-    assert how_to_install("optuna", "torch") == "pip install -e '.[optuna,torch]'"
-    monkeypatch.chdir(tmp_path)
-    assert how_to_install("optuna") == f"pip install -e '{ROOT}[optuna]'"
-    monkeypatch.setattr(bench.packages, "__file__", str(tmp_path / "site-packages" / "bench" / "packages.py"))
-    assert how_to_install("optuna") == "pip install 'bandit-tuning-bench[optuna]'"
 
 
 @pytest.mark.release

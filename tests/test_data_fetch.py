@@ -4,7 +4,6 @@ import dataclasses
 import hashlib
 import io
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -174,17 +173,6 @@ def test_an_archive_without_the_expected_member(server, tmp_path, monkeypatch, a
     assert files_in(tmp_path) == []
 
 
-def test_a_full_disk_leaves_nothing(server, tmp_path, monkeypatch):
-    def no_room(_: int):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", no_room)
-    with pytest.raises(DataError, match="No space left") as caught:
-        fetch(toy(f"{server}/good.zip"))
-    assert one_sentence(str(caught.value))
-    assert files_in(tmp_path) == []
-
-
 def test_the_given_folder_goes_before_the_cache(tmp_path, monkeypatch):
     fetched = cached_path(MOVIELENS)
     write_whole(fetched, b"fetched")
@@ -276,41 +264,6 @@ def test_plain_files_arrive_once_and_only_what_is_missing(server, tmp_path):
     assert fetch(dataset) == path
     assert other.read_bytes() == ARCHIVE
     assert Handler.requests == 3
-
-
-def test_a_wrong_plain_file_leaves_nothing(server, tmp_path):
-    with pytest.raises(DataError, match=r"/other\.zip: found a file with another checksum, expected sha256:000"):
-        fetch(plain(server, "other.zip", "sha256:" + 64 * "0"))
-    assert files_in(tmp_path) == []
-
-
-def test_a_folder_that_may_not_be_entered_is_a_sentence(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path / ("x" * 300)))  # which is an error for every user
-    assert main(["status"]) == 1
-    assert capsys.readouterr().err.endswith("x: cannot be read (File name too long), expected a readable one\n")
-
-
-def test_a_closed_pipe_ends_the_command_without_a_word():
-    reader, writer = os.pipe()
-    os.close(reader)
-    command = [sys.executable, "-m", "bench.data", "status"]
-    ended = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
-    os.close(writer)
-    assert (ended.returncode, ended.stderr) == (141, "")
-
-
-@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
-def test_stopped_from_outside_it_says_so_and_leaves_nothing(server, tmp_path, kind):
-    command = [sys.executable, "-m", "bench.data", "fetch", "movielens", "--url", f"{server}/slow.zip"]
-    folders = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "TMPDIR": str(tmp_path / "temporary")}
-    child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **folders})
-    while not list(tmp_path.glob("temporary/bandit-tuning-bench-*/*")):  # what it fetches; others try the folder
-        assert child.poll() is None
-        time.sleep(0.01)
-    child.send_signal(kind)
-    assert child.communicate()[1] == "stopped; what is complete is kept, rerun for the rest\n"
-    assert child.returncode == 130
-    assert list((tmp_path / "temporary").iterdir()) == files_in(tmp_path) == []
 
 
 def wheel(folder: Path, content: bytes = b"names\n" + CONTENT) -> None:
@@ -419,11 +372,3 @@ def test_a_proxy_that_does_not_forward_is_named_with_its_variable_and_without_it
         DataError, match=f"a proxy .*HTTPS_PROXY = 127.0.0.1:{proxy.server_port}; expected one that does"
     ):
         fetch(toy("https://files.example.org/toy.zip"))
-
-
-@pytest.mark.parametrize("name", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
-def test_a_file_of_certificates_that_is_not_there_is_named_with_its_variable(name, monkeypatch, tmp_path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setenv(name, "/nowhere.pem")
-    with pytest.raises(DataError, match=f"^{name}: found '/nowhere.pem', no such file, expected"):
-        fetch(toy("https://127.0.0.1:9/toy.zip"))

@@ -116,32 +116,6 @@ def test_whiskers_are_means_of_their_columns_and_belong_to_the_rows_that_have_th
     assert below < whisker.look.order < above
 
 
-def test_random_arms_are_drawn_or_said_to_lie_beyond() -> None:
-    table = finals(("A", "B")).rename(columns={"reward": "regret"})
-    made = plot({**DOTS, "column": "regret"}, table.assign(random_regret=table["panel"].map({"A": 2.0, "B": 900.0})))
-    assert [[mark.numbers[0] for mark in parts(made, "line", "Random arms", i)] for i in (0, 1)] == [[2.0], []]
-    assert [panel.subtitle for panel in made.panels] == ["", "random arms: 900, right of this axis"]
-
-
-def test_a_logarithmic_axis_needs_positive_numbers() -> None:
-    table = finals()
-    assert plot({**DOTS, "x_scale": "log"}, table).panels[0].x.log
-    table.loc[0, "reward"] = -5.0
-    assert not plot({**DOTS, "x_scale": "log"}, table).panels[0].x.log
-
-
-@pytest.mark.parametrize("figure", [DOTS, SPREAD])
-def test_missing_results_leave_their_rows_empty(figure: dict[str, Any]) -> None:
-    runs = [{"panel": {"A": [], "B": []}, "method": dict.fromkeys(METHODS[:3], ())}]
-    table = finals(("A",))
-    given = {**figure, "runs": runs}, table[table["method"] != "Random"]
-    left, right = draw(given[0], pd.DataFrame(), given[1]).axes
-    assert [label.get_text() for label in left.get_yticklabels()] == list(METHODS[:3])
-    assert "no results yet" not in [text.get_text() for text in left.texts]
-    assert [text.get_text() for text in right.texts] == ["no results yet"]
-    assert parts(plot(*given), "line", "Hyperband")[0].y == 2
-
-
 def test_quantiles_show_all_values_with_mean_quartiles_and_tail() -> None:
     """Values 0 to 20: mean 10, quartiles 5 and 15, 95 % quantile 19."""
     labels = {"panel": "A", "method": "TPE", "repetition": range(21), "rounds": 1000}

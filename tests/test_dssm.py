@@ -11,7 +11,6 @@ import pytest
 
 from bench.algorithms.dssm import WIDTHS, Dssm, Tower
 from bench.data.ali_log import AdLog
-from bench.errors import DataError
 from bench.seeding import Seeds
 
 
@@ -159,10 +158,3 @@ def test_torch_is_left_as_it_was():
         assert (torch.tensor([1e-30]) * 1e-10).item() > 0.0  # denormal numbers are back
     finally:
         torch.set_num_threads(before)
-
-
-def test_a_log_with_nothing_to_tell_apart_is_an_error():
-    log = some_log()
-    arrays = {**log.arrays(), "clicked": np.ones_like(log.clicked)}
-    with pytest.raises(DataError, match="no user with a clicked and an unclicked ad"):
-        Dssm(AdLog(**arrays), 4, Seeds(1))

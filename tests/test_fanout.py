@@ -19,7 +19,7 @@ from runners.config.experiment import Experiment, build
 from runners.config.identity import Code
 from runners.config.runner import Runner
 from runners.execute.fanout import FanOut, Result, check, run_all
-from runners.execute.progress import Progress
+from runners.execute.progress import Progress, said_if_slow
 from runners.results.store import Store
 
 pytestmark = pytest.mark.usefixtures("trouble")
@@ -192,6 +192,14 @@ def test_what_a_user_can_correct_is_found_before_anything_is_written(jobs):
     wrong = Experiment(linucb_settings(env={"_target_": "bench.envs.moving_peak.SwitchingSine"}))
     with pytest.raises(ConfigError, match="found SwitchingSine"):
         check([wrong], jobs=jobs, runner=Runner())
+
+
+def test_what_takes_seconds_is_said_once_and_what_is_quick_is_not(monkeypatch, capsys):
+    monkeypatch.setattr("runners.execute.progress._SILENT_SECONDS", 0.05)
+    for seconds, shown, said in ((0.4, None, "slow\n"), (0.0, None, ""), (0.2, False, "")):
+        with said_if_slow("slow", shown):
+            time.sleep(seconds)
+        assert capsys.readouterr().err == said
 
 
 def test_progress_is_a_line_where_there_is_no_terminal_and_it_is_wanted(tmp_path, experiment, capsys):

@@ -23,6 +23,13 @@ from bench.tasks.direct import Direct
 from bench.tasks.feedback import Feedback, read_history
 from bench.tuners.base import CandidateTuner, Problem
 
+PLAYED = [
+    name
+    for name in registry.names("tuner")
+    if name != "theory" and {*registry.build("tuner", name).needs} <= {"change_points"}
+]
+"""Tuners that need nothing but what this environment offers."""
+
 
 class Counts(Task):
     """The reward of round t is t."""
@@ -80,10 +87,8 @@ def test_a_wrong_horizon_is_told_to_the_tuner_alone(factor, asks):
     assert tuner.asked == 20
 
 
-@pytest.mark.parametrize("name", registry.names("tuner"))
+@pytest.mark.parametrize("name", PLAYED)
 def test_every_tuner_plays_on_beyond_the_horizon_that_it_was_told(name):
-    if name in ("theory", "hedge", "best_forecast", "gp_minimize"):
-        pytest.skip("it needs a problem of its own, or minutes")
     task = Direct(SwitchingTriangle())
     task.feedback = Feedback(horizon_factor=0.1)
     rounds = affordable(name, 200)
@@ -147,11 +152,9 @@ def test_a_tuner_that_cannot_take_late_rewards_says_so_before_the_first_round():
     assert len(told(tuner=InOrder(), hold=3).told) == 4
 
 
-@pytest.mark.parametrize("name", registry.names("tuner"))
+@pytest.mark.parametrize("name", PLAYED)
 @pytest.mark.parametrize("feedback", [{"delay": 20}, {"batch": 7}, {"hold": 5}], ids=str)
 def test_every_tuner_takes_late_rewards_or_says_that_it_cannot(name, feedback):
-    if name in ("theory", "hedge", "best_forecast"):
-        pytest.skip("it needs a problem of its own")
     task, tuner = Direct(SwitchingTriangle()), registry.build("tuner", name)
     task.feedback = Feedback(**feedback)
     if tuner.remembers is None and "hold" not in feedback:
@@ -162,11 +165,9 @@ def test_every_tuner_takes_late_rewards_or_says_that_it_cannot(name, feedback):
         assert run(task, tuner, rounds=rounds).round == rounds
 
 
-@pytest.mark.parametrize("name", registry.names("tuner"))
+@pytest.mark.parametrize("name", PLAYED)
 def test_rewards_that_are_told_at_once_by_tickets_change_no_bit(name):
     """A delay that is drawn, and always 0, takes the way of late rewards."""
-    if name in ("theory", "hedge", "best_forecast"):
-        pytest.skip("it needs a problem of its own")
     traces = []
     for delay in (0, {"uniform": [0, 0]}):
         task, tuner = Direct(SwitchingTriangle()), registry.build("tuner", name)

@@ -5,8 +5,7 @@ import pandas as pd
 from bench.report.figure import read_figure
 from bench.report.provenance import Provenance
 from bench.report.results import Results
-from runners.config.compose import from_overrides
-from runners.config.figures import expand, other_than_published, settings_of, unfold
+from runners.config.figures import expand, other_than_published, unfold
 from runners.config.filled import claims_for_each
 from runners.execute.manifest import settings_table
 from runners.results.derive import Derived
@@ -35,16 +34,6 @@ def test_settings_of_a_scale_count_at_that_scale_only_and_are_named():
     assert sources["quick"]["env.synthetic_linear.dim"] == "scale"
     assert sources["paper"]["env.synthetic_linear.dim"] == "stated"
     assert all("env.dim=3" in one.overrides for one in quick)
-
-
-def test_how_rewards_are_told_is_listed_only_where_it_is_not_at_once():
-    def told(*words):
-        listed = {key for key, _, _ in settings_of(from_overrides(["tuner=tl", *words]))}
-        assert listed >= {"horizon", "env.dim", "algorithm.delta", "tuner.horizon_unit"}
-        return {f"task.{name}" for name in ("delay", "batch", "hold", "horizon_factor", "yoked")} & listed
-
-    assert told() == set()
-    assert told("task.delay=5", "task.batch=3") == {"task.delay", "task.batch"}
 
 
 def test_a_value_that_the_figure_sets_is_not_the_papers():

@@ -5,10 +5,8 @@ from typing import Any
 
 import pytest
 
-from bench.gallery.claims import claim_of, forest, needed_in_words, threshold_of
-from bench.gallery.docs import linked, words
+from bench.gallery.claims import claim_of, forest, threshold_of
 from bench.gallery.numbers import ratio_of
-from bench.gallery.papers import label
 from bench.gallery.result import ReadingsView
 
 
@@ -89,20 +87,6 @@ def test_the_number_that_decides_is_that_of_the_claim(claim: dict[str, Any], thr
     assert threshold_of(claim) == threshold
 
 
-@pytest.mark.parametrize(
-    ("kind", "needed", "words"),
-    [
-        ("paired_difference", 427, "about 427 repetitions would decide it"),
-        ("paired_difference", 285_623, "practically level"),
-        ("best_on_grid", 33_713, "more than 10,000 repetitions would be needed"),
-        ("ratio", math.nan, ""),
-    ],
-)
-def test_nobody_is_told_to_run_a_hundred_thousand_repetitions(kind: str, needed: float, words: str) -> None:
-    row = case(0, 0, 0, kind=kind)
-    assert needed_in_words(row | {"values": row["values"] | {"repetitions_needed": needed}}) == words
-
-
 def test_cases_without_evidence_stand_apart() -> None:
     cases = [case(0.5, 0.4, 0.6, claim="a b", case=word, verdict=word) for word in ("holds", "no evidence")]
     found = claim_of(cases)
@@ -115,18 +99,6 @@ def test_a_published_number_lies_between_half_and_twice() -> None:
     found = ratio_of({"published": 10.0, "ours": 10.0, "low": 5.0, "high": 40.0})
     assert (found["ratio"], found["spot"]) == (1, (4, 100, 50, "r"))
     assert ratio_of({"published": 10.0, "ours": None, "low": None, "high": None})["spot"] is None
-
-
-def test_names_are_those_of_readers() -> None:
-    assert [label(name) for name in ("figure2_linear", "table10", "soft_and_hard")] == [
-        "Figure 2, linear", "Table 10", "Soft and hard",
-    ]  # fmt: skip
-    shown = words(r"x < $\beta_0$ = 3, $T^{3/4}$, $T^{0.5}$; beta0, R2 unit^2.")
-    assert shown == "x &lt; β₀ = 3, T<sup>3/4</sup>, T<sup>0.5</sup>; beta0, R2 unit^2."
-
-
-def test_names_of_texts_in_a_sentence_lead_to_their_pages() -> None:
-    assert linked("see docs/findings.md & <b>", "../") == 'see <a href="../findings.html">findings</a> &amp; &lt;b&gt;'
 
 
 def test_a_claim_that_readings_decide_otherwise_is_in_words_with_its_cases() -> None:

@@ -107,14 +107,6 @@ def test_asks_are_the_largest_upper_confidence_bounds(covariance):
         tuner.tell(rewards[-1])
 
 
-def test_the_model_is_fitted_at_few_of_the_rounds(monkeypatch):
-    fits = []
-    fit = GaussianProcess.fit
-    monkeypatch.setattr(GaussianProcess, "fit", lambda self: (fits.append(len(self._values)), fit(self)))
-    play(GPUCB(train_share=0.5), lambda c, t: c["x"], 400)
-    assert fits == [10, 20, 40, 80, 160]
-
-
 def test_unit_of_the_rewards_does_not_matter():
     """A power of two changes no digit, so the asks are the same to the last one."""
     noise = np.random.default_rng(2).standard_normal(300)

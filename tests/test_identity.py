@@ -1,7 +1,6 @@
 """A run's name changes with everything its numbers depend on, and with nothing else."""
 
 import importlib
-import itertools
 import os
 import pkgutil
 import subprocess
@@ -270,33 +269,6 @@ def test_other_data_is_another_key(monkeypatch):
         ids[fingerprint] = experiment.key
     assert len(set(ids.values())) == 3
     assert Experiment(settings()).fingerprint is None
-
-
-def test_the_code_of_a_class_is_read_for_the_first_name_alone():
-    """Figures have thousands of runs: a name alone takes some hundred calls, reading code thousands."""
-    _ = Experiment(settings()).run_id
-    calls = itertools.count()
-    before = sys.getprofile()
-    sys.setprofile(lambda *_: next(calls))
-    names = {Experiment(settings(seed=seed)).run_id for seed in range(300)}
-    sys.setprofile(before)
-    assert len(names) == 300
-    assert next(calls) < 300 * 5_000  # of Python and of C, and returns from them
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"horizon": 0}, r"^horizon: found 0, expected a whole number, at least 1$"),
-        ({"seed": 1.5}, r"^seed: found 1\.5"),
-        ({"tuner": None}, r"^tuner: found no value"),
-        ({"scale": "quick"}, r"^scale: found an unknown key"),
-        ({"tuner": {"_target_": "bench.tuners.tl.TL", "x": [object]}}, r"^tuner\.x\[0\]: found .* expected plain data"),
-    ],
-)
-def test_wrong_settings_are_named(changes, message):
-    with pytest.raises(ConfigError, match=message):
-        Experiment(settings(**changes))
 
 
 def test_what_a_part_does_to_its_settings_stays_with_it(user):

@@ -13,8 +13,7 @@ from rendered import draw, finals_of, results_of
 from scipy import stats
 
 from bench.report.figure import read_figure
-from bench.report.formats import extra_formats
-from bench.report.latex import escape, floats, latex_tables, not_told_from_best
+from bench.report.latex import escape, latex_tables, not_told_from_best
 from bench.report.saving import content
 from bench.report.typeset import typeset
 
@@ -164,35 +163,6 @@ def test_other_tables_stand_as_they_are():
     assert "$-$12.5" in texts["table"]
 
 
-def test_numbers_of_a_column_stand_below_each_other():
-    data = finals(m1=30.0)
-    data.loc[data["method"] == NAMES[2], "regret"] *= 9
-    (text,) = latex(FIGURE, data).values()
-    cells = [line.split(" & ")[1] for line in text.splitlines() if r"$\pm$" in line and " & " in line][:3]
-    after = [cell.partition(r"$\pm$ ")[2].replace(r"\phantom{0}", "0") for cell in cells]
-    assert len(set(map(len, after))) == 1
-    assert any(r"\phantom" in cell for cell in cells)
-
-
-def test_one_row_of_several_panels_is_turned_and_mathematics_of_the_paper_is_set():
-    runs = [{"beta0": {"0": [], "3": [], "20": []}}]
-    data = finals_of({b: range(b, b + 6) for b in (0, 3, 20)}, "beta0", column="value")
-    looks = {"words": {"beta0": r"$\beta_0$"}}
-    (text,) = latex({**FIGURE, "runs": runs, "panels": ["beta0"], "column": "value", "looks": looks}, data).values()
-    assert_sound(text)
-    assert [line.split(" & ")[0] for line in text.splitlines() if r"\pm" in line and " & " in line] == [
-        r"$\beta_0$ = 0", r"$\beta_0$ = 3", r"$\beta_0$ = 20"
-    ]  # fmt: skip
-
-
-def test_a_wide_table_spans_both_columns():
-    short = pd.DataFrame({"": ["a"], "b": ["1"]})
-    assert floats([short], "Caption.", "x").count(r"\begin{table}") == 1
-    wide = pd.DataFrame({"": ["name " * 30], "b": ["1"]})
-    assert r"\begin{table*}" in floats([wide], "Caption.", "x")
-    assert "{p{" in floats([wide], "Caption.", "x")
-
-
 @pytest.mark.skipif(ENGINE is None, reason="no TeX engine here")
 def test_tables_compile(tmp_path):
     parts = [*latex(FIGURE, finals()).values()]
@@ -209,14 +179,6 @@ def test_tables_compile(tmp_path):
     assert (tmp_path / "main.pdf").exists()
 
 
-def test_a_picture_that_is_saved_by_hand_has_truetype_fonts_too(tmp_path):
-    picture = draw({**FIGURE, "runs": []}, pd.DataFrame(), finals())
-    for name in ("own.pdf", "own.eps"):
-        picture.savefig(tmp_path / name)
-    assert b"/Type3" not in (tmp_path / "own.pdf").read_bytes()
-    assert b"/FontType 42" in (tmp_path / "own.eps").read_bytes()
-
-
 def test_a_pdf_embeds_truetype_fonts_and_is_the_same_twice():
     picture = draw({**FIGURE, "runs": []}, pd.DataFrame(), finals())
     pdf = content(picture, "pdf")
@@ -225,21 +187,6 @@ def test_a_pdf_embeds_truetype_fonts_and_is_the_same_twice():
     assert b"/FontFile2" in pdf
     assert b"/Type3" not in pdf
     assert b"CreationDate" not in pdf
-
-
-@pytest.mark.parametrize(
-    ("asked", "formats"),
-    [
-        (None, ()),
-        ("", ()),
-        ("pdf", ("pdf",)),
-        ("tex,pdf", ("pdf", "tex")),
-        ("[pdf,tex]", ("pdf", "tex")),
-        (["tex"], ("tex",)),
-    ],
-)
-def test_words_that_name_formats_become_these_formats(asked, formats):
-    assert extra_formats(asked) == formats
 
 
 def test_both_commands_write_what_is_asked_for(tmp_path, monkeypatch, capsys):

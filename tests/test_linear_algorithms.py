@@ -187,11 +187,16 @@ def test_the_theory_tuner_plays_the_value_of_the_round():
     np.testing.assert_allclose(columns["exploration_rate"], expected, rtol=1e-12)
 
 
-def test_beside_a_tuned_ridge_stands_the_exploration_rate_of_the_ridge_proposed(monkeypatch):
-    seen, choose = [], LinUCB.choose
-    monkeypatch.setattr(LinUCB, "choose", lambda self, x, c: seen.append(c) or choose(self, x, c))
+def test_beside_a_tuned_ridge_stands_the_exploration_rate_of_the_ridge_proposed():
+    seen = []
+
+    class Watched(LinUCB):
+        def choose(self, contexts, configuration):
+            seen.append(configuration)
+            return super().choose(contexts, configuration)
+
     env = SyntheticLinear(dim=3, n_arms=4, noise_std=0.5)
-    run(ContextualBandit(env, LinUCB(tune=["ridge"])), Fixed({"ridge": 0.1}), rounds=20, seeds=Seeds(1))
+    run(ContextualBandit(env, Watched(tune=["ridge"])), Fixed({"ridge": 0.1}), rounds=20, seeds=Seeds(1))
     assert [c["ridge"] for c in seen] == [0.1] * 20
     expected = [0.5 * math.sqrt(3 * math.log((1 + t / 0.1) / 0.1)) + math.sqrt(0.1) for t in range(1, 21)]
     np.testing.assert_allclose([c["exploration_rate"] for c in seen], expected, rtol=1e-12)

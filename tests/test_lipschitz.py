@@ -10,7 +10,6 @@ from rendered import shown, tables
 
 from bench.algorithms.linucb import LinUCB
 from bench.envs.synthetic_linear import SyntheticLinear
-from bench.errors import ConfigError
 from bench.loop import run
 from bench.report.figure import MAX_ROUNDS, evenly, read_figure
 from bench.seeding import Seeds
@@ -59,21 +58,6 @@ def test_blocks_end_at_the_closest_rounds(drop, blocks, rounds, expected):
     assert rounds[figure.kept_rounds(rounds)].tolist() == expected
 
 
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"blocks": None}, "figure 'figure3', key 'blocks': found None, expected a valid integer"),
-        ({"blocks": 1}, "key 'blocks': found 1"),
-        ({"drop": "a lot"}, "key 'drop': found 'a lot', expected a share such as 1/7 or 0.1"),
-        ({"drop": "1/0"}, "key 'drop'"),
-        ({"drop": 1}, "key 'drop'"),
-    ],
-)
-def test_errors_name_the_key(changes, sentence):
-    with pytest.raises(ConfigError, match=sentence):
-        read_figure({**FIGURE, **changes})
-
-
 def test_from_the_runs_to_the_picture(tmp_path, monkeypatch):
     """The committed curves hold what is needed, the table agrees with the traces, the picture with the table."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
@@ -115,11 +99,6 @@ def test_the_price_of_tuning_is_that_of_the_best_value_probed():
     sums = np.array([trace[f"probe_{value}"] for value in ("0.1", "1", "3")])
     assert trace["tuning_regret"] == pytest.approx(sums.max(axis=0) - sums[1], abs=1e-12)
     assert trace["tuning_regret"].max() > 0
-
-
-def test_without_results_the_picture_says_so():
-    assert all(panel.is_empty for panel in shown(FIGURE, pd.DataFrame(), pd.DataFrame()).panels)
-    assert tables(FIGURE, pd.DataFrame())["table"].empty
 
 
 def test_columns_of_curves_may_be_patterns(tmp_path):

@@ -93,27 +93,6 @@ def test_replay_and_estimates_are_unbiased(name, log):
     assert abs(rounds.mean() - expected) < 4 * math.sqrt(expected / PARTS)
 
 
-@pytest.mark.release
-def test_the_best_policy_and_intervals_on_four_other_logs(tmp_path, capsys):
-    """800 parts of four logs by seeds 1 to 4, which were chosen before anything was run: means, and 80 intervals."""
-    true = truth(POLICIES["best"])
-    values, others = [], []
-    for seed in (1, 2, 3, 4):
-        path = str(tmp_path / f"{seed}.parquet")
-        frame(ROWS, seed).to_parquet(path)
-        values += replays(path, "best")
-        others += [value["mean_reward"] for value in replays(path, "first")]
-    by_column = {name: np.array([value[name] for value in values]) for name in ("mean_reward", "ips", "snips", "dr")}
-    off = {name: (found.mean() - true) / found.std() * math.sqrt(len(found)) for name, found in by_column.items()}
-    differences = np.split(by_column["mean_reward"] - others, 80)
-    expected = true - truth(POLICIES["first"])
-    covered = sum(each.low <= expected <= each.high for each in map(mean_interval, differences))
-    with capsys.disabled():
-        print(f"standard errors from the truth: {off}; intervals that cover: {covered} of 80")
-    assert max(map(abs, off.values())) < 3
-    assert covered >= 70
-
-
 def test_the_interval_of_a_difference_covers_the_true_one(log):
     """20 comparisons of 10 repetitions, each with its own part and number of accepted rounds: 95 % intervals."""
     ends = [*zip(replays(log, "first"), replays(log, "third"), strict=True)]
@@ -230,22 +209,6 @@ def test_the_features_of_a_service_are_those_of_the_log(log):
     env.start(100, Seeds(0).child("env"))
     context = env.observe()[0]
     np.testing.assert_allclose(context, names["features"](numbers[env._row], np.empty(0)), rtol=0, atol=1e-12)
-
-
-def test_what_is_said_before_a_run(log):
-    smallest = frame(ROWS)["p"].min()
-    first, second, third, fourth, *columns = environment(log).notes()
-    assert first.startswith("log: 60,000 rows, 4 actions logged with different probabilities, 3 features")
-    assert second.startswith(f"smallest propensity {smallest:.4g}")
-    assert f"one of 10 disjoint parts of the log, in random order: about {int(6000 * smallest):,} accepted" in third
-    assert fourth.startswith(
-        f"results hold for runs of about {int(6000 * smallest):,} rounds, although the log has 60,000"
-    )
-    kinds = ["item: the action", "click: the reward", "p: the propensity"]
-    assert [line.partition(",")[0] for line in columns[:3]] == kinds
-    assert [line[:28] for line in columns[3:]] == ["user_a: numbers from -0.9999", "user_b: numbers from -0.9999"]
-    assert "nothing about other data" in environment(log, sample="bootstrap").notes()[2]
-    assert ", no context, mean reward" in environment(log, context="").notes()[0]
 
 
 def test_rewards_in_a_larger_unit_than_the_ranges_of_settings_are_for_are_said(tmp_path):

@@ -17,7 +17,7 @@ from bench.data import ali_display_ad, cdt_factors, movielens, open_bandit, tabu
 from bench.data.ali_log import AD_FEATURES, USER_FEATURES
 from bench.errors import DataError
 
-N = int(os.environ.get("BENCH_MUTATIONS", "250"))
+N = int(os.environ.get("BENCH_MUTATIONS", "100"))
 """Mutations for each reader."""
 
 VALUES = [

@@ -1,23 +1,19 @@
 """Every notebook runs from top to bottom: where there are no results it makes a few, else it shows what is there."""
 
 import gc
-import re
 import sys
-import warnings
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import nbformat
 import pytest
-from commands import PATIENCE, ROOT, Commands
+from commands import ROOT, Commands
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from nbclient import NotebookClient
 
 import bandit_bench
-from runners.config.figures import figure_names
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -61,12 +57,6 @@ def test_notebooks_have_no_outputs():
         assert not [cell for cell in notebook.cells if cell.get("outputs") or cell.get("execution_count")]
 
 
-def test_first_looks_are_figures():
-    for path in PAPERS:
-        (names,) = re.findall(r"first_look=\[(.*?)\]", path.read_text())
-        assert {f"{path.stem}/{name}" for name in re.findall(r"\w+", names)} <= set(figure_names(path.stem)), path.stem
-
-
 @pytest.mark.parametrize(
     "path",
     [path for path in NOTEBOOKS if path.stem in ("cdt", "add_your_own_tuner", "first_steps")],
@@ -85,15 +75,6 @@ def test_it_runs_where_there_are_no_results(path, tmp_path, monkeypatch):
     assert made <= {path.stem, "compare"}
 
 
-@pytest.mark.parametrize("path", [path for path in PAPERS if path.stem != "cdt"], ids=lambda path: path.stem)
-def test_it_runs_where_a_first_look_makes_none(path, tmp_path, monkeypatch):
-    """Its cells say what is missing; of what is made, the other papers' notebooks differ in names of figures alone."""
-    monkeypatch.setattr(bandit_bench, "reproduce", lambda *_, **__: None)
-    printed, shown = execute(path, tmp_path, monkeypatch)
-    assert "a first look" in printed
-    assert set(shown) == {"text/html"}
-
-
 @pytest.mark.parametrize("path", PAPERS, ids=lambda path: path.stem)
 def test_it_shows_the_results_that_are_there(path, tmp_path, monkeypatch, reference_results):
     figures = [
@@ -109,34 +90,3 @@ def test_it_shows_the_results_that_are_there(path, tmp_path, monkeypatch, refere
     assert shown[0] == "text/html"  # the answer
     text = path.read_text()
     assert shown.count("image/png") >= sum(f'"{name}\\"' in text for name in figures)
-
-
-PLAYED = """
-from runners.execute.progress import Progress
-
-progress = Progress("{0}")
-for _ in range(3):
-    progress.expect(10)
-with progress.bar({1}):
-    for _ in range(3):
-        progress.advance(10)
-"""
-
-
-def test_progress_is_one_line_of_the_cell_that_changes():
-    cells = [nbformat.v4.new_code_cell(PLAYED.format(*words)) for words in (("shown", None), ("quiet", False))]
-    client = NotebookClient(nbformat.v4.new_notebook(cells=cells), timeout=PATIENCE)
-    messages = []
-    client.process_message = lambda message, *rest: (
-        messages.append(message["msg_type"]),
-        NotebookClient.process_message(client, message, *rest),
-    )[1]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the kernel's, on its connection
-        client.execute(cwd=str(ROOT))
-    (line,) = cells[0].outputs
-    assert line.output_type == "display_data"
-    assert re.fullmatch(r"shown  3/3 repetitions  █{30}  0:00:\d\d", line.data["text/plain"])
-    assert messages.count("display_data") == 1
-    assert messages.count("update_display_data") >= 1
-    assert cells[1].outputs == []

@@ -1,6 +1,5 @@
 """Classes of a user's own that are wrong: one sentence each, before anything is run."""
 
-import errno
 import re
 
 import pytest
@@ -77,21 +76,3 @@ def test_an_error_in_the_loop_says_what_was_played(experiment):
         with pytest.raises(Exception, match=r"no luck|'x'") as error:
             run_repetition(experiment(f"own_tuners.{name}"), 0)
         assert re.search(sentence, describe(error.value))
-
-
-def test_a_full_disk_under_the_cache_of_compiled_code_says_how_to_name_another(monkeypatch):
-    """Such as a home with a quota: the error itself names no file."""
-    numba = pytest.importorskip("numba")
-
-    def full(*_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile.save", full)
-    compiled = numba.njit(lambda: 1)
-    compiled.enable_caching()
-    with pytest.raises(OSError, match="No space left") as caught:
-        compiled()
-    assert "No space left on device, in the folder for compiled code: set NUMBA_CACHE_DIR" in describe(caught.value)
-    with pytest.raises(OSError, match="No space left") as caught:
-        full()
-    assert "NUMBA_CACHE_DIR" not in describe(caught.value)

@@ -51,55 +51,38 @@ UNEQUAL = [0, 0, 0, 0, 0, 1, 2, 3] * 250
 TIMES = pd.date_range("2026-01-01", periods=ROWS).to_numpy()
 CASES = {
     "no path": ({"path": ""}, None, "env.path: found '', a folder in"),
-    "no such file": ({"path": "other.csv"}, None, "env.path: found 'other.csv', no such file in"),
     "no file fits the pattern": ({"path": "part-*.csv"}, None, "env.path: found 'part-*.csv', no such file in"),
     "a folder": ({"path": "."}, None, "env.path: found '.', a folder in"),
-    "another ending": ({"path": "rows.txt"}, b"a,b\n", "rows.txt: found the ending '.txt', expected a Parquet file"),
     "empty": ({}, b"", "rows.csv: found no first line, expected names of columns"),
     "no rows": ({}, b"time,user_a,user_b,item,click,p\n", "rows.csv: found no rows, expected at least one"),
     "semicolons": ({}, as_csv(frame(9), sep=";"), "rows.csv, line 1: found semicolons between the columns"),
     "carriage returns": ({}, as_csv(frame(9)).replace(b"\n", b"\r"), "rows.csv: found lines that end in a carriage"),
-    "tabs": ({}, as_csv(frame(9), sep="\t"), "rows.csv, line 1: found tabs between the columns, expected commas"),
-    "a column twice": ({}, line(1, b"time,user_a,user_a,item,click,p"), "line 1: found the column 'user_a' twice"),
     "a column without a name": (
         {}, line(1, b"time,user_a,,item,click,p"), "between them; if it is the index that pandas writes"
     ),
     "not UTF-8": ({}, line(7, b"\xff\xfe,1,1,1,1,1"), "rows.csv: found an invalid file ("),
     "too many fields": ({}, line(7, b"1,2,3,4,5,6,7,8"), "Expected 6 fields in line 7, saw 8"),
-    "too many fields in all lines": ({}, line(1, b"time,user_a,item,click,p"), "line 2: found more values than the 5"),
     "too few fields": ({}, line(7, b"1,2,3,1"), "rows.csv, line 7, click: found no value, expected a finite number"),
     "cut gzip": ({"path": "rows.csv.gz"}, gzip.compress(as_csv(frame(ROWS)))[:9_000], "rows.csv.gz: found an invalid"),
-    "no gzip": ({"path": "rows.csv.gz"}, b"a,b\n1,2\n", "rows.csv.gz: found an unreadable file"),
     "no Parquet": ({"path": "rows.parquet"}, b"PAR1 nothing", "rows.parquet: found an invalid file"),
-    "no action column": ({}, changed(item=None), "env.action: found 'item', expected a column"),
     "no reward column": ({}, changed(click=None), "env.reward: found 'click', expected a column"),
-    "no propensity column": ({}, changed(p=None), "env.propensity: found 'p', expected a column"),
     "no context": ({"context": "ctx_*"}, changed(), "env.context: found 'ctx_*', expected a column or a pattern of"),
     "the action as context": ({"context": ["item"]}, changed(), "found 'item', which another key already uses"),
     "no propensities": ({"propensity": ""}, changed(), "env.propensity: found none, expected the column with"),
     "not uniform": ({"propensity": "uniform"}, changed(item=UNEQUAL), "env.propensity: found uniform, but "),
     "no times": ({"order": "time"}, changed(), "env.time: found none with env.order=time, expected the column"),
     "a word among rewards": ({}, changed(click={4: "yes"}), "rows.csv, line 6, click: found 'yes', expected a finite"),
-    "an infinite reward": ({}, changed(click={4: "inf"}), "rows.csv, line 6, click: found"),
     "a missing reward": ({}, changed(click={4: ""}), "rows.csv, line 6, click: found no value, expected a finite"),
     "one reward": ({}, changed(click=1), "rows.csv, click: found the reward 1 in all rows, expected several"),
     "a missing action": ({}, changed(item={4: None}), "rows.csv, line 6, item: found no value, expected an action"),
-    "one action": ({}, changed(item=3), "rows.csv, item: found the one action '3', expected at least two"),
     "propensity 0": ({}, changed(p={8: 0.0}), "rows.csv, line 10, p: found 0.0, expected a probability above 0"),
-    "propensity above 1": ({}, changed(p={8: 1.5}), "rows.csv, line 10, p: found 1.5, expected a probability above 0"),
     "negative propensity": ({}, changed(p={8: -0.5}), "rows.csv, line 10, p: found -0.5, expected a probability"),
-    "missing propensity": ({}, changed(p={8: None}), "rows.csv, line 10, p: found no value, expected a probability"),
     "too small a propensity": ({}, changed(p={8: 1e-7}), "found a smallest propensity of 1e-07 in 200 rows"),
     "propensities of another policy": ({}, changed(p=0.9), "env.propensity: found propensities that give the action"),
-    "a word among numbers": ({}, changed(user_a={4: "high"}), "rows.csv, line 6, user_a: found 'high', expected"),
     "infinite context": ({}, changed(user_a={4: "inf"}), "rows.csv, line 6, user_a: found inf, expected a finite"),
     "times in the context": ({"path": "rows.parquet"}, frame(ROWS).assign(user_a=TIMES), "user_a: found the time"),
-    "times as rewards": ({"path": "rows.parquet"}, frame(ROWS).assign(click=TIMES), "row 1, click: found the time"),
     "lists as context": ({"path": "rows.parquet"}, frame(ROWS).assign(user_a=[[1.0, 2.0]] * ROWS), "found array("),
-    "bytes as context": ({"path": "rows.parquet"}, frame(ROWS).assign(user_a=[b"a"] * ROWS), "user_a: found b'a'"),
-    "mappings": ({"path": "rows.parquet"}, frame(ROWS).assign(user_a=[{"u": 1}] * ROWS), "user_a: found {'u': 1}"),
     "lists as actions": ({"path": "rows.parquet"}, frame(ROWS).assign(item=[[1]] * ROWS), "item: found array([1])"),
-    "lists as rewards": ({"path": "rows.parquet"}, frame(ROWS).assign(click=[[1]] * ROWS), "click: found array([1])"),
     "an empty column": ({}, changed(user_a=""), "rows.csv, user_a: found no value in the whole column"),
     "too many words": ({}, changed(user_a=[f"user {i}" for i in range(ROWS)]), "user_a: found 2,000 different words"),
     "a missing time": ({"order": "time", "time": "time"}, changed(time={4: ""}), "line 6, time: found no value"),
@@ -169,10 +152,7 @@ def test_support_in_half_of_the_contexts_is_found_from_the_propensities(tmp_path
 LABELLED = {
     "no target": ({"target": ""}, "env.target: found none, expected the column with the class"),
     "no such target": ({"target": "kind"}, "env.target: found 'kind', expected a column or a pattern of: a, b, label"),
-    "no such feature": ({"features": ["z"]}, "env.features: found 'z', expected a column"),
-    "the target as feature": ({"features": ["label"]}, "env.features: found 'label', which another key already uses"),
     "one class": ({"target": "b"}, "rows.csv, b: found the one class 'x', expected at least two"),
-    "a missing class": ({"target": "c"}, "rows.csv, line 3, c: found no value, expected a class in each row"),
     "a class for each row": ({"target": "d"}, "rows.csv, d: found 150 classes, expected at most 100: each is an arm"),
 }
 
@@ -181,7 +161,7 @@ LABELLED = {
 def test_a_damaged_labelled_table_is_refused(case, tmp_path):
     settings, expected = LABELLED[case]
     table = pd.DataFrame({"a": np.arange(150) % 7, "b": "x", "label": ["p", "q", "r"] * 50})
-    table["c"], table["d"] = ["u", None, "v"] * 50, [f"w{i}" for i in range(150)]
+    table["d"] = [f"w{i}" for i in range(150)]
     if case != "one class":
         table["b"] = ["x", "y"] * 75
     if case == "no such target":

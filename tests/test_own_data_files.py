@@ -122,9 +122,3 @@ def test_a_file_that_a_setting_of_ones_own_tuner_names_counts_beside_the_data_of
     assert before[1].startswith(Experiment(linucb_settings(**movielens)).fingerprint)
     (folder / "prior.json").write_text("2")
     assert not {own(), own(**movielens)} & set(before)
-
-
-def test_a_setting_that_begins_with_a_tilde_is_a_word(folder):
-    """Which is no file, and no error for want of a user of that name."""
-    (folder / "own_word.py").write_text(OWN.format(top="", start="pass", name="Clicks"))
-    assert experiment("own_word", "Clicks", path="~no such user").fingerprint is None

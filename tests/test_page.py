@@ -10,10 +10,9 @@ import pytest
 from matplotlib.text import Text
 from rendered import assert_readable, finals_of, shown
 
-from bench.errors import ConfigError
-from bench.report.formats import SIZES, print_size
+from bench.report.formats import SIZES
 from bench.report.page import SHEETS, draw, in_rows
-from bench.report.plot import Axis, Look, Mark, Panel, Plot, start_at_zero
+from bench.report.plot import Axis, Look, Mark, Panel, Plot
 from runners.results.checksums import damage
 from tools.pictures import main as redraw
 
@@ -53,14 +52,6 @@ def test_panels_that_share_the_second_word_stand_in_rows_of_their_own(titles, ex
     assert [len(row) for row in in_rows(fourteen, 2)] == [2, 2, 2, 1] * 2
 
 
-def test_a_logarithmic_axis_shows_a_value_that_is_alone_but_for_rounding():
-    """As that of lengths of a run of which a scale leaves one: else the axis would have no width, and no number."""
-    one, value = plot(["p"], x=Axis("round", log=True)), 100_000.0
-    one.panels[0].marks = [line("a", [30.0], x=np.array([x])) for x in (value, value + 2e-10)]
-    (axes,) = draw(one).axes
-    assert axes.get_xlim() == pytest.approx((value / 2, value * 2))
-
-
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("count", [1, 2, 4, 7])
 def test_print_has_its_width_letters_of_7_to_9_points_and_no_title_note_or_caption(size, count):
@@ -70,37 +61,6 @@ def test_print_has_its_width_letters_of_7_to_9_points_and_no_title_note_or_capti
     said = " ".join(text.get_text() for text in words(figure))
     assert not any(word in said for word in ("title", "note", "caption"))
     assert_readable(figure)
-
-
-def test_surrogate_data_is_marked_in_print():
-    made = plot(["p"])
-    made.mark = "SURROGATE DATA"
-    assert "SURROGATE DATA" in [text.get_text() for text in words(draw(made, "column"))]
-
-
-def test_a_size_needs_a_pdf_and_is_one_of_two():
-    assert print_size(None, ()) == ""
-    assert print_size("column", ("pdf",)) == "column"
-    for asked, formats, expected in (
-        ("column", ("tex",), "format=pdf beside it"),
-        ("page", ("pdf",), "column or text"),
-    ):
-        with pytest.raises(ConfigError, match=f"size: found '{asked}', expected {expected}"):
-            print_size(asked, formats)
-
-
-def test_an_axis_of_whole_numbers_shows_no_others_and_powers_of_ten_are_written_as_such():
-    figure = draw(plot(["p", "q"]))
-    labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
-    assert len(labels) > 2
-    assert all("." not in label for label in labels)
-    for decades, number in ((4, "10,000"), (5, "$10^{4}$")):
-        wide = plot(["p"], y=Axis("y", log=True, low=1.0, high=10.0**decades))
-        assert number in [label.get_text() for label in draw(wide).axes[0].get_yticklabels()]
-
-
-def test_an_axis_begins_at_zero_unless_that_leaves_the_numbers_half_of_it_or_less():
-    assert [start_at_zero(lowest, 100.0) for lowest in (-1.0, 0.0, 49.0, 51.0)] == [None, 0.0, 0.0, None]
 
 
 def test_a_logarithmic_axis_around_zero_shows_numbers_of_both_signs():
@@ -162,13 +122,6 @@ def test_a_line_that_is_one_number_throughout_is_one_grey_line():
     assert list(made.legend) == ["m", "flat"]
     made = drawn({("P", "m"): 3.0, ("P", "flat"): 1.0, ("Q", "m"): 3.0, ("Q", "flat"): 2.0})
     assert all(mark.x is not None for mark in made.marks())  # it is not the same number in all panels
-
-
-def test_numbers_on_both_sides_of_zero_have_a_logarithmic_axis_with_a_linear_part():
-    made = drawn({("P", "x"): 1000.0, ("P", "y"): -900.0}, y_scale="log")
-    axis = made.panels[0].y
-    assert axis.log
-    assert 1.0 <= axis.linear <= 900.0
 
 
 COLUMNS = {"axis": "panel", "column": "value", "labels": {"P": "p", "Q": "q"}}

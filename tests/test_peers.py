@@ -1,15 +1,13 @@
 """The comparison with other libraries: with obp, which is installed, and with one that is not."""
 
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from tools import peers, players
-from tools.peers import CASES, result_of
+from tools.peers import result_of
 from tools.players import random_result
 
 
@@ -55,14 +53,6 @@ def test_linucb_per_arm_plays_as_a_plain_loop_with_a_block_for_each_arm_does():
     assert set(choices) == set(range(4))
 
 
-@pytest.mark.parametrize("does", [case.does for case in CASES if case.peer == "obp" and "per arm" in case.does])
-def test_our_policies_and_those_of_obp_learn_the_same_problem(does):
-    case = next(case for case in CASES if (case.peer, case.does) == ("obp", does))
-    data = dict(case.problem(np.random.default_rng(5), 600, n_arms=4, dim=3))
-    regrets = [result_of(player(data, 600, 0)(), data) for player in (case.ours, case.theirs)]
-    assert max(regrets) < 0.75 * random_result(data, 600)
-
-
 @pytest.mark.parametrize(("n", "skipped"), [(1, 0), (5, 0), (6, 0), (8, 0), (9, 1), (12, 2), (20, 5)])
 def test_the_interval_of_a_median_is_the_narrowest_that_covers(n, skipped):
     values = np.random.default_rng(n).permutation(n)
@@ -73,25 +63,6 @@ def test_the_interval_of_a_median_is_the_narrowest_that_covers(n, skipped):
 
     assert n < 6 or coverage(skipped) >= 0.95
     assert coverage(skipped + 1) < 0.95
-
-
-def test_both_sides_play_the_same_and_rows_of_what_is_not_installed_stay(monkeypatch, tmp_path, capsys):
-    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
-    folder = tmp_path / "benchmark"
-    ips = replace(next(case for case in CASES if case.does == "IPS"), decisions=8, sizes={"rows": 500})
-    peers.measure([ips], 1)
-    table = pd.read_csv(folder / "peers.csv")
-    (row,) = table.to_dict("records")
-    assert (row["does"], row["n"], row["decisions"]) == ("IPS", 1, 8)
-    assert row["ratio_low"] == row["ratio"] == row["ratio_high"]
-    assert row["ratio"] == pytest.approx(row["ours_per_second"] / row["theirs_per_second"], rel=1e-4)
-    assert row["our_result"] == pytest.approx(row["their_result"], rel=1e-4)
-    assert "obp 0." in (folder / "peers.md").read_text()
-
-    capsys.readouterr()
-    peers.measure([replace(ips, peer="nothing")], 1)
-    assert capsys.readouterr().out == "not measured: nothing, IPS: nothing is not installed\n"
-    assert pd.read_csv(folder / "peers.csv").equals(table)
 
 
 def test_the_committed_page_is_what_the_table_says():

@@ -1,7 +1,6 @@
 """The kinds curves, grid, cases and dots with improvements; and how pictures are saved."""
 
 import functools
-import math
 from itertools import chain
 from typing import Any
 
@@ -18,7 +17,6 @@ from bench.errors import ConfigError
 from bench.report.claims.judgement import MIN_REPETITIONS
 from bench.report.drawing import in_digits
 from bench.report.figure import read_figure
-from bench.report.plot import end_without
 from bench.report.saving import content
 from bench.stats import MEAN_INTERVAL, mean_band
 
@@ -313,13 +311,6 @@ def test_a_picture_is_the_same_bytes_each_time_whatever_the_settings_of_matplotl
     svg = first[1].decode()
     assert "TL-Combined</text>" in svg
     assert "date" not in svg.lower().split("<defs>")[0]
-
-
-def test_an_axis_that_leaves_out_random_arms_ends_a_fifth_above_what_is_drawn():
-    """Their number stands in this room; up to half above the methods they are drawn, and on a logarithmic axis."""
-    assert end_without(15.0, 4.0, 10.0, is_log=False) is end_without(99.0, 4.0, 10.0, is_log=True) is None
-    assert end_without(math.nan, 4.0, 10.0, is_log=False) is None
-    assert end_without(15.1, 4.0, 10.0, is_log=False) == pytest.approx(11.32)
 
 
 @pytest.mark.parametrize("name", ["Random arms", "limit: mine", "Best fixed configuration"])

@@ -231,14 +231,13 @@ def test_a_paper_is_all_its_figures_and_no_paper_all_figures(here, monkeypatch):
     assert {(scale, *extra) for _, scale, extra in made} == {("quick",)}
 
 
-@pytest.mark.parametrize("error", [ValueError("no such\nbackend"), StoreError("disk: found it full, expected room")])
 def test_a_figure_that_cannot_be_drawn_leaves_its_folder_as_it_is_and_does_not_stop_the_others(
-    commands, here, monkeypatch, error
+    commands, here, monkeypatch
 ):
     """It is named at the end, in one line, and the exit code says so."""
 
     def draw(*_):
-        raise error
+        raise StoreError("disk: found it full, expected room")
 
     earlier = commands.results / "habo" / "bounds" / "smoke" / "manifest.json"
     earlier.parent.mkdir(parents=True)
@@ -255,8 +254,7 @@ def test_a_figure_that_cannot_be_drawn_leaves_its_folder_as_it_is_and_does_not_s
     line, *_, last = [line for line in answer.err.splitlines() if line.startswith("error: ")]
     assert last == "error: 1 of 2 figures not complete: habo/bounds"
     assert line.startswith("error: habo/bounds/smoke could not be written: ")
-    assert str(error).splitlines()[-1] in line
-    assert isinstance(error, StoreError) or "(test_reproduce_command.py, line " in line
+    assert "found it full" in line
 
 
 def test_a_committed_figure_that_cannot_be_drawn_again_stays_as_it_is(reference_results, tmp_path, monkeypatch):

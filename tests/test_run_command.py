@@ -6,7 +6,7 @@ import statistics
 from typing import Any
 
 import pytest
-from commands import OWN_MODULES, Answer
+from commands import Answer
 
 from runners.config.tree import GROUPS, suite_choices
 
@@ -84,30 +84,6 @@ def test_of_few_repetitions_no_interval_is_printed(here):
     assert "at least" not in enough
 
 
-def test_missing_data_is_named_in_one_line_before_the_first_repetition(here, monkeypatch):
-    monkeypatch.setattr("bench.data.movielens.SWEEPS", 1)
-    answer = here("env=movielens", "env.factors=cdt", "repetitions=1", "horizon=20")
-    assert (answer.code, answer.err) == (0, "")
-    first, second, result, *_ = answer.out.splitlines()
-    assert first.startswith("movielens is not here: generated surrogate ratings are used; to get it: python -m bench")
-    assert second.startswith("cdt_factors is not here: factors that this suite computes are used; to get it: ")
-    assert result.startswith("1 repetition (1 new, 0 failed)")
-    assert " is not here" not in here("repetitions=1", "horizon=20").out
-
-
-def test_a_sweep_prints_a_line_for_each_job(commands, here):
-    answer = here("--multirun", "tuner=tl,op,theory", *SMALL)
-    assert answer.code == 0
-    assert answer.err == ""
-    reports = answer.reports
-    targets = [settings(report, answer)["tuner"]["_target_"] for report in reports]
-    assert [target.rpartition(".")[2] for target in targets] == ["TL", "OP", "Theory"]
-    assert len({report["run_id"] for report in reports}) == 3
-    assert [report["new"] for report in reports] == [2, 2, 2]
-    assert values(reports[0], "random_regret") == values(reports[2], "random_regret")  # the same contexts for all
-    assert {path.name for path in commands.cwd.iterdir()} - {"__pycache__"} == {*OWN_MODULES}
-
-
 def test_a_wrong_job_does_not_stop_a_sweep(here):
     answer = here("--multirun", "horizon=30,-1,20", "output=json", "repetitions=1")
     assert answer.code == 1
@@ -171,14 +147,6 @@ def test_help_lists_the_groups_and_their_choices(commands, here):
     assert not commands.results.exists()
 
 
-def test_the_configuration_can_be_looked_at(here):
-    answer = here("--cfg", "job", "tuner=op", "env.dim=3")
-    assert answer.code == 0
-    assert "bench.tuners.op.OP" in answer.out
-    assert "  dim: 3\n" in answer.out
-    assert not answer.results.exists()
-
-
 def test_overrides_reach_what_is_run(here):
     answers = [
         here(f"tuner={tuner}", "env.dim=4", "env.n_arms=7", "env.noise_std=0", "jobs=1", *SMALL)
@@ -198,12 +166,6 @@ def test_overrides_reach_what_is_run(here):
     assert values(single.report, "regret") == pytest.approx([0, 0], abs=1e-12)
 
 
-def test_an_interval_is_searched_within_its_ends(here):
-    ends = ("algorithm.space.ridge.low=0.25", "algorithm.space.ridge.high=0.26", "algorithm.space.ridge.candidates=[]")
-    answer = here("tuner=random", "algorithm.tune=[ridge]", *ends, *SMALL)
-    assert all(0.25 <= value <= 0.26 for value in values(answer.report, "ridge"))
-
-
 @pytest.mark.parametrize(
     ("words", "name", "values_seen"),
     [
@@ -216,13 +178,6 @@ def test_nested_overrides_reach_what_is_run(here, words, name, values_seen):
     answer = here(*words, *SMALL)
     assert answer.err == ""
     assert values(answer.report, name) == values_seen
-
-
-def test_results_that_cannot_be_written_are_said_in_one_sentence(commands, here):
-    commands.results.write_text("a file where the folder should be")
-    answer = here("horizon=20", "repetitions=1")
-    assert answer.code == 1
-    assert answer.err.splitlines()[-1].startswith(f"error: {commands.results}")
 
 
 def test_results_of_a_packaged_sample_say_that_it_is_too_small(here):

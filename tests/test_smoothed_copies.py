@@ -11,10 +11,8 @@ from scipy.stats import chisquare
 from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
 from bench.component import component
 from bench.envs.contextual import ContextualEnvironment
-from bench.errors import TaskError
 from bench.loop import run
 from bench.seeding import Seeds
-from bench.tasks import smoothed_copies
 from bench.tasks.copies import Copies
 from bench.tasks.smoothed_copies import SmoothedCopies
 from bench.tuners.baselines import Random
@@ -206,21 +204,5 @@ def test_where_nothing_is_learnt_it_is_the_task_of_copies():
     assert pulled[0] == pulled[1]
 
 
-def test_states_that_grow_share_what_they_have_in_common():
-    """UCB-GLM keeps all its data, 16 kB for 400 rounds of 3 features: 200 states apart would have 3 MB."""
-    task, _ = parts(*ALL["UCB-GLM"], "task=smoothed_copies")
-    run(task, StochasticCorral(), rounds=400, seeds=Seeds(5))
-    states = [sum(map(len, state)) for past in task._smoothed._past for state in past]
-    assert sum(states) > 3e6
-    assert sum(map(len, task._smoothed._parts)) < 0.5 * sum(states)
-
-
 def test_copies_that_learn_from_their_own_rounds_have_no_forecasts():
     assert not SmoothedCopies(Many(), Counting()).start(9, Seeds(0)).forecasts
-
-
-def test_more_than_fits_into_memory_is_refused(monkeypatch):
-    monkeypatch.setattr(smoothed_copies, "_MOST", 100_000)
-    task, _ = parts(*ALL["UCB-GLM"], "task=smoothed_copies")
-    with pytest.raises(TaskError, match=r"task=smoothed_copies: found past states of .* after \d+ of them, expected"):
-        run(task, StochasticCorral(), rounds=400, seeds=Seeds(5))

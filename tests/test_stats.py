@@ -41,17 +41,6 @@ def test_values_that_are_not_finite_are_an_error(bad: float) -> None:
             call()
 
 
-def test_shapes_are_checked() -> None:
-    with pytest.raises(BenchError, match="one number per repetition"):
-        mean_interval([[1.0]])
-    with pytest.raises(BenchError, match="repetitions, rounds"):
-        mean_band([1.0])
-    with pytest.raises(BenchError, match="lengths: 1, 2"):
-        resampled(lambda a, b: a.mean(axis=1), [1.0], [1.0, 2.0])
-    with pytest.raises(BenchError, match="lengths: none"):
-        resampled(lambda: 0.0)
-
-
 def test_band_is_the_interval_of_each_column() -> None:
     curves = np.random.default_rng(4).normal(size=(12, 450)).cumsum(axis=1)
     mean, low, high = mean_band(curves)

@@ -9,7 +9,6 @@ import pytest
 import registry
 from matplotlib.colors import to_rgb
 
-from bench.errors import ConfigError
 from bench.report.style import PALETTE, Looks, Palette, near
 from runners.config.figures import figure_names
 from runners.config.folders import CONFIGS
@@ -46,12 +45,6 @@ def test_readers_who_do_not_see_red_or_green_tell_the_palette_apart(by):
         assert distance > 60 or one.linestyle != other.linestyle, (one, other)
 
 
-def test_automatic_styles_differ_while_there_are_any_left():
-    names = [f"MyTuner{i}" for i in range(40)]
-    palette = Palette(Looks(), {}, names)
-    assert len({palette.style(name)[:2] for name in names}) == 40
-
-
 @pytest.mark.parametrize("chosen", PALETTE)
 def test_a_chosen_colour_is_like_no_automatic_one(chosen):
     names = [f"MyTuner{i}" for i in range(8)]
@@ -67,11 +60,6 @@ def test_lines_of_a_paper_keep_their_look_and_others_have_another():
     assert palette.style("TL") == (PALETTE[0], "-", "o")
     assert palette.style("Mine")[:2] != palette.style("TL")[:2]
     assert Palette(looks, {}, ["Mine"]).style("Mine") == (PALETTE[0], "-", "o"), "a look that no line has is free"
-
-
-def test_what_is_no_colour_is_refused():
-    with pytest.raises(ConfigError, match="found 'blurple' for 'TL'"):
-        Palette(Looks(), {"TL": "blurple"}, ["TL"])
 
 
 def test_lines_of_configuration_files_are_under_160_characters():

@@ -7,7 +7,7 @@ import pytest
 from rendered import tables
 
 from bench.errors import DataError
-from bench.report.tables import from_csv, to_csv, to_markdown
+from bench.report.tables import to_csv, to_markdown
 from bench.stats import mean_interval
 
 NOISE = np.random.default_rng(0).normal(size=10)
@@ -128,12 +128,3 @@ def test_markdown_and_csv() -> None:
         "\n- paper scale\n- 10 repetitions\n"
     )
     assert to_csv(pd.DataFrame({"method": ["TL"], "mean": [1 / 3], "n": [3]})) == "method,mean,n\nTL,0.3333333333,3\n"
-
-
-def test_names_that_look_like_missing_values_are_read_back_as_names(tmp_path):
-    names = ["None", "NA", "nan", "NULL", "N/A", "null", "-"]
-    table = pd.DataFrame({"method": names, "mean": [1.5, float("nan"), *range(5)]})
-    (tmp_path / "table.csv").write_text(to_csv(table))
-    found = from_csv(tmp_path / "table.csv")
-    assert found["method"].tolist() == names
-    assert found["mean"].isna().tolist() == [False, True] + [False] * 5

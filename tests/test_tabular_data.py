@@ -71,19 +71,10 @@ def test_missing_values_of_houses_are_filled(tmp_path):
 
 DAMAGED = [
     (PASSENGERS.replace("Sex,", "Gender,"), r"line 1: found no column 'Sex', expected one"),
-    (PASSENGERS.replace("SibSp,", "Sex,"), r"line 1: found more than one column 'Sex', expected different names"),
     (PASSENGERS.replace(",54.5,", ",old,"), r"line 5, Age: found 'old', expected a number"),
-    (PASSENGERS.replace("4,0,2", "4,2,2"), r"line 5, Survived: found '2', expected one of 0, 1"),
-    (PASSENGERS.replace(",male,54", ",m,54"), r"line 5, Sex: found 'm', expected one of female, male"),
-    (PASSENGERS.replace(",54.5,", ",-5,"), r"line 5, Age: found '-5.0', expected a number of at least"),
-    (PASSENGERS.replace("B28,\n", 'B28,"\n'), r"found an invalid file \(.*\), expected a table"),
-    (PASSENGERS.partition("\n")[0], r"found no rows below the header"),
     (PASSENGERS.split("\n")[0] + "\n9,1,1,A,male,,0,0,T,5,,S", r"found no passenger without a missing"),
     (houses(Kind=None), r"found 74 features of houses, expected 75"),
     (houses(SalePrice=["1", "2", "NA", "4", "5", "6"]), r"line 4, SalePrice: found 'nan', expe"),
-    (houses(SalePrice=["1", "2", "0", "4", "5", "6"]), r"line 4, SalePrice: found '0', expected a"),
-    (houses(LotArea=["1", "2", "-3", "4", "5", "6"]), r"line 4, LotArea: found '-3', expected a"),
-    (houses(Kind=["NA"] * 6), r"Kind: found no value in the whole column"),
 ]
 
 

@@ -58,17 +58,12 @@ class Calls:
         self.play = timing.run_repetition
         self.calls: list[tuple[int, int, int]] = []
         self.threads: set[int] = set()
-        self.is_frozen: list[bool] = []
-        self.now_frozen = False
         self.breaks_at = -1
         self.error: type[BaseException] = RuntimeError
         monkeypatch.setattr(timing, "run_repetition", self)
-        monkeypatch.setattr(gc, "freeze", lambda: setattr(self, "now_frozen", True))
-        monkeypatch.setattr(gc, "unfreeze", lambda: setattr(self, "now_frozen", False))
 
     def __call__(self, one: Experiment, repetition: int) -> Any:
         self.calls.append((one.settings["seed"], one.settings["horizon"], repetition))
-        self.is_frozen.append(self.now_frozen)
         self.threads |= {library["num_threads"] for library in threadpoolctl.threadpool_info()}
         if len(self.calls) - 1 == self.breaks_at:
             raise self.error("no luck\nand more")
@@ -107,7 +102,6 @@ def test_all_take_turns_in_one_thread_after_a_warm_up_and_only_with_repetition_0
     assert warm_up == [(1, 7, 0), (2, 7, 0)]
     assert turns == [(seed, HORIZON, 0) for seed in (1, 2, 1, 2, 1)]
     assert calls.threads == {1}
-    assert calls.is_frozen == [False] * 2 + [True] * 5
     for one, times in ((first, {0, 1, 2}), (second, {0, 1})):
         assert results[one.run_id].done == results[one.run_id].new == times
     for measured in timing.measurements(store, first.run_id):
@@ -187,8 +181,6 @@ def test_a_stop_keeps_what_is_finished(calls, store):
     calls.breaks_at, calls.error = 3, KeyboardInterrupt  # warm-up, two measurements, and in the third
     with pytest.raises(KeyboardInterrupt):
         timing.measure(drawn((one, 5)), store)
-    assert calls.is_frozen[-1]
-    assert not calls.now_frozen
     kept = timing.measurements(store, one.run_id)
     assert len(kept) == 2
     calls.breaks_at = -1

@@ -12,7 +12,6 @@ from bench.algorithms.supervised import RandomForest, SupervisedAlgorithm
 from bench.component import component
 from bench.data.tabular import Table
 from bench.envs.tabular import HousePrices, TabularEnvironment, Titanic
-from bench.errors import ConfigError
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.tasks.training import Training
@@ -179,21 +178,16 @@ def test_a_repetition_can_have_a_split_of_its_own():
     assert len(Stump.trainings) == 3 * 3  # the fixed split and two drawn: the start twice, and -1
 
 
-def test_the_substitute_has_a_best_score_of_its_own(monkeypatch):
-    monkeypatch.setattr(Toy, "fingerprint", "surrogate")
-    task = Training(Toy(), Stump(), best_score={"real": 9.0, "surrogate": 1.0})
+def test_the_substitute_has_a_best_score_of_its_own():
+    class Substitute(Toy):
+        fingerprint = "surrogate"
+
+    task = Training(Substitute(), Stump(), best_score={"real": 9.0, "surrogate": 1.0})
     task.start(3, Seeds(0))
     assert task.play({"slope": 1.0}).values["regret"] == 0.0
-    task = Training(Toy(), Stump(), best_score={"real": 9.0})
+    task = Training(Substitute(), Stump(), best_score={"real": 9.0})
     task.start(3, Seeds(0))
     assert "regret" not in task.play({"slope": 1.0}).values
-
-
-def test_parts_that_do_not_fit_are_refused():
-    with pytest.raises(ConfigError, match=r"Training\.environment"):
-        Training(environment=object(), algorithm=Stump())
-    with pytest.raises(ConfigError, match=r"Training\.best_score\.other"):
-        Training(Toy(), Stump(), best_score={"other": 1.0})
 
 
 @pytest.mark.parametrize("env", [Titanic(), HousePrices()])
@@ -216,14 +210,6 @@ def test_forest_is_scikit_learns(monkeypatch, env):
     chosen = {"n_estimators": 60, "max_depth": 5, "min_samples_split": 8, "max_features": None}
     same = forest(**chosen, random_state=42).fit(x_train, y_train)
     assert task.play(chosen).reward == pytest.approx(same.score(x_test, y_test), abs=1e-12)
-
-
-def test_a_value_that_the_forest_refuses_is_one_sentence(monkeypatch):
-    monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
-    task = Training(Titanic(), RandomForest(space={"max_features": {"candidates": ["sqrt", "cubic"]}}))
-    task.start(5, Seeds(0))
-    with pytest.raises(ConfigError, match=r"^algorithm: found .*'cubic'.*, expected valid values \(The 'max_features"):
-        task.play({"max_features": "cubic"})
 
 
 @real

@@ -5,7 +5,7 @@ import pytest
 import registry
 
 from bench.report.latex import escape
-from bench.report.typeset import in_unicode, listed, on_one_line, readable, spelled, typeset
+from bench.report.typeset import in_unicode, listed, readable, spelled, typeset
 from runners.config.figures import figure_names
 
 LABELS = [
@@ -37,10 +37,6 @@ def test_mathematics_lies_between_dollars(words, letters):
     assert in_unicode(words) == letters
 
 
-def test_only_what_lies_between_is_escaped():
-    assert typeset(r"A_1 & $\beta_0$", lambda text: text.replace("_", r"\_")) == r"A\_1 & $\beta_0$"
-
-
 def test_a_paper_spells_whole_words_the_longest_first():
     words = {"beta0": r"$\beta_0$", "beta0 =": r"$\beta_0 =$", "UCB(delta)": r"UCB($\delta$)"}
     assert spelled("beta0 = 3, beta0 3, beta01, abeta0, UCB(delta) (code)", words) == (
@@ -53,12 +49,6 @@ def test_mathematics_of_papers_can_be_set(paper):
     for figure in (registry.figure(name) for name in figure_names(paper)):
         for shown in figure.looks.words.values():
             assert r"\$" not in typeset(shown)
-
-
-def test_words_of_a_command_line_are_not_torn():
-    assert on_one_line("two words, env.context=[Device Type,basket_eur]") == (
-        "two words, env.context=[Device\N{NO-BREAK SPACE}Type,basket_eur]"
-    )
 
 
 def test_columns_and_settings_are_in_words():

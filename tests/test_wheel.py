@@ -9,7 +9,7 @@ import venv
 from pathlib import Path
 
 import pytest
-from commands import PATIENCE, ROOT, Commands
+from commands import PATIENCE, ROOT, Commands, without_waiting
 
 SOURCES = ("bandit_bench", "bench", "runners", "conf")
 FILES = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "MANIFEST.in")
@@ -62,9 +62,11 @@ def call(program: Path, commands: Commands, *words: str) -> subprocess.Completed
     environ = {**os.environ, **commands.environ}
     for name in ("BENCH_RESULTS_DIR", "BENCH_DATA_DIR", "PYTHONPATH"):
         environ.pop(name, None)
-    return subprocess.run(
+    answer = subprocess.run(
         [program, *words], cwd=commands.cwd, env=environ, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
+    answer.stderr = without_waiting(answer.stderr)
+    return answer
 
 
 def test_a_comparison_runs_from_another_folder(bandit_bench, tmp_path):

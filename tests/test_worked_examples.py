@@ -5,10 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from bench.errors import ConfigError
 from bench.papers.habo.worked_examples import Step, worked_examples
 from bench.regret_bounds import regret_bound
-from bench.report.figure import read_figure
 from bench.seeding import Seeds
 from bench.space import Space
 from bench.tasks.base import Outcome
@@ -140,10 +138,3 @@ def test_numbers_have_at_least_the_printed_digits() -> None:
     one = Step("example", "name", "0.28 0.3335", [math.pi, math.e], [1.0, 2.0])
     assert one.spelled(one.recomputed) == "3.1416 2.7183"
     assert Step("example", "name", "28", [24.0], [24.0]).spelled([24.0]) == "24"
-
-
-def test_a_computation_that_does_not_exist_is_named() -> None:
-    figure = {"name": "mine", "kind": "bench.papers.habo.computed.Computed", "compute": "magic"}
-    with pytest.raises(ConfigError, match=r"figure 'mine', key 'compute': found 'magic', expected one of: worked"):
-        read_figure(figure).calculate()
-    assert len(read_figure({**figure, "compute": "worked_examples"}).calculate())

@@ -1,6 +1,5 @@
 """A worker that dies or hangs takes only what it runs with it, and none outlasts the command."""
 
-import json
 import time
 from collections import deque
 from contextlib import suppress
@@ -11,9 +10,12 @@ from commands import PATIENCE, until
 from worker_calls import die_once, grow, note
 
 from bench.errors import ConfigError
+from runners.config.experiment import Experiment
 from runners.config.runner import Runner
+from runners.execute.fanout import run_all
 from runners.execute.limits import Call, TimeOverError, WorkerDiedError, time_limit
 from runners.execute.workers import calls, spread, workers
+from runners.results.store import Store
 
 SIZE = ("env=switching_sine", "algorithm=none", "horizon=200", "runner.progress=false")
 
@@ -47,39 +49,43 @@ def test_a_worker_that_has_grown_large_is_replaced_without_a_word(recwarn):
 
 
 @pytest.mark.parametrize(
-    ("kind", "runner", "words"),
+    ("runner", "said"),
     [
-        ("segfault", "loky", "its process died (SIGSEGV"),
-        ("exit without a word", "loky", "its process died (EXIT(3))"),
-        ("exit without a word", "dask", "its process died"),
-        ("sleep", "loky", "runner.time_limit = 1 s"),
-        ("swallow", "loky", "runner.time_limit = 1 s"),
-        ("compute", "loky", "runner.time_limit = 1 s"),
-        ("sleep", "dask", "runner.time_limit = 1 s"),
-        ("compute", "dask", "runner.time_limit = 1 s"),
-        ("exit", "loky", "found SystemExit"),
-        ("generator exit", "loky", "found GeneratorExit"),
-        ("interrupt", "loky", "KeyboardInterrupt"),
-        ("speechless", "loky", "Speechless"),
-        ("unshowable", "loky", "Unshowable"),
-        ("enormous", "loky", "ValueError: xxx"),
+        (
+            Runner(),
+            {
+                "segfault": "its process died (SIGSEGV",
+                "exit without a word": "its process died (EXIT(3))",
+                "exit": "SystemExit",
+                "generator exit": "GeneratorExit",
+                "interrupt": "KeyboardInterrupt",
+                "speechless": "Speechless",
+                "unshowable": "Unshowable",
+                "enormous": "ValueError: xxx",
+            },
+        ),
+        (Runner(time_limit=1), dict.fromkeys(("sleep", "swallow", "compute"), "runner.time_limit = 1 s")),
+        (Runner("dask"), {"exit without a word": "its process died"}),
+        (Runner("dask", time_limit=1), {"compute": "runner.time_limit = 1 s"}),
     ],
+    ids=["loky", "loky with a limit", "dask", "dask with a limit"],
 )
-def test_whatever_one_repetition_does_it_alone_has_failed(commands, kind, runner, words):
+def test_whatever_one_repetition_does_it_alone_has_failed(tmp_path, trouble, runner, said):
     """The third repetition does it; the others are as of a tuner that does no harm, and nothing of it is kept."""
-    if runner == "dask":
+    if runner.backend == "dask":
         pytest.importorskip("distributed", reason="dask is not installed")
-    own = ("tuner=harmful.Harmful", f"tuner.kind={kind}", "tuner.at=50", "tuner.repetition=2", "repetitions=5")
-    limit = ["runner.time_limit=1"] if kind in ("sleep", "swallow", "compute") else []
-    answer = commands.call("run", *own, *SIZE, *limit, "jobs=2", f"runner={runner}", "output=json")
-    assert (answer.code, answer.report["repetitions"], answer.report["failed"]) == (1, 4, 1)
-    (record,) = commands.results.rglob("*.failed.json")
-    assert record.name == "rep-00002.failed.json"
-    error = json.loads(record.read_text())["error"]
-    assert words in error
-    assert f"error: repetition 2 failed: {error}\n" in answer.err
-    assert len(error) < 2_200
-    assert record.stat().st_size < 100_000
+    parts = {"env": "bench.envs.moving_peak.SwitchingSine", "task": "bench.tasks.direct.Direct"}
+    settings = {part: {"_target_": path} for part, path in parts.items()} | {"horizon": 200, "seed": 0}
+    harmful = {"_target_": "harmful.Harmful", "at": 50, "repetition": 2}
+    made = {kind: Experiment(settings | {"tuner": harmful | {"kind": kind}}) for kind in said}
+    store = Store(tmp_path / "results")
+    results = run_all(list(made.values()), 4, store, jobs=2, runner=runner)
+    for kind, experiment in made.items():
+        result = results[experiment.run_id]
+        assert (result.done, set(result.failed)) == ({0, 1, 3}, {2}), kind
+        assert said[kind] in result.failed[2], kind
+        assert len(result.failed[2]) < 2_200
+        assert store.path(experiment.run_id, 2, ".failed.json").stat().st_size < 100_000
 
 
 def test_a_tuner_that_never_answers_is_a_sentence_before_anything_is_run(commands):

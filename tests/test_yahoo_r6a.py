@@ -2,7 +2,6 @@
 
 import gzip
 import random
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -186,23 +185,6 @@ def test_fingerprint_is_that_of_the_content(tmp_path):
     assert len({identity, *(read(tmp_path, content).fingerprint() for content in others)}) == 6
 
 
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        (b"", "0 of 0 lines malformed"),
-        (random.Random(0).randbytes(100_000), "malformed"),
-        (b"1241160900 |user 1 9 11 |id-552077 |id-555224\n" * 10, "10 of 10 lines malformed"),
-        (b"\n".join([b"x", GOOD, b"x"]), "2 of 3 lines malformed"),
-    ],
-)
-def test_what_is_not_r6a_is_one_sentence(tmp_path, content, expected):
-    with pytest.raises(DataError, match=expected) as error:
-        read(tmp_path, content)
-    assert str(error.value).startswith(f"{tmp_path / 'file0'}: found ")
-    assert "expected " in str(error.value)
-    assert "\n" not in str(error.value)
-
-
 def test_each_file_is_judged_alone(tmp_path):
     with pytest.raises(DataError, match="file1: found 10 of 10 lines malformed"):
         read(tmp_path, b"\n".join([GOOD] * 1000), b"word\n" * 10)
@@ -247,15 +229,6 @@ def test_a_log_is_parsed_once_and_again_when_it_changes(folder, monkeypatch):
         file.write(line(1, 109498, 0) + b"\n")
     assert fingerprint() != identity
     assert load_log().stamps[0] == 1
-
-
-def test_what_was_skipped_is_reported(folder):
-    (folder / NAME).write_bytes(b"\n".join([GOOD, GOOD, b"x", line(1, 109498, 1, POOL + b" |7 9:1")]))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        load_log()
-    [_, report] = [str(warning.message) for warning in caught]
-    assert "lines skipped: 1, article blocks skipped: 1 (of 4 lines)" in report
 
 
 def test_surrogate_is_always_the_same_and_like_the_original():

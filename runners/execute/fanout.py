@@ -9,7 +9,7 @@ from bench.errors import TaskError
 from runners.config.experiment import Experiment
 from runners.config.runner import Runner
 from runners.execute.limits import Call, WorkerDiedError
-from runners.execute.progress import Progress
+from runners.execute.progress import STARTING, Progress, said_if_slow
 from runners.execute.repetition import Answer, RepetitionId, check_correctable, failed, own_names, repeat
 from runners.execute.workers import calls, workers
 from runners.results.store import Store
@@ -104,7 +104,7 @@ def check(experiments: Sequence[Experiment], *, jobs: int, runner: Runner) -> No
     Raises BenchError; any other error is left to the repetitions, which record its traceback.
     """
     queue = deque(Call(check_correctable, one, runner.time_limit, seconds=runner.time_limit) for one in experiments)
-    with workers(runner, jobs):
+    with workers(runner, jobs), said_if_slow(STARTING, runner.progress):
         for call, result in calls(queue):
             if isinstance(result, TaskError):
                 names = own_names(call.arguments[0])

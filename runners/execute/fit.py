@@ -13,6 +13,7 @@ from bench.tasks.base import Task
 from runners.config.experiment import Experiment, build
 from runners.config.runner import Runner
 from runners.execute.limits import Call, TimeOverError, raise_if_stopped, time_limit
+from runners.execute.progress import STARTING, said_if_slow
 from runners.execute.repetition import check_correctable
 from runners.execute.workers import calls, workers
 
@@ -36,7 +37,7 @@ class Fit:
 def fits(experiments: Iterable[Experiment], column: str, *, jobs: int, runner: Runner) -> dict[str, Fit]:
     """Return by run id whether experiments can be run and have ``column``: workers start their parts once."""
     limit, found = runner.time_limit, {}
-    with workers(runner, jobs):
+    with workers(runner, jobs), said_if_slow(STARTING, runner.progress):
         for call, result in calls(deque(Call(_fit, one, column, limit, seconds=limit) for one in experiments)):
             if isinstance(result, TaskError):
                 result = Fit(f"{one_line(result)} when it was started and asked once")

@@ -125,12 +125,12 @@ def expected_seconds(experiments: Sequence[Experiment]) -> tuple[dict[str, float
     if known:
         by_seconds = sorted((one for one in experiments if one.run_id in known), key=lambda one: known[one.run_id])
         one = next((one for one in reversed(by_seconds) if known[one.run_id] <= _MOST_SECONDS), by_seconds[0])
-        factor = played(one, one.settings["horizon"]) / known[one.run_id]
+        factor = _played(one, one.settings["horizon"]) / known[one.run_id]
         known = {run_id: value * factor for run_id, value in known.items()}
         how.append(f"committed seconds of {len(known)} runs times {factor:.2g}, as one of them took here")
     if others:
         rounds = {one.run_id: min(_MOST_ROUNDS, one.rounds) for one in others}
-        each = {one.run_id: played(one, rounds[one.run_id]) / rounds[one.run_id] for one in others[:_MOST_PLAYED]}
+        each = {one.run_id: _played(one, rounds[one.run_id]) / rounds[one.run_id] for one in others[:_MOST_PLAYED]}
         usual = median(each.values())
         known |= {one.run_id: each.get(one.run_id, usual) * one.rounds for one in others}
         how.append(f"{max(rounds.values())} rounds of {len(each)} runs played here")
@@ -145,7 +145,7 @@ def committed_seconds() -> Mapping[str, float]:
     return found
 
 
-def played(experiment: Experiment, rounds: int) -> float:
+def _played(experiment: Experiment, rounds: int) -> float:
     """Return the seconds of so many rounds of repetition 0, after a few that compile and read data."""
     few, many = (
         Experiment({**experiment.settings, "horizon": number}, experiment.handed)

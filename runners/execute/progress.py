@@ -5,13 +5,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import timedelta
-from threading import Event, Thread
+from threading import Event, Thread, Timer
 from typing import Any
 
 _WIDTH = 30
 _PAUSE_SECONDS = 0.1
 _EVERY_SECONDS = 60.0
 """Seconds between two lines without a terminal or notebook."""
+STARTING = "each run is started once: data is read and code compiled, which may take a minute the first time"
+_SILENT_SECONDS = 4.0
 
 
 class Progress:
@@ -113,6 +115,25 @@ class Progress:
             handle.update({"text/plain": text}, raw=True)
 
         return say
+
+
+@contextmanager
+def said_if_slow(words: str, shown: bool | None) -> Iterator[None]:
+    """Print ``words`` on stderr, in a notebook in the cell, if the block takes seconds; not if ``shown`` is False."""
+    stream = sys.stdout if _display() else sys.stderr
+
+    def say() -> None:
+        with suppress(OSError, ValueError):  # the stream was closed
+            print(words, file=stream, flush=True)
+
+    timer = Timer(_SILENT_SECONDS, say)
+    timer.daemon = True
+    if shown is not False:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _rich() -> Any:
