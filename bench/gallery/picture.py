@@ -13,6 +13,8 @@ _TEXT = re.compile(
     r'<text style="([^"]*)"(?: x="[^"]*" y="[^"]*")? transform="(?:rotate\(([\d.-]+) |translate\()([\d.-]+) ([\d.-]+)'
     r"\)[^>]*>([^<]*)</text>"
 )
+_SIZE = re.compile(r"font(?:-size)?: [^;]*?([\d.]+)px")
+_BOLD = re.compile(r"font-weight|font: (?:bold|[6-9]00)")
 _FORMULA = re.compile(r'<g transform="translate\(([\d.-]+) ([\d.-]+)\)')
 _LETTER, _HIGH, _PAD = 0.62, 9.0, 4.0
 """Width of a letter by its size, height of a formula, and room around a part in points."""
@@ -46,7 +48,7 @@ class Picture(NamedTuple):
         panels = [_box(part[1], _CORNER.findall(part[1])[:4], size) for part in _AXES.finditer(svg)]
         contents = [re.sub("<defs>.*?</defs>", "", part[1], flags=re.DOTALL) for part in _LEGEND.finditer(svg)]
         texts = _TEXT.findall(_LEGEND.sub("", _AXES.sub("", svg)))
-        lines = sorted((float(y), unescape(words)) for style, _, _, y, words in texts if "font-weight" not in style)
+        lines = sorted((float(y), unescape(words)) for style, _, _, y, words in texts if not _BOLD.search(style))
         legend = [_box(content, _CORNER.findall(content), size) for content in contents]
         return cls(address, size, panels, legend, " ".join(words for _, words in lines))
 
@@ -57,7 +59,8 @@ def _box(content: str, corners: list[tuple[str, str]], size: tuple[float, float]
     for x, y in _FORMULA.findall(content):
         points += [(float(x) - _HIGH, float(y) - _HIGH), (float(x), float(y) + _HIGH / 2)]
     for style, angle, x, y, words in _TEXT.findall(content):
-        high = float(re.search(r"font-size: ([\d.]+)px", style)[1])  # type: ignore[index]
+        found = _SIZE.search(style)
+        high = float(found[1]) if found else _HIGH
         length = _LETTER * high * len(unescape(words))
         before = length if "anchor: end" in style else length / 2 if "anchor: middle" in style else 0.0
         ends = [(-before, high / 4), (length - before, -high)]
