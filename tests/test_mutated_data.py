@@ -193,7 +193,7 @@ def same(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> bool:
 
 
 def kept(tmp_path: Path) -> set[Path]:
-    return {path for path in (tmp_path / "cache").rglob("*") if path.is_file()}
+    return {path for path in (tmp_path / "cache").rglob("*.npz") if path.is_file()}
 
 
 def test_damaged_files_are_read_soundly_or_refused_in_one_sentence(reader, tmp_path):

@@ -220,7 +220,7 @@ def test_where_last_digits_decide_what_is_tried_only_the_same_kind_of_machine_is
     out = capsys.readouterr().out
     assert "6 repetitions played again" in out
     assert " values: 0 differ" in out
-    assert "not drawn: mine/small, runs of gp_minimize from another kind of machine" in out
+    assert "not drawn: mine/small" in out
 
 
 def test_what_has_changed_is_outdated_and_the_command_renews_it(folder, conf, capsys):
