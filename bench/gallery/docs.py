@@ -37,6 +37,20 @@ def page_of(text: str, names: Collection[str]) -> str:
     return re.sub(r'(href|src)="([^"]*)"', lambda link: f'{link[1]}="{_address(link[2], names)}"', html)
 
 
+def questions_of(text: str) -> Markup:
+    """Return the questions of a paper's ``questions.md`` for its page, each folded over its answer.
+
+    Links to ``figures/<name>.yaml#claim-<id>`` of the paper, or of ``../<paper>``, lead to the figure's page.
+    """
+    html = _html_of(text)
+    html = re.sub(r"<h1>.*?</h1>\n", "", html)
+    html = re.sub(
+        r"<h2>(.*?)</h2>\n(.*?)(?=<h2>|\Z)", r"<details><summary>\1</summary>\n\2</details>\n", html, flags=re.DOTALL
+    )
+    html = re.sub(r'href="((?:\.\./\w+/)?)figures/(\w+)\.yaml', r'href="\1\2/index.html', html)
+    return Markup(re.sub(r'href="(findings|errata)\.md', r'href="../\1.html', html))
+
+
 @lru_cache(maxsize=64)
 def _html_of(text: str) -> str:
     """Return a Markdown text as HTML, cached because the same texts are written repeatedly."""
@@ -63,6 +77,8 @@ def _address(address: str, names: Collection[str]) -> str:
     name = path.removesuffix(".md")
     if name in names:
         return f"{name}.html{hash_sign}{anchor}"
+    if asked := re.fullmatch(r"\.\./conf/papers/(\w+)/questions\.md", path):
+        return f"{asked[1]}/index.html#questions"
     if not path.startswith("../results/"):
         return f"../docs/{address}" if not path.startswith("../") else address
     result = path.removeprefix("../results/")

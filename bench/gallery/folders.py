@@ -21,9 +21,9 @@ def read_papers(
 ) -> list[PaperPage]:
     """Return all papers with their figures: those of ``figures`` by ``paper/figure``, and others that have results.
 
-    ``about`` has by paper, in display order, ``title``, ``authors``, ``summary``, ``headlines`` (see
-    `bench.audit.headlines`), and ``headline``, the figure whose ranks are on the first page. ``counted`` are the names
-    of the figures that count in totals, by default all.
+    ``about`` has by paper, in display order, ``title``, ``authors``, ``summary``, ``questions`` (see
+    `bench.gallery.docs.questions_of`), ``headlines`` (see `bench.audit.headlines`), and ``headline``, the figure whose
+    ranks are on the first page. ``counted`` are the names of the figures that count in totals, by default all.
     """
     about = about or {}
     names = sorted({*figures, *with_results(results)}, key=_order)
@@ -41,9 +41,11 @@ def read_papers(
 
 def read_paper(results: Path, paper: str, figures: Mapping[str, Any], about: Mapping[str, Any]) -> PaperPage:
     """Return one paper with the given figures; for the other arguments see `read_papers`."""
-    title, authors, summary = (str(about.get(key, "")).strip() for key in ("title", "authors", "summary"))
+    words = {key: str(about.get(key, "")).strip() for key in ("title", "authors", "summary", "questions")}
     made = [_figure(results, name, config) for name, config in figures.items()]
-    return PaperPage(paper, title, authors, summary, about.get("headline", {}), about.get("headlines", []), made)
+    return PaperPage(
+        paper, headline=about.get("headline", {}), headlines=about.get("headlines", []), figures=made, **words
+    )
 
 
 def _figure(results: Path, name: str, config: Any) -> FigurePage:

@@ -100,6 +100,7 @@ class PaperPage:
     headline: Mapping[str, Any] = field(default_factory=dict)
     headlines: "list[Headline]" = field(default_factory=list)
     figures: list[FigurePage] = field(default_factory=list)
+    questions: str = ""
 
     def __post_init__(self) -> None:
         self.title = self.title or ("Your comparisons" if self.is_own else self.name)

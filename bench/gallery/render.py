@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUn
 from platformdirs import user_cache_path
 
 from bench.gallery.claims import needed_in_words, slug
-from bench.gallery.docs import emphasised, linked, words
+from bench.gallery.docs import emphasised, linked, questions_of, words
 from bench.gallery.papers import PaperPage
 from bench.report.claims.judgement import VERDICTS
 from bench.report.claims.tallies import DECIDED, ORIGIN_WORDS, tally_of
@@ -114,6 +114,7 @@ def _environment() -> Environment:
         "slug": slug,
         "anchor": anchor_of,
         "linked": linked,
+        "questions": questions_of,
         "words": words,
         "emphasised": emphasised,
         "in_unicode": in_unicode,

@@ -22,7 +22,7 @@ from runners.config.folders import CHECKOUT, CONFIGS, remembered, user_folder
 from runners.config.headlines import load_headlines
 from runners.config.papers import compared, load_paper
 from runners.config.reference import pages as choices_pages
-from runners.config.tree import choices
+from runners.config.tree import choices, path_of
 from runners.results import made_of
 from runners.results.checksums import note
 from runners.results.comparison_pages import is_suites, write_pages
@@ -80,8 +80,8 @@ def _of_user(folder: Path) -> tuple[list[PaperPage], dict[str, str]]:
 def _made_of() -> str:
     """Return the digest of all inputs of pages other than the results: code, configuration, documentation."""
     docs = CHECKOUT / "docs" if CHECKOUT else None
-    folders = [(CONFIGS, "*.yaml"), (user_folder(), "*.yaml"), (docs, "*.md")]
-    paths = [path for folder, pattern in folders if folder for path in sorted(folder.rglob(pattern))]
+    folders = [folder for folder in (CONFIGS, user_folder(), docs) if folder]
+    paths = [path for folder in folders for ending in ("*.yaml", "*.md") for path in sorted(folder.rglob(ending))]
     return digest([made_of.code(), {str(path): digest(path.read_bytes(), 20) for path in paths}], 20)
 
 
@@ -154,4 +154,7 @@ def _read(names: Iterable[str]) -> tuple[dict[str, Figure], dict[str, dict[str, 
 
 
 def _about(paper: str) -> dict[str, Any]:
-    return {**load_paper(paper), "headlines": load_headlines(paper)}
+    path = path_of(f"paper/{paper}")
+    asked = path.with_name("questions.md") if path else None
+    questions = asked.read_text(encoding="utf-8") if asked and asked.is_file() else ""
+    return {**load_paper(paper), "headlines": load_headlines(paper), "questions": questions}
