@@ -167,7 +167,11 @@ def test_other_tables_stand_as_they_are():
 def test_tables_compile(tmp_path):
     parts = [*latex(FIGURE, finals()).values()]
     document = "\n".join(
-        [r"\documentclass[twocolumn]{article}\usepackage{booktabs}\begin{document}", *parts, r"\end{document}"]
+        [
+            r"\documentclass[twocolumn]{article}\usepackage{booktabs,adjustbox}\begin{document}",
+            *parts,
+            r"\end{document}",
+        ]
     )
     (tmp_path / "main.tex").write_text(document)
     options = [] if ENGINE == "tectonic" else ["-interaction=nonstopmode", "-halt-on-error"]
