@@ -7,7 +7,7 @@ import pytest
 from chromium import PROGRAM, Chromium
 
 from bench.gallery.build import build
-from bench.gallery.folders import read_papers
+from bench.gallery.papers import read_papers
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")
 
