@@ -134,12 +134,13 @@ class PaperPage:
 
     @cached_property
     def judged(self) -> "list[Judged]":
-        if not self.headlines:
+        """The headlines with their verdicts; none where all results are too small for verdicts."""
+        shown = {figure.name: figure.first for figure in self.figures if figure.first}
+        firsts = {name: first for name, first in shown.items() if first.gives_verdicts}
+        if not self.headlines or (shown and not firsts):
             return []
         from bench.audit.headlines import judged
 
-        shown = {figure.name: figure.first for figure in self.figures if figure.first}
-        firsts = {name: first for name, first in shown.items() if first.gives_verdicts}
         claims, readings = (
             {name: first.csv(file, *text) for name, first in firsts.items() if file in first.files}
             for file, text in (("claims.csv", ("claim", "case")), ("readings.csv", (READING, "claim", "case")))
@@ -172,14 +173,14 @@ class PaperPage:
     @property
     def picture(self) -> "FigurePage | None":
         """The figure of the paper on the first page: that of its headline in short, else the first with a picture."""
-        named = self.in_short.headline.picture if self.in_short else ""
+        named = next((headline.picture for headline in self.headlines if headline.picture), "")
         with_picture = [figure for figure in self.made if figure.picture]
         return next((figure for figure in with_picture if figure.name == named), next(iter(with_picture), None))
 
     @property
-    def in_short(self) -> "Judged | None":
-        """The headline that the first page shows."""
-        return next((row for row in self.judged if row.headline.picture), None)
+    def short(self) -> str:
+        """The sentence on the first page; "" without."""
+        return next((row.short for row in self.judged if row.headline.picture), "")
 
     def decided_by(self, figure: str) -> "list[Judged]":
         """Return the headlines that rest on a figure and have a sentence."""

@@ -17,7 +17,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from bench.errors import ConfigError
 from bench.report.drawing import draw_panel, sample
 from bench.report.formats import SIZES, Size
-from bench.report.plot import Panel, Plot
+from bench.report.plot import Panel, Plot, Sample
 from bench.report.style import SURROGATE_COLOUR, applied
 from bench.report.typeset import in_unicode, on_one_line, typeset
 
@@ -28,10 +28,15 @@ _METADATA: dict[str, dict[str, None]] = {
     "svg": {"Date": None, "Creator": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-# Inches.
-_MIN_WIDTH, _MOST_ACROSS, _LINE = 7.0, 12.4, 0.18
-_LETTER = 0.62 / 72
-"""Inches of a letter by its size in points."""
+# Inches, and inches per letter at the font sizes of the screen.
+_MIN_WIDTH, _MOST_ACROSS = 7.0, 12.4
+_MARGIN = 0.12
+_TITLE_LINE, _NOTE_LINE, _CAPTION_LINE = 0.24, 0.17, 0.16
+_TITLE_LETTER, _SMALL_LETTER = 0.098, 0.066
+# Inches of a letter and of a line, by font size in points.
+_LETTER, _LINE = 0.0081, 0.021
+# Between columns of the legend, in letters.
+_BETWEEN = 1.4
 
 
 class Drawing(Figure):
@@ -49,16 +54,20 @@ class Sheet:
     width: float = 0.0  # of the picture; 0: as its panels need, with title, note and caption
     panel: float = 0.0  # the least width of a panel,
     rows: float = 0.0  # and of one with named rows
+    edge: float = _MARGIN  # around the page
+    gaps: tuple[float, float, float] = (0.06, 0.06, 0.16)  # below the header, below the legend, and around it
+    handle: float = 2.8  # a sample in the legend, in letters
     pads: tuple[float, float] = (0.08, 0.06)  # around panels
+    mark: tuple[float, float, float] = (_MARGIN, 9.0, 0.3)  # words on data: from the corner, font size, around them
     settings: Any = field(default_factory=dict)
 
 
 _PRINT = Sheet(
-    pads=(0.03, 0.02),
+    edge=0.05, gaps=(0.0, 0.0, 0.04), handle=2.0, pads=(0.03, 0.02), mark=(0.04, 7.0, 0.15),
     settings={
         "font.size": 8.0, "axes.titlesize": 8.0, "axes.labelsize": 8.0, "axes.titlepad": 4.0, "axes.labelpad": 2.0,
         "xtick.labelsize": 7.0, "ytick.labelsize": 7.0, "legend.fontsize": 7.5, "axes.linewidth": 0.6,
-        "lines.linewidth": 1.1, "lines.markersize": 3.4, "grid.linewidth": 0.4, "legend.handlelength": 2.0,
+        "lines.linewidth": 1.1, "lines.markersize": 3.4, "grid.linewidth": 0.4,
     },
 )  # fmt: skip
 SHEETS: dict[Size, Sheet] = {
@@ -86,7 +95,7 @@ def draw(plot: Plot, size: Size = "") -> Figure:
     with applied():
         sheet = SHEETS["text" if size and is_table else size]
         mpl.rcParams.update(sheet.settings)
-        return _page(plot, sheet)
+        return _Page(plot, sheet).figure
 
 
 def in_rows(panels: Sequence[Panel], most: int = 4) -> list[list[Panel]]:
@@ -106,93 +115,123 @@ def in_rows(panels: Sequence[Panel], most: int = 4) -> list[list[Panel]]:
     return [group[start : start + across] for group in groups for start in range(0, count, across)]
 
 
-def _page(plot: Plot, sheet: Sheet) -> Figure:
-    """Return a page of panels in a grid, with the title above, legend, note and caption below."""
-    is_print = bool(sheet.width)
-    rows = in_rows(plot.panels, _most_across(plot, sheet)) or [[]]
-    across = max(1, *map(len, rows))
-    panel, height = _size_of_panel(plot, sheet, across)
-    width = sheet.width or max(_MIN_WIDTH, across * panel)
-    figure = Drawing(figsize=(width, len(rows) * height))
-    FigureCanvasAgg(figure)
-    _draw_panels(figure, rows, across, panel if is_print else 0.0)
-    note = " ".join(filter(None, (plot.note and f"{plot.note}.", *plot.caption)))
-    title, below = ([], []) if is_print else (_lines(plot.title, width, 11.5), _lines(note, width, 7.5))
-    legend = _legend(plot, width)
-    lines = 1.5 * len(title) + len(below) + legend.get("nrows", 0) + (is_print and bool(plot.mark))
-    top = len(rows) * height + _LINE * lines
-    figure.set_figheight(top)
-    footer, beneath = (_LINE * count / top for count in (len(below) + legend.get("nrows", 0), len(below)))
-    if title:
-        figure.suptitle("\n".join(title), x=0.01, ha="left", fontsize=11.5, fontweight="bold")
-    written = [figure.text(0.01, 0.05 / top, "\n".join(below), fontsize=7.5, color="#444444")] if below else []
-    if plot.mark:
-        box = {"facecolor": SURROGATE_COLOUR, "edgecolor": "none", "boxstyle": "round,pad=0.2"}
-        how: dict[str, Any] = {"ha": "right", "va": "top", "color": "white", "fontweight": "bold", "bbox": box}
-        written.append(figure.text(1 - 0.1 / width, 1 - 0.07 / top, plot.mark, **how))
-    for text in written:  # whose room is set aside
-        text.set_in_layout(False)
-    if legend:
-        samples, names = map(sample, plot.legend.values()), map(typeset, plot.legend)
-        place: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, beneath), "borderaxespad": 0.3}
-        figure.legend(list(samples), list(names), ncols=legend["ncols"], **place).set_in_layout(False)
-    head = _LINE * 1.2 / top if is_print and plot.mark else 0
-    pads: Any = {"w_pad": sheet.pads[0], "h_pad": sheet.pads[1], "hspace": 0.04, "wspace": 0.03}
-    _lay_out(figure, ConstrainedLayoutEngine(rect=(0, footer, 1, 1 - footer - head), **pads))
-    return figure
+class _Page:
+    """A page of panels, laid out in a grid."""
+
+    def __init__(self, plot: Plot, sheet: Sheet) -> None:
+        self._plot, self._sheet = plot, sheet
+        rows = in_rows(plot.panels, self._most_across()) or [[]]
+        across = max(1, *map(len, rows))
+        self._panel = self._width_of_panel(across)
+        self._width = sheet.width or max(_MIN_WIDTH, across * self._panel)
+        height = len(rows) * self._height_of_panel()
+        # The mark of surrogate data is next to the title.
+        title = [] if sheet.width else self._lines(plot.title, _TITLE_LETTER, 1.6 if plot.mark else 0.0) or [""]
+        note, caption = (self._lines(text, _SMALL_LETTER) for text in (plot.note, " ".join(plot.caption)))
+        header = sheet.edge + len(title) * _TITLE_LINE + len(note) * _NOTE_LINE + sheet.gaps[0]
+        header += 0.17 if sheet.width and plot.mark else 0.0
+        legend = {typeset(name): sample for name, sample in plot.legend.items()}
+        columns = self._legend_columns([len(in_unicode(name)) for name in plot.legend])
+        bottom = sheet.edge + len(caption) * _CAPTION_LINE
+        footer = bottom + math.ceil(len(legend) / columns) * _inches(_LINE, "legend.fontsize") + sheet.gaps[2]
+        self._height = header + height + footer
+        self.figure = Drawing(figsize=(self._width, self._height))
+        FigureCanvasAgg(self.figure)
+        self._draw_panels(rows, across)
+        rect = (0, footer / self._height, 1, height / self._height)
+        pads: Any = {"w_pad": sheet.pads[0], "h_pad": sheet.pads[1], "hspace": 0.04, "wspace": 0.03}
+        self.figure.set_layout_engine(ConstrainedLayoutEngine(rect=rect, **pads))
+        self._write(title, self._height - _MARGIN, _TITLE_LINE, va="top", fontsize=11.5, fontweight="bold")
+        below = self._height - _MARGIN - len(title) * _TITLE_LINE
+        self._write(note, below, _NOTE_LINE, va="top", fontsize=8.0, color="#444444")
+        self._write_mark(plot.mark)
+        self._write(caption[::-1], _MARGIN, -_CAPTION_LINE, va="bottom", fontsize=7.5, color="#444444")
+        self._write_legend(legend, columns, bottom + sheet.gaps[1])
+        self._fix_layout()
+
+    def _fix_layout(self) -> None:
+        """Fix the places of panels: the layout moves a little each time, and a figure saved twice must be identical."""
+        engine = self.figure.get_layout_engine()
+        assert engine is not None  # it was just set
+        engine.execute(self.figure)
+        self.figure.set_layout_engine(None)  # "none" leaves a placeholder, for which saving draws everything twice
+        for axes in self.figure.axes:  # the last bits depend on earlier drawings of the process
+            left, bottom, width, height = (round(float(v), 9) for v in axes.get_position(original=True).bounds)
+            axes.set_position((left, bottom, width, height))
+
+    def _most_across(self) -> int:
+        if not self._sheet.width:
+            return 4
+        has_rows = any(panel.rows for panel in self._plot.panels)
+        return max(1, int(self._sheet.width / (self._sheet.rows if has_rows else self._sheet.panel)))
+
+    def _width_of_panel(self, across: int) -> float:
+        if self._sheet.width:
+            return self._sheet.width / across
+        width = self._plot.panel_size[0]
+        if across > 1:
+            width = min(width, max(_MOST_ACROSS / across, 3.0))
+        return width
+
+    def _height_of_panel(self) -> float:
+        width, height = self._plot.panel_size
+        if not self._sheet.width:
+            return height * (1.0 if self._panel == width else 0.8 + 0.2 * self._panel / width)
+        if any(panel.rows or panel.is_table for panel in self._plot.panels):
+            return 0.85 * height
+        return max(0.7 * self._panel + 0.3, 1.3)
+
+    def _draw_panels(self, rows: Sequence[Sequence[Panel]], across: int) -> None:
+        letters = None
+        if self._sheet.width:
+            wide, high = self._panel / _inches(_LETTER, "axes.titlesize"), 0.7 * self._panel
+            letters = max(int(0.9 * wide), 12), max(int(high / _inches(_LETTER, "axes.labelsize")), 16)
+        for y, cells in enumerate(self.figure.subplots(len(rows), across, squeeze=False)):
+            for x, (axes, panel) in enumerate(zip(cells, rows[y], strict=False)):
+                below = rows[y + 1][x] if y + 1 < len(rows) and x < len(rows[y + 1]) else None
+                is_bottom = below is None or below.x.label != panel.x.label
+                draw_panel(axes, panel, is_left=x == 0, is_bottom=is_bottom, letters=letters)
+            for axes in cells[len(rows[y]) :]:
+                axes.remove()
+
+    def _write(self, lines: Sequence[str], top: float, step: float, **how: Any) -> None:
+        for place, line in enumerate(lines):
+            at = _MARGIN / self._width, (top - place * step) / self._height
+            # The layout would make room for the text; its room is set aside already.
+            self.figure.text(*at, typeset(line), **how).set_in_layout(False)
+
+    def _write_mark(self, words: str) -> None:
+        edge, size, pad = self._sheet.mark
+        box = {"facecolor": SURROGATE_COLOUR, "edgecolor": "none", "boxstyle": f"round,pad={pad}"}
+        how: dict[str, Any] = {"ha": "right", "va": "top", "fontweight": "bold", "color": "white", "fontsize": size}
+        if words:
+            text = self.figure.text(1 - edge / self._width, 1 - edge / self._height, words, bbox=box, **how)
+            text.set_in_layout(False)
+
+    def _write_legend(self, legend: dict[str, Sample], columns: int, bottom: float) -> None:
+        how: Any = {"columnspacing": _BETWEEN, "handlelength": self._sheet.handle, "labelspacing": 0.35}
+        how |= {"loc": "lower center", "bbox_to_anchor": (0.5, bottom / self._height), "borderaxespad": 0}
+        if legend:
+            self.figure.legend(list(map(sample, legend.values())), list(legend), ncol=columns, borderpad=0.2, **how)
+
+    def _lines(self, text: str, letter: float, reserved: float = 0.0) -> list[str]:
+        letters = int((self._width - 2 * _MARGIN - reserved) / letter)
+        return [] if self._sheet.width else textwrap.wrap(on_one_line(text), max(20, letters), break_on_hyphens=False)
+
+    def _legend_columns(self, letters: Sequence[int]) -> int:
+        """Return the number of columns, each as wide as its longest label, that fits the page in the fewest rows."""
+        room, letter = self._width - 2 * self._sheet.edge, _inches(_LETTER, "legend.fontsize")
+        handle = _inches((self._sheet.handle + 0.8 + _BETWEEN) / 72, "legend.fontsize")
+        for rows in range(1, len(letters)):
+            longest = [max(letters[start : start + rows]) for start in range(0, len(letters), rows)]
+            if sum(handle + letter * count for count in longest) <= room:
+                return len(longest)
+        return 1
 
 
-def _lay_out(figure: Figure, engine: ConstrainedLayoutEngine) -> None:
-    """Fix the places of panels: the layout moves a little each time, and a figure saved twice must be identical."""
-    figure.set_layout_engine(engine)
-    engine.execute(figure)
-    figure.set_layout_engine(None)  # "none" leaves a placeholder, for which saving draws everything twice
-    for axes in figure.axes:  # the last bits depend on earlier drawings of the process
-        left, bottom, width, height = (round(float(v), 9) for v in axes.get_position(original=True).bounds)
-        axes.set_position((left, bottom, width, height))
-
-
-def _most_across(plot: Plot, sheet: Sheet) -> int:
-    least = sheet.rows if any(panel.rows for panel in plot.panels) else sheet.panel
-    return max(1, int(sheet.width / least)) if sheet.width else 4
-
-
-def _size_of_panel(plot: Plot, sheet: Sheet, across: int) -> tuple[float, float]:
-    """Return the width and height of panels, of which so many are beside each other."""
-    width, height = plot.panel_size
-    if not sheet.width:
-        narrow = width if across == 1 else min(width, max(_MOST_ACROSS / across, 3.0))
-        return narrow, height * (0.8 + 0.2 * narrow / width)
-    panel = sheet.width / across
-    has_rows = any(panel.rows or panel.is_table for panel in plot.panels)
-    return panel, 0.85 * height if has_rows else max(0.7 * panel + 0.3, 1.3)
-
-
-def _draw_panels(figure: Figure, rows: Sequence[Sequence[Panel]], across: int, panel: float) -> None:
-    """Draw the panels; ``panel`` is their width in print, 0 on the screen."""
-    letters = (max(int(13.9 * panel), 12), max(int(10.8 * panel), 16)) if panel else None
-    for y, cells in enumerate(figure.subplots(len(rows), across, squeeze=False)):
-        for x, (axes, of) in enumerate(zip(cells, rows[y], strict=False)):
-            below = rows[y + 1][x] if y + 1 < len(rows) and x < len(rows[y + 1]) else None
-            is_bottom = below is None or below.x.label != of.x.label
-            draw_panel(axes, of, is_left=x == 0, is_bottom=is_bottom, letters=letters)
-        for axes in cells[len(rows[y]) :]:
-            axes.remove()
-
-
-def _lines(text: str, width: float, points: float) -> list[str]:
-    letters = max(20, int(width / (_LETTER * points)) - 4)
-    return [typeset(line) for line in textwrap.wrap(on_one_line(text), letters, break_on_hyphens=False)]
-
-
-def _legend(plot: Plot, width: float) -> dict[str, int]:
-    """Return the columns of the legend, all as wide as its longest name, and its rows; nothing without a legend."""
-    if not plot.legend:
-        return {}
-    points = float(mpl.rcParams["legend.fontsize"])
-    column = _LETTER * points * (max(len(in_unicode(name)) for name in plot.legend) + 6)
-    columns = min(max(1, int(width / column)), len(plot.legend))
-    return {"ncols": columns, "nrows": math.ceil(len(plot.legend) / columns)}
+def _inches(per_point: float, size: str) -> float:
+    settings: Any = mpl.rcParams
+    return per_point * float(settings[size])
 
 
 def content(figure: Figure, kind: str) -> bytes:

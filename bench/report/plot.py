@@ -42,8 +42,8 @@ class Look:
     order: float = 3.0
 
 
-Role = Literal["method", "reference", "limit", ""]
-"""What a line is: a method that is compared, what it stands beside, or what could be reached at best; "": no line."""
+Role = Literal["method", "reference", "limit"]
+"""What a line is: a method that is compared, what it stands beside, or what could be reached at best."""
 REFERENCE = Look(GREY, width=1.0, order=1.2)
 RANDOM = Look(GREY, (0, (5, 2)), width=1.2, order=1.5)
 
@@ -167,7 +167,6 @@ def end_without(random: float, bottom: float, top: float, *, is_log: bool) -> fl
 class Sample:
     look: Look
     is_box: bool = False
-    role: Role = ""
 
 
 @dataclass
@@ -198,8 +197,8 @@ class Plot:
         """Return the name of a reference or limit here, distinct from methods' names."""
         return apart(name, self.methods)
 
-    def explain(self, name: str, sample: Sample | Look, role: Role = "") -> None:
-        self.legend.setdefault(name, sample if isinstance(sample, Sample) else Sample(sample, role=role))
+    def explain(self, name: str, sample: Sample | Look) -> None:
+        self.legend.setdefault(name, sample if isinstance(sample, Sample) else Sample(sample))
 
     def put(self, panel: Panel, name: str, look: Look, *, role: Role = "method", **keys: Any) -> Mark:
         """Add a mark of a panel, see `mark`, and its name to the legend; return it."""
@@ -207,7 +206,7 @@ class Plot:
             name = self.beside(name)
             look = replace(look, color=self.palette.colors.get(name, look.color))
         panel.marks.append(mark(name, panel.title, look, role=role, **keys))
-        self.explain(name, look, role)
+        self.explain(name, look)
         return panel.marks[-1]
 
     def put_random(self, panel: Panel, **keys: Any) -> None:

@@ -188,7 +188,7 @@ class Curves(Figure):
             n = rows["n"].to_numpy()
             low, high = (rows[end].where(n >= MIN_REPETITIONS) for end in ("ci_low", "ci_high"))
             band: dict[str, Any] = {"low": low, "high": high, "interval": "band"} if name in strong else {}
-            plot.explain(name, plot.look(name), "method")
+            plot.explain(name, plot.look(name))
             look = plot.look(name, **({} if name in strong else _THIN))
             plot.put(panel, name, look, x=rows["round"], y=rows["mean"], every=every, **band)
             if key in formulas:
