@@ -113,12 +113,13 @@ def reproduce_as_planned(plan: ReproductionPlan) -> MadeFigures:
     from runners.results.pages import write_gallery
     from runners.results.store import results_folder
 
+    start = time.perf_counter()
     asked = {name: _asked(plan, name) for name in plan.names}
     asked |= {name: _asked(plan, name) for name in [one.repetitions_of for one in asked.values()] if name}
+    asked = {n: one if one.repetitions_of else replace(one, runs=one.experiments()) for n, one in asked.items()}
     load_headlines(plan.names[0].partition("/")[0])
     with_runs = {name: one for name, one in asked.items() if not one.repetitions_of}
-    missing = {name: missing_data(one.figure, readings=one.readings) for name, one in with_runs.items()}
-    start = time.perf_counter()
+    missing = {name: missing_data(one.experiments()) for name, one in with_runs.items()}
     is_strict = plan.scale == "paper" and not plan.surrogate
     lacking = [name for name, needed in missing.items() if plan.scale == "paper" and lacks_data(needed)]
     for name, one in asked.items():

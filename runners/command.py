@@ -162,7 +162,7 @@ def read_words(words: Sequence[str], defaults: Mapping[str, Any]) -> dict[str, A
     for word in words:
         key, _, text = word.partition("=")
         if key not in defaults:
-            raise unknown_key({}, key, list(defaults))
+            raise unknown_key(key, defaults)
         if isinstance(defaults[key], bool):
             if text.lower() not in ("true", "false"):
                 raise ConfigError(f"{key}: found '{text}', expected true or false")

@@ -18,7 +18,8 @@ from bench.seeding import Seeds
 from runners.config.experiment import Experiment, build
 from runners.config.identity import Code
 from runners.config.runner import Runner
-from runners.execute.fanout import FanOut, Result, check, run_all
+from runners.execute.fanout import FanOut, Result, run_all
+from runners.execute.fit import check
 from runners.execute.progress import Progress, said_if_slow
 from runners.results.store import Store
 

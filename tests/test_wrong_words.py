@@ -48,7 +48,7 @@ PARTS: Sentences = {
     # search spaces
     "algorithm.tune=[foo]": ("algorithm.tune: found", "'foo'", "exploration_rate", "ridge"),
     "algorithm.space.ridge.low=2": ("algorithm.space.ridge", "[2.0, 1.0]", "low < high"),
-    "algorithm.space.exploration_rate.candidates=[a]": ("algorithm.space.exploration_rate.candidates", "'a'"),
+    "algorithm.space.exploration_rate.candidates=[a]": ("algorithm.space.exploration_rate", "'a'"),
     "tuner=fixed +tuner.configuration.foo=1": ("tuner.configuration", "'foo'", "exploration_rate"),
 }
 REPETITIONS: Sentences = {

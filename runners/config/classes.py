@@ -22,12 +22,13 @@ from bench.packages import how_to_install
 from bench.tasks.base import Task
 from bench.tuners.base import Tuner
 from runners.config.folders import CHECKOUT
-from runners.config.nearest import file_of_data, one_of
+from runners.config.nearest import one_of
 
 BASES: dict[str, type] = {"env": Environment, "algorithm": Algorithm, "tuner": Tuner, "task": Task}
 """The base class of each part."""
 
 INTERFACE = "bandit_bench"
+_OF_DATA = "; a file of data is the env.path of env=classification or env=log"
 SUITES = (INTERFACE, "bench", "runners")
 """The suite's own packages."""
 
@@ -63,15 +64,13 @@ def import_class(part: str, settings: Any) -> type:
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
-        if part == "env" and (data := file_of_data(target)):
-            raise ConfigError(data) from None
         name = error.name or module_name
         is_itself = f"{module_name}.".startswith(f"{name}.")
         needed = "whose module" if is_itself else f"which imports '{name}', a module that"
         raise ConfigError(
             f"{key}: found '{target}', {needed} is neither in the current folder ({os.getcwd()}) nor installed, "
             f"expected a module that can be imported: check its name, run from the folder of {name.partition('.')[0]}, "
-            "or set PYTHONPATH to it"
+            f"or set PYTHONPATH to it{_OF_DATA * (part == 'env')}"
         ) from error
     except (Exception, SystemExit) as error:  # a user's module may fail in any way while it is imported
         raise ConfigError(
@@ -127,9 +126,6 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
         return built
     except ConfigError as error:
         error.setting = _without_types(error.setting, fields)
-        key = error.setting.partition(".")[0]
-        if part == "env" and isinstance(fields.get(key), str) and (data := file_of_data(fields[key], f"env.{key}")):
-            raise ConfigError(data) from None
         is_its = error.owner in (cls.__name__, getattr(cls, "common", cls).__name__)
         raise error.under(part) if is_its else error from None
     except (TypeError, ValueError) as error:  # a class without validated fields

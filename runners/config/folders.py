@@ -24,30 +24,12 @@ CONF = str(CONFIGS)
 
 T = TypeVar("T")
 _remembered: "list[_lru_cache_wrapper[Any]]" = []
-_files: set[tuple[Path, int, int]] = set()
-"""Configuration files with time and size when they were last checked."""
 
 
 def named_folder(variable: str) -> Path | None:
-    """Return the folder that an environment variable names, None if it is not set.
-
-    Raises ConfigError if it begins with an unknown user's home, as ``~nobody``, or may not be entered.
-    """
-    given = os.environ.get(variable, "")
-    expanded = os.path.expanduser(given)
-    if expanded.startswith("~"):
-        raise ConfigError(f"{variable}: found '{given}', but that user has no home folder, expected a folder")
-    if not given:
-        return None
-    try:
-        os.stat(os.path.join(expanded, "."))
-    except (FileNotFoundError, NotADirectoryError):  # the caller reports it, or makes the folder
-        pass
-    except OSError as error:
-        raise ConfigError(
-            f"{variable}: found '{given}', which cannot be read ({error.strerror}), expected a folder that can"
-        ) from None
-    return Path(expanded)
+    """Return the folder that an environment variable names, None if it is not set."""
+    given = os.environ.get(variable)
+    return Path(os.path.expanduser(given)) if given else None
 
 
 @contextmanager
@@ -85,20 +67,10 @@ def remembered(results: "_lru_cache_wrapper[T]") -> "_lru_cache_wrapper[T]":
 
 
 def look_again() -> None:
-    """Empty these caches if a configuration file has changed, as between two cells of a notebook."""
-    global _files
+    """Empty these caches: a configuration file may have changed, as between two cells of a notebook."""
     _user_folder.cache_clear()
-    with readable():
-        found = {
-            (path, status.st_mtime_ns, status.st_size)
-            for folder in filter(None, (CONFIGS, user_folder()))
-            for path in folder.rglob("*.yaml")
-            for status in (path.stat(),)
-        }
-    if found != _files:
-        _files = found
-        for results in _remembered:
-            results.cache_clear()
+    for results in _remembered:
+        results.cache_clear()
 
 
 def results_folder() -> Path:

@@ -1,16 +1,15 @@
 """Many repetitions of many experiments on all processors, each stored as soon as it is finished."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench.errors import TaskError
 from runners.config.experiment import Experiment
 from runners.config.runner import Runner
 from runners.execute.limits import Call, WorkerDiedError
-from runners.execute.progress import STARTING, Progress, said_if_slow
-from runners.execute.repetition import Answer, RepetitionId, check_correctable, failed, own_names, repeat
+from runners.execute.progress import Progress
+from runners.execute.repetition import Answer, RepetitionId, failed, repeat
 from runners.execute.workers import calls, workers
 from runners.results.store import Store
 
@@ -96,16 +95,3 @@ def run_each(
     for experiment, numbers in sorted(wanted, key=lambda item: -item[0].settings["horizon"]):
         fan.add(experiment, sorted(numbers))
     return fan.answers()
-
-
-def check(experiments: Sequence[Experiment], *, jobs: int, runner: Runner) -> None:
-    """Start each experiment and ask it once, to find errors that a user can correct before the run.
-
-    Raises BenchError; any other error is left to the repetitions, which record its traceback.
-    """
-    queue = deque(Call(check_correctable, one, runner.time_limit, seconds=runner.time_limit) for one in experiments)
-    with workers(runner, jobs), said_if_slow(STARTING, runner.progress):
-        for call, result in calls(queue):
-            if isinstance(result, TaskError):
-                names = own_names(call.arguments[0])
-                raise TaskError(f"{names}: {result} when it was started and asked once, expected a reward")

@@ -10,8 +10,9 @@ from runners.config.classes import OPTIONAL, require, version
 from runners.config.experiment import Experiment
 from runners.config.runner import Runner
 from runners.execute.asked_figure import AskedFigure, WrittenFigure
-from runners.execute.fanout import FanOut, check
+from runners.execute.fanout import FanOut
 from runners.execute.figure_run import FigureRun
+from runners.execute.fit import check
 from runners.execute.repetition import Answer, RepetitionId
 from runners.execute.workers import workers
 from runners.execute.write_figure import unchanged, write
