@@ -44,10 +44,8 @@ def command(action: Callable[[], bool | None]) -> int:
         print("stopped; finished work is kept, rerun to resume", file=sys.stderr)
         return 130
     except _correctable() as error:
-        if isinstance(error, OSError) and error.filename is None:  # closed output, flushed at the end
+        if isinstance(error, BrokenPipeError):  # a reader who has had enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        if isinstance(error, BrokenPipeError):
-            print("stopped: output pipe closed; finished work is kept, rerun to resume", file=sys.stderr)
             return 141
         print("error:", sentence(error), file=sys.stderr)
         return 1

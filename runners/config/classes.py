@@ -193,8 +193,6 @@ def require(*runs: Mapping[str, type]) -> None:
         )
 
 
-_KEEPS_COMPILED = "/numba/core/caching.py"
-"""The folder of numba's compiled code, whose errors name no file."""
 _NOT_THE_USERS = tuple(
     str(path)
     for path in (
@@ -216,8 +214,6 @@ def describe(error: BaseException) -> str:
     if not isinstance(error, BenchError):
         text = _round_of(error) + f"{type(error).__name__}: {text}".removesuffix(": ")
     passed = traceback.extract_tb(error.__traceback__)
-    if isinstance(error, OSError) and any(_KEEPS_COMPILED in Path(frame.filename).as_posix() for frame in passed):
-        text += ", in the folder for compiled code: set NUMBA_CACHE_DIR to one with room"
     frames = [frame for frame in passed if not frame.filename.startswith(("<", *_NOT_THE_USERS))]
     if frames:
         text += f" ({Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name})"
