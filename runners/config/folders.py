@@ -1,8 +1,6 @@
 """Folders of configuration files, and folders that environment variables name."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -32,17 +30,6 @@ def named_folder(variable: str) -> Path | None:
     return Path(os.path.expanduser(given)) if given else None
 
 
-@contextmanager
-def readable() -> Iterator[None]:
-    """Convert an OSError of reading to ConfigError, with one sentence."""
-    try:
-        yield
-    except OSError as error:
-        raise ConfigError(
-            f"{error.filename}: cannot be read ({error.strerror}), expected a file or folder that can"
-        ) from None
-
-
 def user_folder() -> Path | None:
     """Return the folder of a user's own files: ``BENCH_CONF_DIR``, else ``conf`` in the current folder, if any."""
     return _user_folder(os.environ.get("BENCH_CONF_DIR", ""), os.getcwd())
@@ -52,12 +39,11 @@ def user_folder() -> Path | None:
 def _user_folder(_given: str, _current: str) -> Path | None:
     named = named_folder("BENCH_CONF_DIR")
     folder = named or Path("conf")
-    with readable():
-        if not folder.is_dir():
-            if not named:
-                return None
-            raise ConfigError(f"BENCH_CONF_DIR: found '{named}', expected a folder with files such as tuner/mine.yaml")
-        return None if folder.samefile(CONFIGS) else folder.resolve()
+    if not folder.is_dir():
+        if not named:
+            return None
+        raise ConfigError(f"BENCH_CONF_DIR: found '{named}', expected a folder with files such as tuner/mine.yaml")
+    return None if folder.samefile(CONFIGS) else folder.resolve()
 
 
 def remembered(results: "_lru_cache_wrapper[T]") -> "_lru_cache_wrapper[T]":

@@ -14,7 +14,7 @@ import yaml
 
 from bench.component import defaults
 from bench.errors import ConfigError
-from runners.config.folders import CONFIGS, readable, remembered, user_folder
+from runners.config.folders import CONFIGS, remembered, user_folder
 from runners.config.listed import class_at, listed
 from runners.config.nearest import one_of
 from runners.config.yaml_text import load
@@ -48,10 +48,9 @@ def path_of(name: str) -> Path | None:
     A name outside the groups, such as Hydra's ``config``, is the suite's.
     """
     folders = [CONFIGS, *filter(None, [user_folder()])]
-    with readable():
-        paths = [path for folder in folders if (path := folder / _file(name)).is_file()]
-        if len(paths) > 1 and "/" in name and paths[0].read_bytes() != paths[1].read_bytes():
-            raise ConfigError("found a name that the suite already uses, expected another", file=shown(name))
+    paths = [path for folder in folders if (path := folder / _file(name)).is_file()]
+    if len(paths) > 1 and "/" in name and paths[0].read_bytes() != paths[1].read_bytes():
+        raise ConfigError("found a name that the suite already uses, expected another", file=shown(name))
     return paths[0] if paths else None
 
 

@@ -27,7 +27,7 @@ def run_all(
 ) -> dict[str, Result]:
     """Run the missing repetitions of each experiment, each in one thread; return results by run id.
 
-    Raises ConfigError for a wrong runner, StoreError when results cannot be written; finished repetitions are kept.
+    Raises ConfigError for a wrong runner, OSError when results cannot be written; finished repetitions are kept.
     """
     by_id = {experiment.run_id: experiment for experiment in experiments}
     results = {run_id: Result(store.sound(run_id, range(repetitions))) for run_id in by_id}
