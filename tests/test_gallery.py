@@ -393,15 +393,31 @@ def test_a_comparison_begins_with_what_its_first_tuner_is_better_than() -> None:
     assert compared(panels) == f"Mine beats CDT 1, CDT 2: {tally_of(panels[0])}."
 
 
-def test_published_numbers_have_a_page(site: Path) -> None:
+def test_published_numbers_have_a_page_with_a_picture(site: Path) -> None:
     published = made_up_published()
     pages = build(read_papers(site, FIGURES_MADE), published)
-    page = Page(pages["numbers.html"])
-    assert all(f"cell {place}" in page.words for place in range(6))
-    assert "Reached. habo: 3 of 4 within the intervals of 'near'" in " ".join(page.words.split())
     counts = (
         "1 inside, under assumptions, 2 possible (3 lie within the intervals of any reading, 1.0 [0, 2] if swapped)"
     )
+    said = f"{counts}, 1 outside, 2 not run. Reached: 3 of 4 within the intervals of 'near'"
+    page = pages["numbers.html"]
+    words = " ".join(Page(page).words.split())
+    assert said in words
+    assert page.count("<tr data-paper=") == 6
+    not_run_first = published._replace(numbers=published.numbers.assign(ours=[np.nan] * 2 + [2.5] * 4))
+    reordered = build(read_papers(site, FIGURES_MADE), not_run_first)["numbers.html"]
+    assert re.findall(r"cell \d", reordered) == [f"cell {i}" for i in (2, 3, 4, 5, 0, 1)]
+    assert '<a href="habo/dots/index.html">cell 0</a>' in page
+    # 2.5 [2, 3] where 1 is printed: beyond the axis, which ends at twice, so that the dot is at its end
+    assert '<span class="f cut-r" style="--l:96.0;--r:100.0;--m:99.0"></span>' in page
+    assert '<td class="number" data-head="ours">2.5</td><td class="number">[2, 3]</td>' in page
+    assert "Ours / printed, trees" in words
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", page.partition('id="each"')[0])
+    assert cells[:2] == ["<b>HABO</b>, trees", "1.50 [1.4, 1.6]"]
+    assert cells[3:7] == ["far", "1.50 [1.4, 1.6]", "near", "0.99 [0.9, 1.1]"]
+    assert cells[7:] == ["near", "4", "0", "3", "1.0 [0, 2]", "0", "yes"]
+    assert 'class="number">0.99 [0.9, 1.1]</span> <a href="readings.html#habo-near">near</a>' in cells[2]
+    assert "habo: ours against printed" in page
     assert f"{counts}, 1 outside, 2 not run. Ours against printed" in " ".join(
         Page(pages["habo/index.html"]).words.split()
     )
@@ -420,7 +436,7 @@ def test_readings_of_a_paper_have_a_page_each_reading_once(tmp_path: Path) -> No
     own = Page(page)
     assert "code: The code draws <b> noise" in own.words
     assert own.links[-3:] == [f"syndicated/index.html#{n}" for n in ("one", "two", "three")]
-    assert own.ids == ["content", "list"]
+    assert own.ids == ["content", "list", "syndicated-code"]
 
 
 def test_documentation_is_read_beside_the_pages() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from chromium import PROGRAM, Chromium
+from gallery_site import FIGURES_MADE, PANELS, made_up_published
 
 from bench.gallery.build import build
 from bench.gallery.folders import read_papers
@@ -86,6 +87,28 @@ def test_all_of_every_page_can_be_seen(browser: Chromium, site: Path, width: int
     assert len(pages) > 10
     found = {str(page.relative_to(site)): faults(browser, page, width) for page in pages}
     assert {page: wrong for page, wrong in found.items() if wrong} == {}
+
+
+def test_shares_of_published_numbers_are_not_cut_off_on_a_phone(browser: Chromium, site: Path, tmp_path: Path) -> None:
+    page = tmp_path / "numbers.html"
+    page.write_text(build(read_papers(site, FIGURES_MADE), made_up_published())["numbers.html"])
+    assert 'class="shares"' in page.read_text()
+    assert faults(browser, page, WIDTHS[0]) == []
+
+
+def test_a_phone_shows_a_picture_panel_by_panel(browser: Chromium, site: Path) -> None:
+    """Each no wider than the screen, with letters that can be read; on a wide screen the picture is whole."""
+    seen = """[...document.querySelectorAll(".%s")].filter((part) => part.checkVisibility())
+      .map((part) => part.getBoundingClientRect().width)"""
+    page = (site / "syndicated" / "figure2" / "index.html").as_uri()
+    browser.open(page, WIDTHS[0])
+    assert browser.run(seen % "drawn") == []
+    panels = browser.run(seen % "parts > .part")
+    assert len(panels) == len(PANELS)
+    assert all(250 < width <= WIDTHS[0] for width in panels)
+    browser.open(page, WIDTHS[1])
+    assert browser.run(seen % "parts > .part") == []
+    assert len(browser.run(seen % "drawn")) == 1
 
 
 def test_what_is_wrong_is_found(browser: Chromium, tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from bench.gallery.claims import claim_of, forest, threshold_of
+from bench.gallery.numbers import ratio_of
+from bench.gallery.picture import Picture
 from bench.gallery.result import ReadingsView
 
 
@@ -94,6 +96,12 @@ def test_cases_without_evidence_stand_apart() -> None:
     )  # fmt: skip
 
 
+def test_a_published_number_lies_between_half_and_twice() -> None:
+    found = ratio_of({"published": 10.0, "ours": 10.0, "low": 5.0, "high": 40.0})
+    assert (found["ratio"], found["spot"]) == (1, (4, 100, 50, "r"))
+    assert ratio_of({"published": 10.0, "ours": None, "low": None, "high": None})["spot"] is None
+
+
 def test_a_claim_that_readings_decide_otherwise_is_in_words_with_its_cases() -> None:
     two, one = (
         {"as run": ("holds", "yes"), "as printed": ("fails", "")},
@@ -101,3 +109,14 @@ def test_a_claim_that_readings_decide_otherwise_is_in_words_with_its_cases() -> 
     )
     matrix = {("a", "CDT wins"): {"ucb": two, "ts": one}, ("b", ""): {"ucb": two}, ("c", "TL wins"): {"ucb": one}}
     assert ReadingsView([], matrix, None, {}).rows() == [("CDT wins", {"ucb": two}, 1), ("b", {"ucb": two}, 0)]
+
+
+@pytest.mark.parametrize(
+    "style", ["font-size: 10px; font-family: 'DejaVu Sans'", "font: 10px 'DejaVu Sans'", "fill: red"]
+)
+def test_a_panel_ends_where_its_title_does_in_the_svg_of_any_matplotlib(style: str) -> None:
+    title = f'<text style="{style}; text-anchor: start" x="10" y="9" transform="rotate(-0 10 9)">{"m" * 20}</text>'
+    axes = f'  <g id="axes_1">\n<path d="M 10 50 \nL 60 50 \nL 60 10 \nL 10 10 \n"/>\n{title}\n  </g>\n'
+    picture = Picture.of("a.svg", f'<svg viewBox="0 0 300 100">\n{axes}</svg>')
+    left, _, width, _ = picture.panels[0]
+    assert 100 < left + width < 200
