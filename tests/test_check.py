@@ -22,7 +22,6 @@ from bench.conformance.capabilities import capabilities
 from bench.conformance.checks import CHECKS, NotConformingError
 from bench.envs.synthetic_linear import SyntheticLinear
 from bench.errors import ConfigError
-from runners.config.figures import expand
 
 
 @bb.component
@@ -414,18 +413,6 @@ def test_a_part_of_a_figure_has_the_runs_claims_and_published_numbers_that_are_a
     assert len(claims)
     assert claims["text"].str.contains("OP").all()
     assert set(claims["case"]) == {"LinUCB, simulation"}
-
-
-def test_a_part_of_a_figure_has_the_readings_that_change_one_of_its_runs():
-    """Two readings change linear rewards in simulations, a third the theoretical rate on MovieLens alone."""
-    part = part_of("syndicated/figure2", {"panel": ["LinTS, MovieLens"], "method": ["Theory", "TL"]}, readings=True)
-    assert [reading.name for reading in part.readings] == ["as printed", "norms, penalty of the code"]
-    runs = expand(part, "smoke", [], readings=True)
-    changed = [run.labels["method"] for run in runs if "algorithm.feature_norm=largest" in run.overrides]
-    assert (len(runs), changed) == (4, ["Theory"])
-    part = part_of("syndicated/figure2", {"panel": ["LinTS, simulation"]}, readings=True)
-    assert [reading.name for reading in part.readings] == ["as printed", "halved mean", "variance 0.1"]
-    assert not part_of("syndicated/figure2", {"panel": ["LinTS, simulation"]}).readings
 
 
 def test_a_part_of_a_ranking_needs_its_reference_alone():

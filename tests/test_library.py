@@ -159,10 +159,8 @@ def test_a_part_of_a_figure_that_is_not_there():
         bb.reproduce("cdt/figure2", scale="smoke", only={"method": "Nobody"})
     with pytest.raises(bb.BenchError, match="only: found 'axis=x', expected one of its axes: "):
         bb.reproduce("cdt/figure2", scale="smoke", only={"axis": "x"})
-    with pytest.raises(bb.BenchError, match="readings: found true, but no reading other than the first changes"):
-        bb.reproduce(
-            "syndicated/figure2", scale="smoke", only={"method": "OP", "panel": "UCB-GLM, MovieLens"}, readings=True
-        )
+    with pytest.raises(bb.BenchError, match="readings: found true with only"):
+        bb.reproduce("syndicated/figure2", scale="smoke", only={"method": "OP"}, readings=True)
 
 
 def test_committed_results_are_read_the_same_way(reference_results, monkeypatch):
