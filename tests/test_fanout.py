@@ -214,9 +214,7 @@ def test_progress_is_a_line_where_there_is_no_terminal_and_it_is_wanted(tmp_path
 
 def test_a_batch_job_says_each_minute_how_far_it_is_also_while_a_repetition_runs(monkeypatch, capsys):
     monkeypatch.setattr("runners.execute.progress._EVERY_SECONDS", 0.05)
-    progress = Progress("figure2")
-    for _ in range(4):
-        progress.expect(100)
+    progress = Progress([100] * 4, "figure2")
     with progress.bar(None):
         progress.advance(100)
         time.sleep(0.5)

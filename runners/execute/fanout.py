@@ -50,7 +50,7 @@ def run_each(
     A repetition that fails is recorded with its traceback, and the others continue. Other processes may work on the
     same folder: a repetition that both run has the same bytes.
     """
-    limit, progress = runner.time_limit, Progress(words)
+    limit = runner.time_limit
     asked = [(one, sorted(numbers)) for one, numbers in wanted]
     asked = sorted(((one, numbers) for one, numbers in asked if numbers), key=lambda item: -item[0].settings["horizon"])
     if not asked:
@@ -61,8 +61,7 @@ def run_each(
         (one, numbers[0]) for one, numbers in asked
     ]  # workers begin with one of each: they compile different things
     tasks += [(one, number) for one, numbers in asked for number in numbers[1:]]
-    for experiment, _ in tasks:
-        progress.expect(experiment.settings["horizon"])
+    progress = Progress([one.settings["horizon"] for one, _ in tasks], words)
     queue = deque(Call(repeat, one, number, store, limit, seconds=limit) for one, number in tasks)
     with workers(runner, jobs), progress.bar(runner.progress):
         for call, result in calls(queue):
