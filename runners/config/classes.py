@@ -125,33 +125,14 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
             built.feedback = cls.common(**common)  # type: ignore[attr-defined]
         return built
     except ConfigError as error:
-        error.setting = _without_types(error.setting, fields)
         is_its = error.owner in (cls.__name__, getattr(cls, "common", cls).__name__)
         raise error.under(part) if is_its else error from None
-    except (TypeError, ValueError) as error:  # a class without validated fields
-        if unknown := sorted(fields.keys() - inspect.signature(cls).parameters.keys()):
-            text = f"{part}.{unknown[0]}: found a setting that {cls.__name__} does not take, expected one of its own"
-        else:
-            text = f"{part}: {cls.__name__} rejected these settings: {describe(error)}"
-        raise ConfigError(text) from error
     except (Exception, SystemExit) as error:
-        if is_suites(cls):
+        if is_suites(cls) and not isinstance(error, TypeError | ValueError):
             raise
-        raise ConfigError(f"{part}: {cls.__name__} cannot be built: {describe(error)}, expected a component") from error
-
-
-def _without_types(setting: str, value: Any) -> str:
-    """Return the dotted key of a setting without the type names that pydantic adds for alternatives."""
-    kept = []
-    for name in setting.split("."):
-        if isinstance(value, Mapping) and name in value:
-            value = value[name]
-        elif isinstance(value, list) and name.isdigit() and int(name) < len(value):
-            value = value[int(name)]
-        else:
-            continue
-        kept.append(name)
-    return ".".join(kept) or setting
+        takes = ", ".join(fields) or "no settings"
+        text = f"{part}: {cls.__name__} cannot be built: {describe(error)}, expected a class that takes {takes}"
+        raise ConfigError(text) from error
 
 
 def not_settings(cls: type) -> list[str]:
