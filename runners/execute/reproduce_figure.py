@@ -66,7 +66,7 @@ class _Board:
 
     def __init__(self, runs: Sequence[FigureRun], store: Store, jobs: int, runner: Runner) -> None:
         self.left = list(runs)
-        self._count, self._store, self._jobs, self._runner = len(runs), store, jobs, runner
+        self._store, self._jobs, self._runner = store, jobs, runner
         self._answers: dict[RepetitionId, Answer] = {}
         self._seen: set[type] = set()
 
@@ -104,7 +104,7 @@ class _Board:
 
     def _words(self) -> str:
         open_cases = sum(run.open_cases for run in self.left)
-        words = [f"{self._count - len(self.left)} of {self._count} figures"] if self._count > 1 else []
+        words = [f"{len(self.left)} figures"] if len(self.left) > 1 else []
         words += [f"{open_cases} case{'s' * (open_cases > 1)} open"] if open_cases else []
         return ", ".join(words)
 
