@@ -133,10 +133,6 @@ def test_what_a_cells_class_uses_of_other_cells_counts(shell, cell):
     assert played(shell(cell)) == (0.5, 1)
 
 
-def test_a_cell_may_have_magic(shell):
-    assert played(shell("%%time\n" + CELL.format(step=0.25))) == (0.25, 1)
-
-
 def write(folder: Path, step: float) -> None:
     path = folder / "of_cells.py"
     own = f"dict.fromkeys(self.names, {step})"  # a reload gives an old class the module's new names

@@ -64,12 +64,6 @@ def test_a_share_of_a_figure_and_what_is_missing_of_it(commands, monkeypatch, ca
     assert not list(commands.results.glob("syndicated"))
 
 
-def test_a_share_that_fails_says_so(commands, monkeypatch, capsys):
-    answer = commands.here(monkeypatch, capsys, "compare", "tuner=my_module.Raises,tl", *SMALL[1:], "shard=1/2")
-    assert answer.code == 1
-    assert "no luck today" in answer.err
-
-
 def test_seconds_are_those_that_are_committed_or_some_rounds_are_played(reference_results):
     """Every run of a committed figure has some."""
     from runners.config.compose import from_overrides

@@ -21,8 +21,7 @@ from bench.report.figure import read_figure
 from bench.report.provenance import commands as commands_of
 from runners.config.compose import from_overrides
 from runners.config.figures import figure_names, load_figure
-from runners.execute.asked_figure import AskedFigure, WrittenFigure
-from runners.execute.write_figure import redraw
+from runners.execute.asked_figure import WrittenFigure
 from runners.results.store import Store
 
 FILES = {"figure2.png", "figure2.svg", "table.md", "manifest.json", "environment.json"}
@@ -199,13 +198,6 @@ def test_the_manifest_leads_back_to_every_run(manifest):
             assert run.settings.repetitions == one["repetitions"] == 2, line
 
 
-def test_the_manifest_does_not_say_that_a_paper_stated_what_the_scale_has_cut(manifest):
-    rows = {row["key"]: row for row in manifest["settings"]}
-    for key, value in (("horizon", 200), ("repetitions", 2)):
-        assert rows[key]["values"] == [value]
-        assert rows[key]["source"] != "stated", rows[key]
-
-
 def test_a_paper_is_all_its_figures_and_no_paper_all_figures(here, monkeypatch):
     made: list[tuple[str, str, list[str]]] = []
 
@@ -255,19 +247,3 @@ def test_a_figure_that_cannot_be_drawn_leaves_its_folder_as_it_is_and_does_not_s
     assert last == "error: 1 of 2 figures not complete: habo/bounds"
     assert line.startswith("error: habo/bounds/smoke could not be written: ")
     assert "found it full" in line
-
-
-def test_a_committed_figure_that_cannot_be_drawn_again_stays_as_it_is(reference_results, tmp_path, monkeypatch):
-    folder = tmp_path / "figure3"
-    shutil.copytree(reference_results / "habo" / "figure3" / "paper", folder)
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    asked = AskedFigure(load_figure("habo/figure3"), "habo/figure3/paper", "paper", (), "", is_reference=True)
-    with monkeypatch.context() as patched:
-        patched.setattr("bench.report.page.draw", lambda _: 1 / 0)
-        written = redraw(asked, folder)
-    assert written.error.startswith("ZeroDivisionError: division by zero (test_reproduce_command.py, line ")
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-    for name in ("figure3.svg", "table.csv"):
-        (folder / name).unlink()
-    assert not redraw(asked, folder).error
-    assert {path.name for path in folder.iterdir()} == before.keys()

@@ -6,7 +6,6 @@ import pytest
 from commands import assert_one_sentence
 
 COMMAND = "run"
-SIZE = ("env=switching_sine", "algorithm=none", "horizon=200", "repetitions=2")
 
 
 @pytest.fixture
@@ -63,9 +62,3 @@ def test_without_the_compiler_it_runs_uncompiled_with_the_same_numbers(commands,
     plain = commands.call("run", *words, NUMBA_DISABLE_JIT="1", BENCH_RESULTS_DIR=str(commands.cwd / "plain"))
     assert (plain.code, plain.err) == (0, "")
     assert plain.report["metrics"]["final_regret"] == compiled.report["metrics"]["final_regret"]
-
-
-def test_a_tuner_may_be_called_none(call):
-    answer = call("compare", "tuner=None=ucb1,NA=random", *SIZE)
-    assert (answer.code, answer.err) == (0, "")
-    assert [line.split()[0] for line in answer.out.splitlines()[1:3]] == ["None", "NA"]

@@ -7,7 +7,7 @@ from contextlib import suppress
 import psutil
 import pytest
 from commands import PATIENCE, until
-from worker_calls import die_once, grow, note
+from worker_calls import note
 
 from bench.errors import ConfigError
 from runners.config.experiment import Experiment
@@ -31,21 +31,6 @@ def test_only_what_was_lost_with_a_worker_is_made_once_more(tmp_path):
     begun = [int(line) for line in (tmp_path / "log").read_text().splitlines()]
     assert set(begun) == set(range(12))
     assert begun.count(3) == 2
-
-
-def test_pages_whose_worker_died_are_drawn_again(tmp_path):
-    pages = list(spread(Runner(), 2)(die_once, [(number, str(tmp_path)) for number in range(10)]))
-    assert sorted(pages) == list(range(10))
-    assert (tmp_path / "dead").exists()
-
-
-def test_a_worker_that_has_grown_large_is_replaced_without_a_word(recwarn):
-    pytest.importorskip("psutil", reason="loky looks at the size of its processes only with psutil")
-    with workers(Runner(), 2):
-        found = [result for _, result in calls(deque(Call(grow, 400) for _ in range(8)))]
-    assert len(found) == 8
-    assert len(set(found)) > 2
-    assert not [str(warning.message) for warning in recwarn if "worker" in str(warning.message)]
 
 
 @pytest.mark.parametrize(
@@ -117,12 +102,6 @@ def test_workers_of_a_command_that_is_killed_end(commands, runner):
     child.communicate(timeout=PATIENCE)
     _, alive = psutil.wait_procs(family, timeout=60)
     assert alive == []
-
-
-def test_what_a_call_raises_is_raised(tmp_path):
-    for jobs in (1, 2):
-        with pytest.raises(ValueError, match="invalid literal"):
-            list(spread(Runner(), jobs)(int, [("1",), ("x",)]))
 
 
 def test_an_unknown_back_end_is_named_and_one_that_is_registered_used():
