@@ -52,17 +52,6 @@ def test_the_index_of_a_parquet_file_is_no_feature_unless_it_is_named(tmp_path):
     assert named._load().contexts.shape[1] == log._load().contexts.shape[1] + 1
 
 
-def test_numbers_of_rows_with_a_name_of_their_own_are_said(tmp_path):
-    def said(row):
-        return [note for note in labelled(tmp_path, row=row).notes() if "number the rows" in note]
-
-    (line,) = said(np.arange(1, ROWS + 1))
-    assert line.startswith("row: whole numbers from 1 to 400, all different")
-    (line,) = said(np.random.default_rng(0).permutation(4 * ROWS)[:ROWS])  # of a part of a table, in another order
-    assert line.startswith("row: whole numbers from")
-    assert not any(map(said, [np.arange(ROWS) * 1000, np.arange(ROWS) // 2, np.arange(ROWS) / 2]))
-
-
 OTHERWISE = {
     "decimal comma": "{0:.1f}",
     "thousands": "{1:,}",

@@ -110,7 +110,7 @@ def test_a_full_disk_ends_in_a_sentence_and_with_room_it_goes_on(tmp_path, small
     ("kind", "words"),
     [
         (signal.SIGINT, ["jobs=2"]),
-        (signal.SIGTERM, ["jobs=1", "runner=dask"]),
+        pytest.param(signal.SIGTERM, ["jobs=1", "runner=dask"], marks=pytest.mark.release),
     ],
 )
 def test_a_command_with_workers_that_is_stopped_says_how_to_go_on(commands, words, kind):

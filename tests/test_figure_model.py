@@ -9,7 +9,7 @@ from rendered import draw, render, tables
 import bench.report.kinds
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
-from bench.report.provenance import Provenance, commands, factored
+from bench.report.provenance import commands, factored
 
 FIGURE: dict[str, Any] = {
     "name": "mine",
@@ -26,7 +26,6 @@ LIMITED = {"repetitions": 15, "runs": SOME[:1]}
 RATE = {"values": [1], "override": "+tuner.configuration.exploration_rate={}"}
 CANDIDATES = [{"panel": {"P": []}, "exploration_rate": RATE}]
 FIRST = {"name": "as printed", "source": ["stated", "section 6"], "text": "as it is"}
-SELECTION = "bench.papers.cdt.selection.Selection"
 OTHER = {"name": "other", "source": ["code", "run.py"], "text": "less noise", "overrides": ["env.noise_std=0.01"]}
 
 
@@ -129,18 +128,6 @@ def test_commands_follow_from_overrides_stored_once() -> None:
     assert lines[0] == "python -m runners.run paper=p env.dim=4 env=a tuner=TL horizon=5"
     assert lines[3] == "python -m runners.run paper=p env.dim=4 env=b tuner=OP '+tuner.note=two words' horizon=5"
     assert factored([], [])[1] == commands({}) == []
-
-
-def test_the_provenance_of_a_reading_follows_from_its_runs() -> None:
-    run = {"repetitions": 3, "horizon": 50, "data": None, "overrides": ["env=synthetic_linear"]}
-    generated = {**run, "horizon": 20, "data": "surrogate", "overrides": ["env=movielens", "env.dim=3"]}
-    found = Provenance.of_manifest({"scale": "quick", "runs": [run, generated]})
-    assert found == Provenance(scale="quick", repetitions=(3,), horizons=(20, 50), surrogate=("movielens",))
-    assert found.words() == (
-        "scale quick: 3 repetitions of 20 or 50 rounds; surrogate data in place of the real (movielens)"
-    )
-    assert Provenance.of_manifest({"provenance": found.model_dump(mode="json")}) == found
-    assert Provenance.of_manifest({"runs": [{**run, "data": "packaged-1"}]}).packaged
 
 
 def test_nothing_is_imported_because_a_result_names_it(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

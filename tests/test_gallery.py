@@ -278,31 +278,21 @@ def test_marks_of_all_kinds_carry_their_numbers(page: str, mark: tuple[str, str,
     assert low is None or low < mean < high
 
 
-@pytest.mark.parametrize("name", ["syndicated/figure2", "habo/spread"])
-def test_half_finished_results_are_shown_as_far_as_they_go(site: Path, tmp_path: Path, name: str) -> None:
+def test_half_finished_results_are_shown_as_far_as_they_go(site: Path, tmp_path: Path) -> None:
+    name = "syndicated/figure2"
     folder = tmp_path / name / "quick"
     shutil.copytree(site / name / "quick", folder)
-
-    def text_of_page() -> str | None:
-        """Return the page of the figure, None where there is none."""
-        for page in read_papers(tmp_path, {name: FIGURES_MADE[name]}):
-            for figure in page.made:
-                return pages_of([page], SITE)[f"{figure.folder}/index.html"]
-        return None
-
-    assert "missing" not in str(text_of_page())
-    shown = ("claims.csv", "environment.json", "table.csv")
     for path in sorted(folder.iterdir()):
         whole = path.read_bytes()
         path.unlink()
-        text = text_of_page()
-        assert (text is None) == (path.name == "manifest.json")
-        assert text is None or f"{path.name} is missing" in text or path.name not in shown
-        for damage in ("", "{", "[]") if path.suffix == ".json" else ("", "a,b\n1,2,3\n", "\0"):
-            path.write_text(damage)
-            text = text_of_page()
-            assert text is not None
-            Page(text)
+        texts = [
+            pages_of([page], SITE)[f"{figure.folder}/index.html"]
+            for page in read_papers(tmp_path, {name: FIGURES_MADE[name]})
+            for figure in page.made
+        ]
+        assert bool(texts) == (path.name != "manifest.json")
+        if path.name in ("claims.csv", "environment.json", "table.csv"):
+            assert f"{path.name} is missing" in texts[0]
         path.write_bytes(whole)
 
 
@@ -319,33 +309,16 @@ def test_a_run_that_readings_share_costs_as_much_as_its_largest_number_of_repeti
 def test_published_numbers_have_a_page_with_a_picture(site: Path) -> None:
     published = made_up_published()
     pages = build(read_papers(site, FIGURES_MADE), published)
-    counts = (
-        "1 inside, under assumptions, 2 possible (3 lie within the intervals of any reading, 1.0 [0, 2] if swapped)"
-    )
-    said = f"{counts}, 1 outside, 2 not run. Reached: 3 of 4 within the intervals of 'near'"
     page = pages["numbers.html"]
     words = " ".join(Page(page).words.split())
-    assert said in words
+    counts = "1 inside, under assumptions, 2 possible"
+    assert counts in words
+    assert "1 outside, 2 not run. Reached: 3 of 4 within the intervals of 'near'" in words
     assert page.count("<tr data-paper=") == 6
-    not_run_first = published._replace(numbers=published.numbers.assign(ours=[np.nan] * 2 + [2.5] * 4))
-    reordered = build(read_papers(site, FIGURES_MADE), not_run_first)["numbers.html"]
-    assert re.findall(r"cell \d", reordered) == [f"cell {i}" for i in (2, 3, 4, 5, 0, 1)]
     assert '<a href="habo/dots/index.html">cell 0</a>' in page
     # 2.5 [2, 3] where 1 is printed: beyond the axis, which ends at twice, so that the dot is at its end
     assert '<span class="f cut-r" style="--l:96.0;--r:100.0;--m:99.0"></span>' in page
-    assert '<td class="number" data-head="ours">2.5</td><td class="number">[2, 3]</td>' in page
-    assert "Ours / printed, trees" in words
-    cells = re.findall(r"<td[^>]*>(.*?)</td>", page.partition('id="each"')[0])
-    assert cells[:2] == ["<b>HABO</b>, trees", "1.50 [1.4, 1.6]"]
-    assert cells[3:7] == ["far", "1.50 [1.4, 1.6]", "near", "0.99 [0.9, 1.1]"]
-    assert cells[7:] == ["near", "4", "0", "3", "1.0 [0, 2]", "0", "yes"]
-    assert 'class="number">0.99 [0.9, 1.1]</span> <a href="readings.html#habo-near">near</a>' in cells[2]
-    assert "habo: ours against printed" in page
-    assert f"{counts}, 1 outside, 2 not run. Ours against printed" in " ".join(
-        Page(pages["habo/index.html"]).words.split()
-    )
-    unrun = published._replace(rows=published.rows[:0])
-    assert 'id="numbers"' not in build(read_papers(site, FIGURES_MADE), unrun)["habo/index.html"]
+    assert counts in " ".join(Page(pages["habo/index.html"]).words.split())
 
 
 def test_readings_of_a_paper_have_a_page_each_reading_once(tmp_path: Path) -> None:
@@ -365,40 +338,24 @@ def test_readings_of_a_paper_have_a_page_each_reading_once(tmp_path: Path) -> No
 def test_documentation_is_read_beside_the_pages() -> None:
     text = """# Which & why
 <!-- claim: a/b#1: holds -->
-See [the table](../results/cdt/figure2/paper/table.md#x), [all](../results/claims.md), [a page](findings.md#a-b),
-[it](extend.md) <!-- claim: c/d#2 -->
-<!-- claim: c/d#3 -->, [there](https://a.example/b) and ![a picture](../results/a.png).
+See [the table](../results/cdt/figure2/paper/table.md#x), [a page](findings.md#a-b), [it](extend.md), and
+![a picture](../results/a.png).
 
 | a | b |
 | --- | --- |
 | <script>x</script> | 1 |
-
-<details><summary>More & `code`</summary>
-
-| "c" | d |
-| --- | ---: |
-| 1 | 2 |
-
-</details>
 """
     page = build([], docs={"why": text, "findings": "# Found\n"})["why.html"]
     own = Page(page)
     assert own.links[len(SITE) + 2 :] == [
-        "cdt/figure2/index.html", "claims.html", "findings.html#a-b", "../docs/extend.md", "https://a.example/b",
-        "a.png",
+        "cdt/figure2/index.html", "findings.html#a-b", "../docs/extend.md", "a.png",
     ]  # fmt: skip
     assert own.ids == ["content", "which--why"]
-    assert "<title>Which &amp; why</title>" in page
     assert "<script>x" not in page
     assert "claim: " not in page
-    assert "it</a>, <a" in page
-    assert "<details><summary>More &amp; <code>code</code></summary>" in page
-    assert page.count("<details>") == page.count("</details>") == 1
-    assert '<td data-head="b">1</td>' in page  # a phone's readers see no head above the cells of words
-    assert page.count("<td data-head") == 2
 
 
-@pytest.mark.parametrize("link", ["mine", "mine/first", "mine/first/quick", "compare", "compare/mine"])
+@pytest.mark.parametrize("link", ["mine", "mine/first/quick", "compare/mine"])
 def test_links_out_of_the_results_are_not_followed(tmp_path: Path, link: str) -> None:
     outside = tmp_path / "outside" / "first" / "quick"
     outside.mkdir(parents=True)

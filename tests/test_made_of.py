@@ -37,8 +37,6 @@ def test_nothing_is_written_again_where_nothing_has_changed(make, scale):
     assert again == line.replace("6 repetitions", "6 repetitions, 0 new")
 
 
-def remove(tmp_path: Path) -> None:
-    (tmp_path / "mine/small/quick/table.csv").unlink()
 
 
 def edit(tmp_path: Path) -> None:
@@ -49,7 +47,7 @@ def run_anew(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "raw")
 
 
-@pytest.mark.parametrize("harm", [remove, edit, run_anew])
+@pytest.mark.parametrize("harm", [edit, run_anew])
 def test_what_is_gone_or_edited_is_made_again(make, tmp_path, harm):
     _, first = make()
     before = (tmp_path / "mine/small/quick/table.csv").read_bytes()
@@ -60,9 +58,7 @@ def test_what_is_gone_or_edited_is_made_again(make, tmp_path, harm):
     assert (tmp_path / "mine/small/quick/table.csv").read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    "changes", [{"title": "Another"}, {"column": "reward"}, {"repetitions": 2}, {"formats": ("tex",)}, {"renew": True}]
-)
+@pytest.mark.parametrize("changes", [{"title": "Another"}, {"repetitions": 2}, {"formats": ("tex",)}])
 def test_what_has_changed_is_made_again(make, changes):
     _, first = make()
     _, second = make(**changes)

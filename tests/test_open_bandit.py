@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 
 from bench.data import open_bandit
 from bench.data.open_bandit import load_campaign
-from bench.data.open_bandit_log import OpenBanditLog, read_items, read_logs
+from bench.data.open_bandit_log import OpenBanditLog, read_logs
 from bench.data.open_bandit_policy import probabilities, probabilities_of_log
 from bench.envs.open_bandit import OpenBandit
 from bench.errors import ConfigError, DataError
@@ -119,12 +119,6 @@ def test_a_uniform_log_has_uniform_propensities(tmp_path):
     rows[2] = row(2, propensity_score="0.33")
     with pytest.raises(DataError, match=r"line 4, propensity_score: found '0.33', expected 1/3"):
         read_log(write(tmp_path / "men.csv", rows), uniform=True)
-
-
-def test_items_are_read_by_their_ids(tmp_path):
-    scores, categories = read_items(write(tmp_path / "item_context.csv", items()[::-1], ITEM_HEADER))
-    assert scores.tolist() == [0.5, -0.5, -1.5]
-    assert categories.tolist() == [[0, 0, 0], [0, 1, 0], [0, 2, 0]]
 
 
 # Finding the files

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from own_log import COLUMNS, N_ARMS, frame
 
-from bench.data.labelled import FEW_CLASSES
 from bench.envs.classification import Classification
 from bench.envs.log_replay import LogReplay
 from bench.errors import BenchError
@@ -136,20 +135,6 @@ def test_two_spellings_of_a_class(first, second, tmp_path):
     other = {"True": "False", "a": "b"}.get(first, "2")
     with pytest.raises(BenchError, match=rf"line 3, y: found '{second}', and '{first}' in .*line 2, expected one"):
         labelled(tmp_path, [first, second, other])._load()
-
-
-def test_classes_that_seem_to_be_measurements_are_announced(tmp_path):
-    many = [f"{20 + place / 10:.1f}" for place in range(62)]
-    (size, _, note, _) = labelled(tmp_path, many).notes()
-    assert "120 rows, 2 features, 62 classes" in size
-    assert note.startswith(
-        "y: its 62 different numbers, 20.0 to 26.1, are 62 classes, and only the exact one is right; "
-    )
-    assert len(labelled(tmp_path, [*range(FEW_CLASSES + 1)]).notes()) == 4
-    assert len(labelled(tmp_path, [*range(FEW_CLASSES)]).notes()) == 3
-    assert len(labelled(tmp_path, ["0.5", "1.0"]).notes()) == 4
-    assert len(labelled(tmp_path, ["0.0", "1.0"]).notes()) == 3
-    assert len(labelled(tmp_path, [f"w{place}" for place in range(62)]).notes()) == 3
 
 
 HOURS = np.random.default_rng(5).permutation(ROWS)

@@ -12,7 +12,6 @@ import pytest
 import registry
 from commands import OWN_MODULES, ROOT
 from hydra import initialize_config_dir
-from rendered import tables
 
 from bandit_bench import _reproduce
 from bench.errors import StoreError
@@ -124,23 +123,6 @@ def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to
     for name in FILES - {"environment.json"}:  # it says when the figure was made
         assert (folder / name).read_bytes() == files[name], name
     assert {path.name for path in commands.cwd.iterdir()} == {*OWN_MODULES}
-
-
-def test_own_settings_have_a_folder_of_their_own_and_surrogate_data_nothing_published_beside_it(here, small):
-    """Not even the published numbers of the simulations, which would fit."""
-    answer = here("figure=cdt/table5", "scale=smoke", "horizon=30", "repetitions=1")
-    assert (answer.code, answer.err) == (0, "")
-    assert "4 repetitions  " in answer.out
-    folder = answer.results / "cdt" / "table5" / "smoke-custom-surrogate"
-    assert {path.parent for path in answer.results.rglob("table.csv")} == {folder}
-    table = pd.read_csv(folder / "table.csv")
-    assert set(table["rounds"]) == {30}
-    assert not [name for name in table if "published" in name or "ratio" in name]
-    for text in ("table.md", "table5.svg"):
-        assert "published" not in (folder / text).read_text().lower()
-    manifest = json.loads((folder / "manifest.json").read_text())
-    assert manifest["command"] == "python -m runners.reproduce figure=cdt/table5 scale=smoke horizon=30 repetitions=1"
-    assert "published_mean" in tables(small, pd.read_csv(folder / "finals.csv"))["table"]  # of real data they would be
 
 
 def test_a_figure_whose_data_is_missing_is_drawn_from_its_committed_repetitions(here, small, monkeypatch):

@@ -151,18 +151,6 @@ def test_a_tuner_alone_is_told_the_rewards_of_its_run_and_asks_for_the_same(stor
     assert not timing.measurements(store, work[0][0].run_id)
 
 
-def test_a_failure_is_recorded_and_the_others_go_on(calls, store):
-    first, second = experiment(seed=1), experiment(seed=2)
-    calls.breaks_at = 2  # the first after two warm-ups
-    results = timing.measure(drawn((first, 3), (second, 3)), store)
-    assert [error[:21] for error in results[first.run_id].failed.values()] == ["RuntimeError: no luck"] * 3
-    assert not results[first.run_id].done
-    assert results[second.run_id].done == {0, 1, 2}
-    assert "in __call__" in store.failure(first.run_id, 0)["traceback"]
-    assert len(calls.calls) == 2 + 1 + 3
-    assert timing.measure(drawn((first, 3)), store)[first.run_id].done == {0, 1, 2}
-
-
 def test_a_figure_is_measured_here_whatever_the_jobs(tmp_path, monkeypatch, capsys):
     """End to end: nothing is handed to workers, and a second call measures nothing."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))

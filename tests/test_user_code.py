@@ -20,14 +20,6 @@ def call(commands, monkeypatch, capsys):
     sys.modules.pop("bad", None)
 
 
-@pytest.mark.parametrize("command", ["run", "compare"])
-def test_a_module_that_exits_when_it_is_imported_is_one_sentence(commands, call, command):
-    (commands.cwd / "bad.py").write_text("import sys; sys.exit('not today')")
-    tuner = "tuner=bad.Tuner" + ",tl" * (command == "compare")
-    answer = call(command, tuner, "horizon=20", "repetitions=1")
-    assert_one_sentence(answer, "tuner._target_: found 'bad.Tuner'", "SystemExit: not today (bad.py:1 in <module>)")
-
-
 ENVIRONMENT = """
 import os, signal, sys
 from my_module import MyEnvironment

@@ -75,9 +75,9 @@ def test_whatever_one_repetition_does_it_alone_has_failed(tmp_path, trouble, run
 
 def test_a_tuner_that_never_answers_is_a_sentence_before_anything_is_run(commands):
     tuners = "tuner=Mine=harmful.Harmful(kind=sleep),ucb1,random"
-    answer = commands.call("compare", tuners, *SIZE, "repetitions=2", "runner.time_limit=20")
+    answer = commands.call("compare", tuners, *SIZE, "repetitions=2", "runner.time_limit=8")
     line = next(line for line in answer.err.splitlines() if line.startswith("error: left out: Mine: "))
-    assert "found no answer within runner.time_limit = 20 s" in line
+    assert "found no answer within runner.time_limit = 8 s" in line
     assert "compare/" in answer.out
 
 
@@ -89,7 +89,7 @@ def test_with_one_job_too_a_limit_of_time_ends_code_that_does_not_stop(commands)
     assert [path.name for path in commands.results.rglob("rep-*.parquet")] == ["rep-00001.parquet"]
 
 
-@pytest.mark.parametrize("runner", ["loky", "dask"])
+@pytest.mark.parametrize("runner", ["loky", pytest.param("dask", marks=pytest.mark.release)])
 def test_workers_of_a_command_that_is_killed_end(commands, runner):
     if runner == "dask":
         pytest.importorskip("distributed", reason="dask is not installed")
