@@ -88,7 +88,8 @@ def _difference(name: str, path: Path, derived: bytes, exact: bool) -> Mismatch 
     if not path.is_file():
         return Mismatch(name, 1, "", "(no such file)", derived.decode().partition("\n")[0])
     ours, theirs = (_rows(name, content) for content in (committed, derived))
-    for number, (one, other) in enumerate(itertools.zip_longest(ours, theirs, fillvalue=[]), start=1):
+    no_cells: list[str] = []
+    for number, (one, other) in enumerate(itertools.zip_longest(ours, theirs, fillvalue=no_cells), start=1):
         for column, a, b in itertools.zip_longest(theirs[0], one, other, fillvalue=""):
             if a != b and (exact or not _is_noise(a, b)):
                 return Mismatch(name, number, column, a, b)
