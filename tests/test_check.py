@@ -1,6 +1,5 @@
 """`bandit-bench check`: a good class passes, each check finds what it is for; classes of an installed package."""
 
-import importlib
 import json
 import math
 import os
@@ -21,7 +20,6 @@ from bench.algorithms.linucb import LinUCB
 from bench.conformance.capabilities import capabilities
 from bench.conformance.checks import CHECKS, NotConformingError
 from bench.envs.synthetic_linear import SyntheticLinear
-from bench.errors import ConfigError
 from runners.config.figures import expand
 
 
@@ -405,14 +403,6 @@ def test_a_package_cannot_take_a_name_of_the_suites(tmp_path):
     assert_one_sentence(answer, sentence)
 
 
-@pytest.mark.parametrize(("group", "name"), [("tuner", "EpsilonGreedy"), ("algorithm", "DiscountedGreedy")])
-def test_the_other_classes_that_the_page_shows_pass_the_checks(installed, monkeypatch, group, name):
-    monkeypatch.syspath_prepend(installed)
-    cls = getattr(importlib.import_module("their_bandits"), name)
-    for check in CHECKS[group]:
-        check(cls, 200)
-
-
 def test_a_part_of_a_figure_has_the_runs_claims_and_published_numbers_that_are_about_it(commands, monkeypatch, capsys):
     monkeypatch.setattr("bench.report.saving.content", lambda *_: b"")  # no picture
     words = ("figure=cdt/figure2", "scale=smoke", "only={panel: 'LinUCB, simulation', method: [CDT, OP]}", "jobs=1")
@@ -439,14 +429,3 @@ def test_a_part_of_a_figure_has_the_readings_that_change_one_of_its_runs():
     part = part_of("syndicated/figure2", {"panel": ["LinTS, simulation"]}, readings=True)
     assert [reading.name for reading in part.readings] == ["as printed", "halved mean", "variance 0.1"]
     assert not part_of("syndicated/figure2", {"panel": ["LinTS, simulation"]}).readings
-
-
-def test_a_part_of_a_ranking_needs_its_reference_alone():
-    """A tuner of one's own beside a few of the 44, on all tasks or on one, without the variants that are left out."""
-    methods = ["Random each round", "UCB1", "UCB(delta)", "TL"]
-    part = part_of("tournament/ranks", {"method": methods, "task": ["triangle", "Titanic, depth"]})
-    assert part.duplicates == (("UCB1", "UCB(delta)"),)
-    assert part.apart == {"real data": ["Titanic, depth"]}
-    assert {claim["id"] for claim in part.claims} >= {"random, UCB1", "random, TL"}
-    with pytest.raises(ConfigError, match=r"key 'reference': .* no label 'Random each round'"):
-        part_of("tournament/ranks", {"method": ["UCB1"]})

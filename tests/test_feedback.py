@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import registry
 from conformance import rounds as affordable
-from my_module import MyTuner
 
 from bench.algorithms.linucb import LinUCB
 from bench.component import component
@@ -274,31 +273,3 @@ def test_rewards_beyond_1e100_are_learnt_as_1e100_whichever_way_they_come(reward
     ticket, _ = tuner.ask_ticket()
     tuner.tell(reward, ticket=ticket)
     assert [each for _, each, _ in tuner.told] == [learnt] * 2
-
-
-def test_a_log_is_not_learnt_twice_by_a_tuner_that_is_restored_from_before_the_first_ask():
-    space, pairs = Space.of(x=[1.0, 2.0]), [({"x": 1.0}, 0.25), ({"x": 2.0}, 0.75)]
-    tuner, again = registry.build("tuner", "gaussian_ts"), registry.build("tuner", "gaussian_ts")
-    tuner.start(Problem(space, 100), Seeds(1))
-    again.start(Problem(space, 100), Seeds(1))
-    again.restore(tuner.save())
-    again.learn(pairs)  # nothing was learnt yet
-    saved = again.save()
-    tuner.restore(saved)
-    with pytest.raises(
-        TunerError, match="found a history after the first ask, or a second one, expected a single history"
-    ):
-        tuner.learn(pairs)
-    assert tuner.save()["state"] == saved["state"]
-
-
-def test_the_seven_line_tuner_works_with_tickets_in_order():
-    tuner = MyTuner()  # the one of README
-    tuner.start(Problem(Space.of(x=[1.0, 2.0]), 10))
-    for _ in range(5):
-        ticket, _ = tuner.ask_ticket()
-        tuner.tell(0.4, ticket=ticket)
-    first, _ = tuner.ask_ticket()
-    tuner.ask_ticket()
-    with pytest.raises(TunerError, match="found the reward of an earlier ask, expected that of the latest"):
-        tuner.tell(1.0, ticket=first)

@@ -5,7 +5,7 @@ import pytest
 from bench.errors import DataError
 from runners.config.compose import from_overrides
 from runners.config.figures import load_figure
-from runners.execute.stand_ins import announcement, missing_data, refuse
+from runners.execute.stand_ins import missing_data, refuse
 
 
 @pytest.fixture(autouse=True)
@@ -44,15 +44,6 @@ def test_what_is_at_hand_is_not_missing(tmp_path, monkeypatch):
     (tmp_path / "titanic" / "train.csv").write_text("")
     monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path))
     assert missing_data(load_figure("habo/figure2")) == {}
-
-
-def test_one_command_fetches_what_may_be_fetched():
-    first, *named, last = announcement({"cdt/a": {"movielens": ["M"], "titanic": []}, "cdt/b": {"movielens": []}})
-    assert "stand-ins" in first
-    assert [line.split(":")[0].strip() for line in named] == ["movielens", "titanic"]
-    assert named[0].endswith("in cdt/a (M), cdt/b")
-    assert "python -m bench.data fetch movielens (" in last
-    assert announcement({"cdt/a": {}}) == []
 
 
 def test_the_papers_size_needs_the_data_but_a_real_sample_is_accepted():

@@ -109,13 +109,6 @@ def test_grid_summary() -> None:
     assert tables({**GRID, "best": "highest"}, grid_finals())["best"]["best"][0] == 10
 
 
-def test_grid_summary_without_or_with_part_of_the_results() -> None:
-    for finals in (pd.DataFrame(), grid_finals().query("alpha != 10")):
-        row = tables(GRID, finals)["best"].iloc[0]
-        assert row["n"] == 0
-        assert math.isnan(row["best"])
-
-
 def test_markdown_and_csv() -> None:
     columns = {"method": ["TL", "a|b"], "n": [10, 0], "mean": [1234.567, math.nan], "std": [0.51234, 21.25]}
     table = pd.DataFrame({**columns, "best": [4.0, 2.5]})
