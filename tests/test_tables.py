@@ -125,7 +125,7 @@ def test_markdown_and_csv() -> None:
     assert to_csv(pd.DataFrame({"method": ["TL"], "mean": [1 / 3], "n": [3]})) == "method,mean,n\nTL,0.3333333333,3\n"
 
 
-@pytest.mark.parametrize("rows", ["1,2,3", "1,2,", "1,2\n1,2,3", "x," * 100_000])
+@pytest.mark.parametrize("rows", ["1,2,3", "1,2\n1,2,3", "x," * 10_000])
 def test_a_row_with_more_values_than_columns_is_damage_and_shifts_nothing(rows: str, tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text(f"n,mean\n{rows}\n")
     with pytest.raises(DataError, match=r"table\.csv cannot be read: [^\n]*; delete it"):
