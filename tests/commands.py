@@ -9,13 +9,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import matplotlib
-import psutil
 import pytest
 
 from runners import check, compare, gallery, reproduce, run, tournament, verify
@@ -87,13 +85,6 @@ def until(condition: Callable[[], bool]) -> None:
 def without_waiting(err: str) -> str:
     """Return what a command said on stderr but for the line that depends on how busy the machine is."""
     return err.replace(f"{STARTING}\n", "")
-
-
-def has_ended(process: psutil.Process) -> bool:
-    """Whether a process has ended, also one that a system is slow to clear away after its parent."""
-    with suppress(psutil.NoSuchProcess):
-        return process.status() == psutil.STATUS_ZOMBIE
-    return True
 
 
 def linucb_settings(**changes: Any) -> dict[str, Any]:

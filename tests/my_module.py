@@ -31,10 +31,6 @@ class Raises(Plain):
         raise RuntimeError("no luck today\nand a second line")
 
 
-class AlsoRaises(Raises):
-    pass
-
-
 @component
 class Checked(Plain):
     leaves_space = True

@@ -1,7 +1,6 @@
 """The log of ads: its files, the generated stand-in, and the users that the environment takes from it."""
 
 import os
-import re
 from pathlib import Path
 
 import numpy as np
@@ -64,12 +63,6 @@ def folder(tmp_path) -> Path:
     return folder
 
 
-@pytest.fixture
-def given(folder, monkeypatch) -> Path:
-    monkeypatch.setenv("BENCH_DATA_DIR", str(folder.parent))
-    return folder
-
-
 def test_files_are_read_as_by_hand_and_what_is_dropped_is_counted(folder):
     log = read_log(folder)
     assert log.user_ids.tolist() == [1, 3, 4]
@@ -122,33 +115,6 @@ def test_without_files_a_generated_log_takes_their_place(monkeypatch):
     for name, array in log.arrays().items():
         np.testing.assert_array_equal(again.arrays()[name], array)
         assert not again.arrays()[name].flags.writeable
-
-
-def test_files_are_read_once_and_again_when_they_change(given, monkeypatch):
-    before = loader.fingerprint()
-    assert re.fullmatch("[0-9a-f]{64}", before)
-    dropped = pytest.warns(UserWarning, match="rows dropped: .*user not in user_profile.csv: 2")
-    with pytest.warns(UserWarning, match="files are read"), dropped:
-        log = loader.load_log(1, 1, 1)
-    assert log.user_ids.tolist() == [1, 3, 4]
-    loader._cache.forget()
-    with monkeypatch.context() as patched:
-        patched.setattr(loader, "read_log", None)
-        assert loader.load_log(1, 1, 1).identity == log.identity
-    path = given / "raw_sample.csv"
-    path.write_text(path.read_text() + f"4,{MIDNIGHT},100,p,0,1\n")
-    assert loader.fingerprint() != before
-    with pytest.warns(UserWarning, match="files are read"), dropped:
-        changed = loader.load_log(1, 1, 1)
-    assert changed.identity != log.identity
-    assert changed.clicks().tolist() == [1, 1, 1]
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_some_of_the_files_are_no_reason_for_a_stand_in(given, name):
-    (given / name).unlink()
-    with pytest.raises(DataError, match=rf"{name}: found no such file beside"):
-        loader.fingerprint()
 
 
 def some_log(hours: list[int], clicks: list[int]) -> AdLog:

@@ -124,19 +124,6 @@ def test_the_same_object_is_reused_and_another_never(shell):
     assert of(first).key != of(again).key
 
 
-@pytest.mark.parametrize(
-    "cell", ["STEP = 0.5", "CHOICES['of the dict'] = lambda names: dict.fromkeys(names, 0.5)"], ids=["name", "dict"]
-)
-def test_what_a_cells_class_uses_of_other_cells_counts(shell, cell):
-    mine = shell(CELL.format(step=0.25))
-    assert played(mine) == (0.25, 1)
-    assert played(shell(cell)) == (0.5, 1)
-
-
-def test_a_cell_may_have_magic(shell):
-    assert played(shell("%%time\n" + CELL.format(step=0.25))) == (0.25, 1)
-
-
 def write(folder: Path, step: float) -> None:
     path = folder / "of_cells.py"
     own = f"dict.fromkeys(self.names, {step})"  # a reload gives an old class the module's new names

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from bench.data import cdt_factors
-from bench.data.catalogue import CDT_FACTORS
 from bench.envs.movielens import Movielens
-from bench.errors import ConfigError, DataError
+from bench.errors import ConfigError
 from bench.seeding import Seeds
 
 HEAD = ",".join(["", *map(str, range(20))])
@@ -52,17 +51,6 @@ def test_the_published_factors_are_played(folder: Path) -> None:
     assert seen == set(range(9))
 
 
-def test_the_fingerprint_follows_both_files(folder: Path) -> None:
-    seen = {Movielens(**SETTINGS).fingerprint}
-    for name in ("movie.csv", "user.csv"):
-        path = folder / name
-        path.write_text(path.read_text() + "\n")
-        seen.add(Movielens(**SETTINGS).fingerprint)
-    assert len(seen) == 3
-    assert "surrogate" not in seen
-    assert Movielens().fingerprint not in seen
-
-
 def test_computed_factors_stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     env = Movielens(**SETTINGS)
     assert env.fingerprint == "surrogate"
@@ -74,10 +62,3 @@ def test_computed_factors_stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_another_rank_is_an_error(folder: Path) -> None:
     with pytest.raises(ConfigError, match="found 5 with factors 'cdt', expected 20"):
         Movielens(dim=5, **SETTINGS).start(5, Seeds(3))
-
-
-def test_one_file_without_the_other_is_an_error(folder: Path) -> None:
-    (folder / "user.csv").unlink()
-    with pytest.raises(DataError, match=r"cdt-factors: found no user\.csv, expected both movie\.csv and user\.csv"):
-        Movielens(**SETTINGS).start(5, Seeds(3))
-    assert CDT_FACTORS.file == "movie.csv"

@@ -117,13 +117,6 @@ def test_a_tuner_whose_learning_depends_on_its_draws_says_that_it_cannot():
         tuner.change(Space.of(rate={"low": 0.0, "high": 0.5}))
 
 
-def test_nothing_is_left_is_refused_and_names_are_known():
-    with pytest.raises(SpaceError, match="leave other configurations"):
-        Space.of(rate=[1.0, 2.0]).without(rate=1.0).without(rate=2.0)
-    with pytest.raises(SpaceError, match="'speed'"):
-        RATES.without(speed=1.0)
-
-
 def test_a_service_goes_on_in_another_space(tmp_path, capsys):
     pytest.importorskip("starlette")
     pytest.importorskip("httpx")

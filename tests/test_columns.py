@@ -10,13 +10,8 @@ from runners.config.figures import figure_names, load_figure
     ("name", "better", "label"),
     [
         ("regret", "less", "cumulative regret"),
-        ("random_regret", "less", "random regret"),
-        ("cpu_seconds", "less", "seconds of the processor"),
-        ("seconds_tuner", "less", "seconds tuner"),
         ("mean_best_score", "more", "mean best score"),
         ("dr", "more", "mean reward by DR"),
-        ("ips", "more", "mean reward by IPS"),
-        ("snips", "more", "mean reward by SNIPS"),
         ("alpha", "", "alpha"),
     ],
 )

@@ -202,16 +202,6 @@ def test_what_measured_seconds_say_is_derived_again(make, tmp_path):
         derive_committed(figure, folder)
 
 
-def test_seconds_of_another_machine_are_measured_again(make, tmp_path):
-    changes = SECONDS
-    make("first", **changes)
-    folder = clone(tmp_path, "first", "second")
-    assert ", 0 new" in make("second", **changes)[0]
-    then = json.loads((folder / "environment.json").read_text())
-    (folder / "environment.json").write_text(json.dumps({**then, "cpu": "another"}))
-    assert "new" not in make("second", **changes)[0]  # all are
-
-
 def test_what_another_machine_made_is_noted(make, tmp_path):
     """And stays noted when the figure is made again."""
     make("first", repetitions=2)
@@ -295,11 +285,3 @@ def test_to_what_other_code_made_nothing_is_added_unless_all_is_made_anew(make, 
     line, files = make("second", renew=True, **changes)
     assert "repetitions" in line
     assert files == make("third", **changes)[1]
-
-
-def test_what_is_complete_is_drawn_as_it_is_committed(make, tmp_path):
-    make("first")
-    falsify(folder := clone(tmp_path, "first", "second"), "CDT")
-    content = (folder / FILE).read_bytes()
-    assert "6 repetitions, 0 new" in make("second")[0]
-    assert (folder / FILE).read_bytes() == content

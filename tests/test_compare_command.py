@@ -3,22 +3,19 @@
 import json
 import re
 import shlex
-import subprocess
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from commands import ROOT, assert_one_sentence
+from commands import assert_one_sentence
 from markupsafe import escape
 
 import bandit_bench
-from bandit_bench._parts import label_of
 from bench.gallery.build import build
 from bench.gallery.papers import read_papers
 from bench.gallery.render import build_own
 from bench.report.provenance import commands as commands_of
 from runners.compare import arguments
-from runners.config.tree import read
 
 COMMAND = "compare"
 SMALL = ("env.dim=2", "env.n_arms=3", "horizon=60", "repetitions=5")
@@ -125,28 +122,6 @@ def test_a_tuner_whose_repetitions_all_failed_is_named_and_the_others_are_drawn(
     assert (answer.results / "compare" / "comparison" / "comparison.png").is_file()
 
 
-@pytest.mark.usefixtures("one_worker")
-def test_nothing_is_drawn_where_all_repetitions_failed(here):
-    until_decided = ("horizon=20", "repetitions=until_decided", "max_repetitions=20")
-    for number, sizes in ((10, SMALL[1:]), (40, until_decided)):
-        answer = here("tuner=my_module.Raises,my_module.AlsoRaises", *sizes)
-        assert (answer.code, answer.out) == (1, "")
-        (error,) = answer.err.splitlines()
-        first = "the first with round 1: RuntimeError: no luck today ("
-        assert error.startswith(f"error: all {number} repetitions failed, {first}")
-        assert Path(error.rpartition(" ")[2]).is_file()
-        assert not list(answer.results.glob("compare/[!.]*"))
-
-
-def test_surrogate_data_is_named_in_the_folder(here):
-    answer = here("tuner=tl,op", "env=yahoo_r6a", "name=comparison", *SMALL[2:])
-    assert answer.code == 0
-    page = answer.results / "compare" / "comparison-surrogate" / "index.html"
-    assert answer.out.splitlines()[-1] == f"page: {page}"
-    assert "comparison.png" in page.read_text()
-    assert "data generated in place of the real: no evidence about the real data" in page.read_text()
-
-
 def test_a_tuner_has_settings_of_its_own(here):
     """Each combination is the run that the settings name, and the page repeats the comparison with one command."""
     tuners = "tuner=cdt,cdt(radius_scale=0.5, ts_scale=2),my_module.MyTuner(threshold=0.9, pair=[1,2])"
@@ -174,13 +149,6 @@ def test_a_tuner_has_settings_of_its_own(here):
     pages = build(read_papers(answer.results, {}))
     assert "compare/settings/index.html#claim-" in pages["claims.html"]
     assert "compare/settings/index.html" in build_own(read_papers(answer.results, {}))["index.html"]
-
-
-def test_make_passes_parentheses_on():
-    words = ["make", "--no-print-directory", "-n", "-o", "setup", "compare"]
-    words.append("ARGS=tuner=cdt,cdt(radius_scale=0.5) horizon=30")
-    line = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()[-1]
-    assert shlex.split(line)[-2:] == ["tuner=cdt,cdt(radius_scale=0.5)", "horizon=30"]
 
 
 @pytest.mark.parametrize(
@@ -251,16 +219,6 @@ def test_what_a_tuner_cannot_play_is_found_before_a_repetition_and_what_is_wrong
     assert_one_sentence(answer, "error: rows.csv, line 3, reward: found no value")
 
 
-def test_values_of_a_key_are_lines_too(here):
-    answer = here("tuner=cdt", "tuner.radius_scale=0.5,2", "lines=tuner.radius_scale", *SMALL, "seed=3")
-    assert (answer.code, answer.err) == (0, "")
-    (folder,) = (answer.results / "compare").glob("cdt-radius_scale-0-5-2-*")
-    rows = pd.read_csv(folder / "table.csv", dtype={"method": str}).set_index("method")
-    for label in ("0.5", "2"):
-        assert re.search(rf"^  {label} +{rows.loc[label, 'mean']:.5g}   95 % interval ", answer.out, re.MULTILINE)
-    assert "\n  radius_scale = 0.5 ends with less regret than 2: " in answer.out
-
-
 def test_algorithms_are_lines_too(here):
     answer = here("tuner=op", "algorithm=lints,linucb", "lines=algorithm", "name=lines", *SMALL)
     assert (answer.code, answer.err) == (0, "")
@@ -295,9 +253,3 @@ def test_how_it_is_drawn_and_printed(here):
         ("colors=XL:red", "found 'XL', expected"),
     ):
         assert sentence in here("tuner=tl,random", *SMALL, wrong).err
-
-
-def test_tuners_are_called_as_in_the_tournament_and_so_have_the_same_colours():
-    methods = read("figure/tournament/ranks")["runs"][0]["method"]
-    alone = {words[0].partition("=")[2]: label for label, words in methods.items() if len(words) == 1}
-    assert {name: label_of("tuner", name, {}) for name in alone} == alone

@@ -21,7 +21,6 @@ from packaging.requirements import Requirement
 from registry import names, settings
 
 from bench.envs.classification import Classification
-from bench.packages import DISTRIBUTION
 from runners.config.classes import OPTIONAL
 from runners.config.tree import PARTS
 
@@ -85,15 +84,6 @@ def test_an_older_python_is_refused_before_anything_is_made(tmp_path):
         expected = f"error: found Python 3.9 as {old}, expected 3.11 or later: name another by PYTHON="
         assert (answer.returncode, answer.stdout, answer.stderr.splitlines()[0]) == (2, "", expected)
     assert not any(path.is_dir() for path in tmp_path.iterdir())
-
-
-def test_every_optional_package_is_an_extra_and_all_of_them_are_papers():
-    extras = PROJECT["optional-dependencies"]
-    assert set(OPTIONAL) == set(MODULES.values())
-    for name in OPTIONAL:
-        assert [Requirement(text).name for text in extras[name]] == [name]
-    (papers,) = map(Requirement, extras["papers"])
-    assert (papers.name, papers.extras) == (DISTRIBUTION, set(OPTIONAL))
 
 
 @cache

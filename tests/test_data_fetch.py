@@ -5,7 +5,6 @@ import hashlib
 import io
 import os
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -332,14 +331,6 @@ def test_what_needs_no_account_is_fetched_with_its_size_and_terms(packaged, tmp_
     assert main(["fetch", "all"]) == 0
     assert "Toy, 1 MB" in capsys.readouterr().out.splitlines()[0]  # gone is tried again, toy is there
     assert locate(packaged) is not None
-
-
-def test_make_fetches_before_it_reproduces_unless_told_not_to():
-    root = Path(__file__).parents[1]
-    for words, expected in (([], 1), (["FETCH=no"], 0)):
-        out = subprocess.run(["make", "-n", "reproduce-paper", *words], cwd=root, capture_output=True, text=True)
-        assert out.stdout.count("-m bench.data fetch all") == expected
-        assert out.stdout.count("-m runners.reproduce") == 1
 
 
 class Wants(BaseHTTPRequestHandler):

@@ -75,22 +75,6 @@ def test_dots_are_means_with_their_intervals_in_the_colour_of_the_method() -> No
     assert axes.get_ylim()[0] > axes.get_ylim()[1], "the first method is not on top"
 
 
-@pytest.mark.parametrize(
-    ("n", "ones", "bars"), [(1, False, False), (2, True, True), (25, True, True), (26, False, True)]
-)
-def test_single_repetitions_are_drawn_while_they_are_few(n: int, ones: bool, bars: bool) -> None:
-    made = plot(DOTS, finals(n=n))
-    assert bool(parts(made, "repetitions")) == ones == ("one repetition" in made.legend)
-    assert all(len(mark.low) == bars for mark in parts(made, "line"))
-
-
-def test_published_numbers_stand_where_they_belong() -> None:
-    made = plot({**DOTS, "published": PRINTED}, finals(("A", "B")))
-    assert [(mark.numbers[0], mark.y[0]) for mark in parts(made, "published", "Grid")] == [(1.31, 0.0)]  # type: ignore[index]
-    assert not parts(made, "published", panel=1)
-    assert made.panels[0].x.high > 1.31  # type: ignore[operator]
-
-
 @pytest.mark.parametrize("figure", [DOTS, SPREAD])
 def test_the_reference_line_is_drawn_within_the_axis_and_named(figure: dict[str, Any]) -> None:
     made = plot({**figure, "reference_line": -3.0, "reference_label": "V(pi0)"}, finals(("A", "B")))

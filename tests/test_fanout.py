@@ -9,17 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 import threadpoolctl
-from commands import PATIENCE, linucb_settings, popen_repetitions
+from commands import PATIENCE, popen_repetitions
 from trouble_tuner import ROUNDS
 
-from bench.errors import ConfigError
 from bench.loop import run
 from bench.seeding import Seeds
 from runners.config.experiment import Experiment, build
 from runners.config.identity import Code
 from runners.config.runner import Runner
-from runners.execute.fanout import FanOut, Result, check, run_all
-from runners.execute.progress import Progress, said_if_slow
+from runners.execute.fanout import Result, run_all
+from runners.execute.progress import Progress
 from runners.results.store import Store
 
 pytestmark = pytest.mark.usefixtures("trouble")
@@ -171,51 +170,9 @@ def test_any_number_of_jobs_and_any_back_end_give_the_same_bytes_in_one_thread_e
     assert jobs == 1 or not any(Path(f"/proc/{pid}").exists() for pid in pids)  # none is left behind
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_what_is_asked_for_while_answers_come_is_answered_too(tmp_path, experiment, undisturbed, jobs):
-    store = Store(tmp_path / "results")
-    fan = FanOut(store, jobs=jobs)
-    fan.add(experiment, [0, 1])
-    answers = []
-    for answer in fan.answers():
-        answers.append(answer)
-        if len(answers) == 1:
-            fan.add(experiment, range(8))  # two of which are asked for already
-            fan.call(abs, -7)
-    assert answers.count(7) == 1
-    assert sorted(answer.id for answer in answers if answer != 7) == [(experiment.run_id, i) for i in range(8)]
-    assert files(store, experiment) == undisturbed
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_what_a_user_can_correct_is_found_before_anything_is_written(jobs):
-    wrong = Experiment(linucb_settings(env={"_target_": "bench.envs.moving_peak.SwitchingSine"}))
-    with pytest.raises(ConfigError, match="found SwitchingSine"):
-        check([wrong], jobs=jobs, runner=Runner())
-
-
-def test_what_takes_seconds_is_said_once_and_what_is_quick_is_not(monkeypatch, capsys):
-    monkeypatch.setattr("runners.execute.progress._SILENT_SECONDS", 0.05)
-    for seconds, shown, said in ((0.4, None, "slow\n"), (0.0, None, ""), (0.2, False, "")):
-        with said_if_slow("slow", shown):
-            time.sleep(seconds)
-        assert capsys.readouterr().err == said
-
-
-def test_progress_is_a_line_where_there_is_no_terminal_and_it_is_wanted(tmp_path, experiment, capsys):
-    run_one(experiment, 2, Store(tmp_path / "quiet"))
-    assert capsys.readouterr() == ("", "")
-    run_one(experiment, 2, Store(tmp_path / "shown"), runner=Runner(progress=True))
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.splitlines()[-1].startswith("2/2 repetitions, 100% of the rounds")
-
-
 def test_a_batch_job_says_each_minute_how_far_it_is_also_while_a_repetition_runs(monkeypatch, capsys):
     monkeypatch.setattr("runners.execute.progress._EVERY_SECONDS", 0.05)
-    progress = Progress("figure2")
-    for _ in range(4):
-        progress.expect(100)
+    progress = Progress([100] * 4, "figure2")
     with progress.bar(None):
         progress.advance(100)
         time.sleep(0.5)

@@ -18,9 +18,7 @@ import pytest
 from commands import PATIENCE, ROOT, Commands, popen_repetitions, until, without_waiting
 from trouble_tuner import ROUNDS
 
-from bench.errors import ConfigError, StoreError
 from runners.config.experiment import Experiment
-from runners.config.runner import Runner
 from runners.execute.fanout import run_all
 from runners.results.store import Store
 
@@ -88,22 +86,12 @@ def test_after_kills_at_random_moments_all_is_there_as_if_nothing_had_happened(t
     assert parquet(results) == parquet(tmp_path / "calm")
 
 
-def test_too_little_memory_is_a_failure_of_the_repetition(tmp_path, trouble, experiment):
-    trouble("memory 2")
-    result = run_all([experiment], 4, Store(tmp_path / "results"), jobs=1)[experiment.run_id]
-    assert (result.new, set(result.failed)) == ({0, 1, 3}, {2})
-    assert result.failed[2].startswith("MemoryError (trouble_tuner.py:")
-
-
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_full_disk_ends_in_a_sentence_and_with_room_it_goes_on(tmp_path, small_disk, plain, jobs):
+def test_a_full_disk_ends_the_run_and_with_room_it_goes_on(tmp_path, small_disk, plain, jobs):
     store = Store(small_disk)
     run_all([plain], 60, Store(tmp_path / "calm"), jobs=1)
-    with pytest.raises(
-        StoreError, match=r"could not be written \(No space left on device\), expected a folder"
-    ) as caught:
+    with pytest.raises(OSError, match="No space left on device"):
         run_all([plain], 60, store, jobs=jobs)
-    assert "\n" not in str(caught.value)
     kept = store.done(plain.run_id)
     assert 0 < len(kept) < 60
     for repetition in kept:
@@ -114,20 +102,11 @@ def test_a_full_disk_ends_in_a_sentence_and_with_room_it_goes_on(tmp_path, small
     assert parquet(small_disk) == parquet(tmp_path / "calm")
 
 
-def test_results_that_vanish_meanwhile_are_named_and_made_again(tmp_path, trouble, experiment):
-    store = Store(tmp_path / "results")
-    trouble(f"vanish 2 {store.root}")
-    with pytest.raises(StoreError, match=r"^/.*could not be written \(No such file or directory\), expected a folder"):
-        run_all([experiment], 4, store, jobs=1)
-    trouble("")
-    assert run_all([experiment], 4, store, jobs=1)[experiment.run_id].new == {0, 1, 2, 3}
-
-
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
         (signal.SIGINT, ["jobs=2"]),
-        (signal.SIGTERM, ["jobs=1", "runner=dask"]),
+        pytest.param(signal.SIGTERM, ["jobs=1", "runner=dask"], marks=pytest.mark.release),
     ],
 )
 def test_a_command_with_workers_that_is_stopped_says_how_to_go_on(commands, words, kind):
@@ -144,36 +123,6 @@ def test_a_command_with_workers_that_is_stopped_says_how_to_go_on(commands, word
     assert (child.returncode, out) == (130, "")
     assert without_waiting(err) == STOPPED
     assert len(parquet(commands.results)) == least
-
-
-def test_a_reader_who_has_had_enough_is_exit_code_141_and_what_is_finished_is_kept(commands):
-    words = ("tuner=random", "env=switching_sine", "algorithm=none", "horizon=20", "repetitions=2")
-    child = commands.popen("run", *words)
-    child.stdout.close()  # as head does at its end
-    with child.stderr:
-        err = child.stderr.read()
-    child.wait(timeout=PATIENCE)
-    assert child.returncode == 141
-    assert "Traceback" not in err
-    assert len(parquet(commands.results)) == 2
-
-
-def test_a_dask_scheduler_that_does_not_answer_is_named_and_one_without_workers(tmp_path, experiment, monkeypatch):
-    distributed = pytest.importorskip("distributed", reason="dask is not installed")
-    with monkeypatch.context() as patch:
-        patch.setattr("runners.execute.dask_workers.CONNECT_SECONDS", 1)
-        runner = Runner("dask", scheduler="tcp://127.0.0.1:9")
-        with pytest.raises(ConfigError, match=r"^runner\.scheduler: found 'tcp://127.0.0.1:9', which does not respond"):
-            run_all([experiment], 2, Store(tmp_path / "none"), jobs=2, runner=runner)
-    store = Store(tmp_path / "results")
-    words = {"threads_per_worker": 1, "processes": False, "dashboard_address": None, "silence_logs": 50}
-    wait = distributed.Client.wait_for_workers
-    monkeypatch.setattr(distributed.Client, "wait_for_workers", lambda self, n, timeout: wait(self, n, timeout=0.1))
-    with distributed.LocalCluster(n_workers=0, **words) as cluster:
-        runner = Runner("dask", scheduler=cluster.scheduler_address)
-        with pytest.raises(ConfigError, match=r"^runner\.scheduler: found no workers at .*, expected at least one"):
-            run_all([experiment], 4, store, jobs=2, runner=runner)
-    assert store.done(experiment.run_id) == set()
 
 
 def test_a_killed_dask_scheduler_is_named_and_what_is_finished_is_kept(tmp_path, commands):

@@ -9,7 +9,7 @@ from rendered import draw, numbers_of, render, tables
 import bench.report.kinds
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
-from bench.report.provenance import Provenance, commands, factored
+from bench.report.provenance import commands, factored
 
 FIGURE: dict[str, Any] = {
     "name": "mine",
@@ -26,7 +26,6 @@ LIMITED = {"repetitions": 15, "runs": SOME[:1]}
 RATE = {"values": [1], "override": "+tuner.configuration.exploration_rate={}"}
 CANDIDATES = [{"panel": {"P": []}, "exploration_rate": RATE}]
 FIRST = {"name": "as printed", "source": ["stated", "section 6"], "text": "as it is"}
-SELECTION = "bench.papers.cdt.selection.Selection"
 OTHER = {"name": "other", "source": ["code", "run.py"], "text": "less noise", "overrides": ["env.noise_std=0.01"]}
 
 
@@ -34,23 +33,17 @@ OTHER = {"name": "other", "source": ["code", "run.py"], "text": "less noise", "o
     ("changes", "sentence"),
     [
         ({"kind": "pie"}, "figure 'mine': unknown kind 'pie', choose from curves, dots, grid"),
-        ({"titel": "A"}, "figure 'mine': unknown key 'titel', valid ones: .*name, paper, title"),
         ({"column": None}, "figure 'mine', key 'column': found None, expected a valid string"),
         ({"panels": ["where"]}, "key 'panels': the figure has no axis 'where', its axes are: method"),
         ({"claims": [{**CLAIM, "right": {"tuner": "B"}}]}, "claim '1', key 'right': the figure has no axis 'tuner'"),
         ({"runs": [{"n": {"1": [], "2": []}}]}, "figure 'mine': an axis is called 'n', as a column of its tables is"),
-        ({"kind": "grid"}, "a grid needs one axis with numbers, found none"),
         # published numbers
-        ({"published": [ENTRY | {"what": "best"}]}, "unknown 'best', choose from mean, std"),
         ({"published": [ENTRY | {"method": "XX"}]}, "axis 'method' has no label 'XX'"),
         ({"published": [{"what": "mean", "value": 1}]}, "fits 2 experiments"),
-        ({"published": [ENTRY | {"value": "many"}]}, "expected a number, found 'many'"),
         # kinds
         ({"kind": "timing", "reference": {"panel": "Q"}, "runs": SOME},
          "key 'reference': fits 2 experiments of a panel, expected one"),
         (RANKING | {"reference": {"method": ["A", "B"]}}, "key 'reference'"),
-        (RANKING | {"duplicates": [["A", "Z"]]}, "key 'duplicates'.*'Z'"),
-        ({"kind": SELECTION, "ranked_by": "TL", "size": 20}, "key 'ranked_by': found 'TL', expected one of: A, B"),
         # bounds and claims
         ({"bounds": [{"measured": {}, "formula": {"name": "pi"}}]},
          r"bound 1, formula\.name: found 'pi', expected one of"),
@@ -58,16 +51,12 @@ OTHER = {"name": "other", "source": ["code", "run.py"], "text": "less noise", "o
         # limits
         (LIMITED | {"limits": {"candidates": CANDIDATES, "stretches": {"C": 2}}},
          "key 'limits.stretches': no panel 'C', valid ones: P"),
-        (LIMITED | {"limits": {"candidates": CANDIDATES, "candidats": []}}, "candidats"),
         # readings
         ({"readings": [FIRST, OTHER | {"source": ["guessed", "somewhere"]}]},
          "found 'guessed', expected 'stated', 'code' or"),
-        ({"readings": [FIRST, FIRST]}, "reading 'as printed': this name is used twice"),
         ({"readings": [OTHER]}, "found overrides, expected none: the first reading is the figure unchanged"),
         ({"readings": [FIRST, OTHER | {"overrides": [{"only": {"method": ["C"]}, "overrides": []}]}]},
          "reading 'other', key 'overrides': axis 'method' has no label 'C', valid ones: A, B"),
-        ({"readings": [FIRST, OTHER | {"same_draws": {"panel": "all"}}]},
-         "reading 'other', key 'same_draws': the figure has no axis 'panel'"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_one_sentence(changes: dict[str, Any], sentence: str) -> None:
@@ -139,18 +128,6 @@ def test_commands_follow_from_overrides_stored_once() -> None:
     assert lines[0] == "python -m runners.run paper=p env.dim=4 env=a tuner=TL horizon=5"
     assert lines[3] == "python -m runners.run paper=p env.dim=4 env=b tuner=OP '+tuner.note=two words' horizon=5"
     assert factored([], [])[1] == commands({}) == []
-
-
-def test_the_provenance_of_a_reading_follows_from_its_runs() -> None:
-    run = {"repetitions": 3, "horizon": 50, "data": None, "overrides": ["env=synthetic_linear"]}
-    generated = {**run, "horizon": 20, "data": "surrogate", "overrides": ["env=movielens", "env.dim=3"]}
-    found = Provenance.of_manifest({"scale": "quick", "runs": [run, generated]})
-    assert found == Provenance(scale="quick", repetitions=(3,), horizons=(20, 50), surrogate=("movielens",))
-    assert found.words() == (
-        "scale quick: 3 repetitions of 20 or 50 rounds; surrogate data in place of the real (movielens)"
-    )
-    assert Provenance.of_manifest({"provenance": found.model_dump(mode="json")}) == found
-    assert Provenance.of_manifest({"runs": [{**run, "data": "packaged-1"}]}).packaged
 
 
 def test_nothing_is_imported_because_a_result_names_it(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

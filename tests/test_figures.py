@@ -6,7 +6,6 @@ from bench.report.figure import read_figure
 from bench.report.provenance import Provenance
 from bench.report.results import Results
 from runners.config.figures import expand, other_than_published, unfold
-from runners.config.filled import claims_for_each
 from runners.execute.manifest import settings_table
 from runners.results.derive import Derived
 
@@ -96,17 +95,3 @@ def test_unfolded_tables_have_a_row_for_each_label():
         ["measured", "value", 1.0],
         ["random", "value", 3.0],
     ]
-
-
-def test_a_claim_for_each_of_some_words_is_written_out_for_each():
-    template = {
-        "for_each": {"left": ["A", "B, C"], "right": ["D"]},
-        "id": "{left} before {right}",
-        "left": {"method": ["{left}"]},
-        "threshold": 0.5,
-    }
-    assert list(claims_for_each(template)) == [
-        {"id": "A before D", "left": {"method": ["A"]}, "threshold": 0.5},
-        {"id": "B, C before D", "left": {"method": ["B, C"]}, "threshold": 0.5},
-    ]
-    assert list(claims_for_each({"id": "1"})) == [{"id": "1"}]

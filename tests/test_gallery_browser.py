@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 from chromium import PROGRAM, Chromium
-
-from bench.gallery.build import build
-from bench.gallery.papers import read_papers
+from gallery_site import PANELS
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")
 
@@ -88,6 +86,21 @@ def test_all_of_every_page_can_be_seen(browser: Chromium, site: Path, width: int
     assert {page: wrong for page, wrong in found.items() if wrong} == {}
 
 
+def test_a_phone_shows_a_picture_panel_by_panel(browser: Chromium, site: Path) -> None:
+    """Each no wider than the screen, with letters that can be read; on a wide screen the picture is whole."""
+    seen = """[...document.querySelectorAll(".%s")].filter((part) => part.checkVisibility())
+      .map((part) => part.getBoundingClientRect().width)"""
+    page = (site / "syndicated" / "figure2" / "index.html").as_uri()
+    browser.open(page, WIDTHS[0])
+    assert browser.run(seen % "drawn") == []
+    panels = browser.run(seen % "parts > .part")
+    assert len(panels) == len(PANELS)
+    assert all(250 < width <= WIDTHS[0] for width in panels)
+    browser.open(page, WIDTHS[1])
+    assert browser.run(seen % "parts > .part") == []
+    assert len(browser.run(seen % "drawn")) == 1
+
+
 def test_what_is_wrong_is_found(browser: Chromium, tmp_path: Path) -> None:
     page = tmp_path / "index.html"
     body = """<meta name="viewport" content="width=device-width"><p style="color:#999">faint</p><img src="none.png">
@@ -135,17 +148,3 @@ def test_claims_are_found_and_a_link_unfolds_them(browser: Chromium, site: Path)
     browser.open(address + "#syndicated-figure2-1", 375)
     assert browser.run(seen) == ["syndicated-figure2-1"]
     assert browser.complaints == []
-
-
-def test_a_table_is_sorted_and_the_address_keeps_it(browser: Chromium, tmp_path: Path) -> None:
-    readings = [{"name": name, "text": "x", "source": ["code", "y"]} for name in ("b", "a", "c")]
-    page = tmp_path / "readings.html"
-    page.write_text(build(read_papers(tmp_path, {"p/f": {"title": "x", "readings": readings}}))["readings.html"])
-    names = '[...document.querySelectorAll("#list b")].map((name) => name.textContent).join("")'
-    browser.open(page.as_uri(), 1440)
-    assert browser.run(names) == "bac"
-    for expected in ("abc", "cba"):
-        browser.run('document.querySelectorAll(".sortable th button")[2].click()')
-        assert browser.run(names) == expected
-    browser.open(page.as_uri() + browser.run("location.hash"), 1440)
-    assert browser.run(names) == "cba"

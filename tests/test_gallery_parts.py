@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from bench.gallery.claims import claim_of, forest, threshold_of
-from bench.gallery.result import ReadingsView
+from bench.gallery.claims import forest, threshold_of
+from bench.gallery.numbers import ratio_of
+from bench.gallery.picture import Picture
 
 
 def case(estimate: float, low: float, high: float, **more: Any) -> dict[str, Any]:
@@ -48,25 +49,6 @@ def test_differences_are_shown_as_shares_where_all_are_known() -> None:
     ]  # fmt: skip
 
 
-def test_claims_of_a_comparison_share_an_axis_and_its_unit() -> None:
-    """From -20 to +20 %, so 0 is in the middle for both; one without shares makes all axes those of the unit."""
-    one, two = (
-        case(value, -20, 20, kind="paired_difference", threshold=0.0, text=f"a is less than {value}")
-        for value in (5, -5)
-    )
-    shares = [{"relative": 0.05, "relative_low": -0.2, "relative_high": 0.1},
-              {"relative": 0.05, "relative_low": -0.1, "relative_high": 0.2}]  # fmt: skip
-    both = [{**each, "values": each["values"] | share} for each, share in zip((one, two), shares, strict=True)]
-    first, second = (claim_of([each], both).forest for each in both)
-    assert first is not None
-    assert second is not None
-    assert (first.ends, first.at) == (second.ends, second.at) == (("−20 %", "+20 %"), 50)
-    assert [spot and (spot.left, spot.right) for spot in first.spots + second.spots] == [(4, 73), (27, 96)]
-    mixed = [both[0], two]
-    ends = {found.ends for found in (claim_of([each], mixed).forest for each in mixed) if found}
-    assert ends == {("−20", "20")}
-
-
 @pytest.mark.parametrize(
     ("claim", "threshold"),
     [
@@ -86,18 +68,18 @@ def test_the_number_that_decides_is_that_of_the_claim(claim: dict[str, Any], thr
     assert threshold_of(claim) == threshold
 
 
-def test_cases_without_evidence_stand_apart() -> None:
-    cases = [case(0.5, 0.4, 0.6, claim="a b", case=word, verdict=word) for word in ("holds", "no evidence")]
-    found = claim_of(cases)
-    assert (found.slug, [row["case"] for row in found.cases], [row["case"] for row in found.no_evidence]) == (
-        "a-b", ["holds"], ["no evidence"],
-    )  # fmt: skip
+def test_a_published_number_lies_between_half_and_twice() -> None:
+    found = ratio_of({"published": 10.0, "ours": 10.0, "low": 5.0, "high": 40.0})
+    assert (found["ratio"], found["spot"]) == (1, (4, 100, 50, "r"))
+    assert ratio_of({"published": 10.0, "ours": None, "low": None, "high": None})["spot"] is None
 
 
-def test_a_claim_that_readings_decide_otherwise_is_in_words_with_its_cases() -> None:
-    two, one = (
-        {"as run": ("holds", "yes"), "as printed": ("fails", "")},
-        {"as run": ("holds", ""), "as printed": ("holds", "yes")},
-    )
-    matrix = {("a", "CDT wins"): {"ucb": two, "ts": one}, ("b", ""): {"ucb": two}, ("c", "TL wins"): {"ucb": one}}
-    assert ReadingsView([], matrix, None, {}).rows() == [("CDT wins", {"ucb": two}, 1), ("b", {"ucb": two}, 0)]
+@pytest.mark.parametrize(
+    "style", ["font-size: 10px; font-family: 'DejaVu Sans'", "font: 10px 'DejaVu Sans'", "fill: red"]
+)
+def test_a_panel_ends_where_its_title_does_in_the_svg_of_any_matplotlib(style: str) -> None:
+    title = f'<text style="{style}; text-anchor: start" x="10" y="9" transform="rotate(-0 10 9)">{"m" * 20}</text>'
+    axes = f'  <g id="axes_1">\n<path d="M 10 50 \nL 60 50 \nL 60 10 \nL 10 10 \n"/>\n{title}\n  </g>\n'
+    picture = Picture.of("a.svg", f'<svg viewBox="0 0 300 100">\n{axes}</svg>')
+    left, _, width, _ = picture.panels[0]
+    assert 100 < left + width < 200

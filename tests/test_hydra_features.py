@@ -16,7 +16,6 @@ OWN = {
     "experiment/short": "# @package _global_\ndefaults:\n  - override /tuner: cdt\n  - override /env: movielens\n"
     "  - override /paper: cdt\nhorizon: 55\ntuner: {radius_scale: 0.5}\n",
     "experiment/misspelt": "# @package _global_\ntuner: {radius_scal: 0.5}\n",
-    "swept": "defaults: [config, _self_]\nhydra: {mode: MULTIRUN, sweeper: {params: {seed: '1,2'}}}\n",
     "tuner/wide": "_target_: bench.tuners.cdt.CDT\nradius_scale: 2.0\n",
 }
 
@@ -67,27 +66,11 @@ def test_a_choice_of_ones_own_has_the_settings_of_its_class(own, here):
     assert (made["tuner"]["radius_scale"], made["tuner"]["ts_scale"]) == (2.0, 3)
 
 
-@pytest.mark.parametrize("own", ["elsewhere"], indirect=True)
-def test_another_projects_configuration_in_the_folder_does_no_harm_unless_it_is_asked_for(own, here, commands):
-    assert "lr" not in shown(here, *own)
-    (commands.cwd / "elsewhere" / "config.yaml").write_text("defaults: [_self_, tuner: tl, model: resnet]\nlr: 0.1\n")
-    made = shown(here, "--config-path", str(commands.cwd / "elsewhere"))
-    assert (made["lr"], made["model"]["depth"], made["tuner"]["horizon_unit"]) == (0.1, 3, "asks")
-
-
-def test_part_of_a_configuration_and_how_it_comes_about_are_shown(here, commands):
-    answer = here("--cfg", "job", "-p", "tuner", "tuner=op")
-    assert OmegaConf.create(answer.out)["_target_"] == "bench.tuners.op.OP"
-    assert "papers/env/cdt/movielens" in commands.call("run", "--info", "defaults", "paper=cdt", "env=movielens").out
-    assert "job_logging: none" in here("--cfg", "hydra", "-p", "hydra.runtime.choices").out.replace("hydra/", "")
-
-
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
         (("tuner=random,exp3", "seed=1,2"), [{f"tuner={t}", f"seed={s}"} for t in ("random", "exp3") for s in (1, 2)]),
         (("tuner=random", "seed=range(1,4)"), [{"tuner=random", f"seed={s}"} for s in (1, 2, 3)]),
-        (("tuner=random", "seed=choice(3,5)"), [{"tuner=random", f"seed={s}"} for s in (3, 5)]),
         (("tuner=glob(exp3*)",), [{"tuner=exp3"}, {"tuner=exp3_s"}]),
     ],
 )
@@ -97,7 +80,7 @@ def test_a_sweep_runs_every_combination(here, words, expected):
     assert [{word for word in job if word != "output=json"} for job in numbers(answer)] == expected
 
 
-@pytest.mark.parametrize("launcher", ["joblib", "submitit_local"])
+@pytest.mark.parametrize("launcher", ["joblib", pytest.param("submitit_local", marks=pytest.mark.release)])
 def test_jobs_run_where_a_launcher_puts_them_also_with_a_class_of_ones_own(here, launcher):
     words = ("env.dim=2", "env.n_arms=3", "horizon=20", "repetitions=1", "tuner=my_module.MyTuner")
     answer = here("-m", *words, "tuner.threshold=0.5,0.6", f"hydra/launcher={launcher}")
@@ -105,20 +88,6 @@ def test_jobs_run_where_a_launcher_puts_them_also_with_a_class_of_ones_own(here,
     again = here("-m", *words, "tuner.threshold=0.5,0.6", "output=json")
     assert [report["new"] for report in again.reports] == [0, 0]
     assert len({report["run_id"] for report in again.reports}) == 2
-    assert here("-m", *words[:-1], "tuner=my_module.Raises", f"hydra/launcher={launcher}").code == 1
-
-
-def test_a_sweep_can_stand_in_a_configuration_of_ones_own(own, here):
-    answer = here(*own, "--config-name", "swept", *SINE, "tuner=random", "output=json")
-    assert [{"seed=1", "seed=2"} & job for job in numbers(answer)] == [{"seed=1"}, {"seed=2"}]
-
-
-def test_keys_are_added_and_deleted(here):
-    answer = here(*SINE, "tuner=random", "+note=3", "seed=${note}", "~env.noise_std", "output=json")
-    assert answer.code == 0, answer.err
-    text = (answer.results / "raw" / answer.report["run_id"] / "settings.json").read_text()
-    run = OmegaConf.to_container(OmegaConf.create(text))["settings"]
-    assert (run["seed"], "noise_std" in run["env"]) == (3, False)
 
 
 def test_hydra_writes_what_it_is_asked_for_and_nothing_else(here, commands):
@@ -146,17 +115,11 @@ def test_choices_are_completed_in_bash(tmp_path):
     assert found.stdout.split() == ["tuner=tl", "tuner=tl_combined"], found.stderr
 
 
-@pytest.mark.parametrize("name", ["größe.csv", "a=b.csv", "log (1).csv", "日志.csv", "a#b.csv", "x[0].csv"])
+@pytest.mark.parametrize("name", ["größe.csv", "a=b.csv", "log (1).csv", "x[0].csv"])
 def test_a_file_of_any_name_is_given_in_quotes_and_the_error_says_how(here, name):
     words = ("env=log", "env.action=a", "env.reward=r", "horizon=20", "repetitions=1")
     assert_one_sentence(here(*words, f"env.path={name}"), f"env.path='{name}'")
     assert_one_sentence(here(*words, f"env.path='{name}'"), name, "no such file")
-
-
-@pytest.mark.parametrize("word", ["seed=range(1,3)", "tuner=glob(ran*)"])
-def test_with_optimised_python_functions_are_refused_by_the_name_of_the_variable(commands, word):
-    assert_one_sentence(commands.call("run", "-m", *SINE, word, PYTHONOPTIMIZE="1"), "PYTHONOPTIMIZE")
-    assert commands.call("run", *SINE, "tuner=random", PYTHONOPTIMIZE="1").code == 0
 
 
 @pytest.mark.parametrize(

@@ -113,16 +113,6 @@ def test_bold_agrees_with_a_paired_t_test(seed, lowest):
     assert found <= not_told_from_best(values, lowest=lowest, is_sequential=True)  # whose intervals are wider
 
 
-def test_bold_needs_repetitions_that_allow_a_verdict_and_something_to_compare():
-    few = {name: pd.Series([value, value + 0.1, value, value]) for name, value in (("a", 1.0), ("b", 9.0))}
-    assert not_told_from_best(few, lowest=True) == set()
-    assert not_told_from_best({"a": pd.Series(range(9))}, lowest=True) == set()
-    assert not_told_from_best({"a": pd.Series(range(9)), "b": pd.Series(range(9)) + 5.0}, lowest=True) == {"a"}
-    (text,) = latex(FIGURE, finals(n=3)).values()
-    assert "Bold:" not in text
-    assert r"\textbf" not in text
-
-
 def test_a_column_without_a_direction_has_nothing_in_bold_and_highest_rewards_are_best():
     data = finals(m1=-500.0)
     (text,) = latex({**FIGURE, "column": "gap"}, data.rename(columns={"regret": "gap"})).values()
@@ -141,26 +131,6 @@ def test_intervals_have_two_digits_and_means_as_many_decimals(scale):
     digits = np.format_float_positional(half, precision=2, fractional=False, trim="-")
     mean = f"{values.mean():,.{len(digits.partition('.')[2])}f}"
     assert text.count(rf"\textbf{{{mean}}} $\pm$ {digits} \\") == 3
-
-
-def test_missing_results_are_a_dash_and_surrogate_data_is_named():
-    data = finals()
-    (text,) = latex(FIGURE, data[data["method"] != NAMES[0]], surrogate=True).values()
-    assert_sound(text)
-    line = next(line for line in text.splitlines() if line.startswith(r"My\_tuner"))
-    assert line == r"My\_tuner \& co & -- & -- \\"
-    assert r"surrogate data in place of the real (made\_up)" in text
-
-
-def test_other_tables_stand_as_they_are():
-    runs = [{"panel": {"fixed": []}, "alpha": {"values": [0, 1, 2], "override": "alpha={}"}}]
-    data = finals_of({("fixed", a): 10.0 * a - 15 + np.arange(6) for a in (0, 1, 2)}, "panel", "alpha")
-    texts = latex({"name": "grid", "kind": "grid", "column": "regret", "runs": runs}, data)
-    assert list(texts) == ["table", "best"]
-    for text in texts.values():
-        assert_sound(text)
-    assert " & best & from & to & " in texts["best"]
-    assert "$-$12.5" in texts["table"]
 
 
 @pytest.mark.skipif(ENGINE is None, reason="no TeX engine here")

@@ -128,16 +128,6 @@ def test_the_share_of_the_gap_and_its_interval():
     assert stretches["share"] == pytest.approx((random.mean() - stretches["mean"]) / (random - best).mean())
 
 
-def test_where_random_configurations_have_less_regret_words_take_the_place_of_a_share():
-    curves, finals = made()
-    table = render(WITH, curves, finals).tables["limits"]
-    assert "note" not in table
-    finals.loc[finals["method"] == RANDOM_CONFIGURATION, "regret"] -= 60
-    table = render(WITH, curves, finals).tables["limits"]
-    assert table["share"].isna().all()
-    assert set(table["note"]) == {"no gap to close: random configurations have no more regret than the best fixed one"}
-
-
 @pytest.mark.parametrize("name", ["cdt/figure2", "syndicated/figure2", "tournament/drift"])
 def test_limits_search_where_the_tuners_search(name):
     """Every panel has limits, and every fixed value lies in the interval or among the candidates of its algorithm."""

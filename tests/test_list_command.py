@@ -9,11 +9,10 @@ from commands import Commands
 from hydra.utils import get_class
 
 from bench.component import defaults
-from bench.gallery.build import build
 from bench.report.claims.check import KINDS as CLAIM_KINDS
 from bench.report.figure import kinds
 from runners.config.keys import ABOUT, described
-from runners.config.reference import entry, explanations, overview, pages
+from runners.config.reference import entry, overview, pages
 from runners.config.tree import GROUPS, PARTS, read_choice, suite_choices
 
 CLASSES = [
@@ -58,17 +57,6 @@ def test_every_kind_and_file_is_listed_and_each_of_its_keys_stands_on_the_page(w
     assert "- `max_horizon` int > 0 | null = `null`" in entry("kind", "any", tmp_path), "the keys of a scale"
 
 
-def test_each_group_has_a_page_on_which_its_choices_are_folded(texts: dict[str, str]) -> None:
-    made = build([], docs=texts)
-    for group in (*GROUPS, *ABOUT):
-        assert f'href="choices_{group}.html"' in made["choices.html"]
-        html = made[f"choices_{group}.html"]
-        names = re.findall(r"<details><summary><code>(.*?)</code>", html)
-        assert set(names) >= set(suite_choices(group) if group in GROUPS else described(group))
-        assert html.count("</details>") == len(names) == len(set(re.findall(r'<h3 id="(.*?)"', html)))
-    assert '<h3 id="tunercdt">' in made["choices_tuner.html"]  # to which a link leads
-
-
 @pytest.mark.parametrize(("group", "choice", "cls"), CLASSES, ids=lambda value: value if isinstance(value, str) else "")
 def test_a_choice_says_what_it_is_and_explains_each_setting(tmp_path: Path, group: str, choice: str, cls: type) -> None:
     text = entry(group, choice, tmp_path)
@@ -78,8 +66,14 @@ def test_a_choice_says_what_it_is_and_explains_each_setting(tmp_path: Path, grou
             assert re.search(rf"^- `{name}`.* = `.*`: \S", text, re.MULTILINE), f"{choice}: {name} has no explanation"
 
 
-def test_an_algorithms_hyper_parameters_have_their_candidates(tmp_path: Path) -> None:
-    assert "`space.ridge` = `{candidates: [0.01, 0.1, 1.0]" in entry("algorithm", "linucb", tmp_path)
+def test_the_command_prints_a_choice_and_names_a_wrong_one(commands: Commands, monkeypatch, capsys) -> None:
+    answer = commands.here(monkeypatch, capsys, "list", "scale", "smoke")
+    assert answer.code == 0
+    assert "- `max_horizon` = `200`" in answer.out
+    for words in (["tuner", "cdtt"], ["tunr"], ["tunr", "cdt"], ["kind", "curve"]):
+        answer = commands.here(monkeypatch, capsys, "list", *words)
+        assert answer.code == 1
+        assert "did you mean" in answer.err
 
 
 def test_a_tuner_says_how_it_fared_where_there_are_such_results(tmp_path: Path) -> None:
@@ -96,22 +90,3 @@ def test_a_tuner_says_how_it_fared_where_there_are_such_results(tmp_path: Path) 
         "In `tournament/ranks` as `tuner=ucb1`: mean rank 1.5 (1.2 to 1.8) of 2 over 9 tasks; regret by that of random "
         "configurations 0.50 (0.40 to 0.60); by family: arms 0.50, peaks 0.25."
     )
-
-
-def test_settings_of_a_paper_name_their_source(whole: str) -> None:
-    assert "- `repetitions`: `20` (assumed: 20 seeds: the paper ran one)" in whole
-
-
-def test_a_class_explains_what_its_bases_declare() -> None:
-    ((_, _, cdt),) = [row for row in CLASSES if row[:2] == ("tuner", "cdt")]
-    assert {"radius_scale", "restarts"} <= set(explanations(cdt))
-
-
-def test_the_command_prints_a_choice_and_names_a_wrong_one(commands: Commands, monkeypatch, capsys) -> None:
-    answer = commands.here(monkeypatch, capsys, "list", "scale", "smoke")
-    assert answer.code == 0
-    assert "- `max_horizon` = `200`" in answer.out
-    for words in (["tuner", "cdtt"], ["tunr"], ["tunr", "cdt"], ["kind", "curve"]):
-        answer = commands.here(monkeypatch, capsys, "list", *words)
-        assert answer.code == 1
-        assert "did you mean" in answer.err

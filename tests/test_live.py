@@ -6,10 +6,7 @@ import json
 import math
 import os
 import pickle
-import re
 import signal
-import subprocess
-import sys
 import threading
 import time
 from functools import cache
@@ -244,25 +241,6 @@ def test_a_copy_in_another_process_is_refused(monkeypatch):
     tuner.ask()
 
 
-@pytest.mark.parametrize("warm", [True, False])
-def test_the_start_says_that_it_compiles_and_warm_up_does_it_before(warm):
-    program = f"""
-import logging, sys
-logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
-from bench.space import Space
-from bench.tuners.base import Problem
-from bench.tuners.baselines import Random
-from bench.tuners.changepoint_gp import ChangepointGP
-from bench.tuners.state import checksum
-if {warm}:
-    ChangepointGP.warm_up()
-print("start")
-ChangepointGP().start(Problem(Space.of(x=[1, 2, 3]), 100))
-"""
-    lines = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    assert re.findall(r"^(?:start|compiling)", lines, re.MULTILINE) == ["start", "compiling"][:: -1 if warm else 1]
-
-
 # saved states
 
 
@@ -368,11 +346,3 @@ def test_tickets_that_a_crash_left_behind_are_refused_whatever_the_clock_says(mo
             with pytest.raises(TunerError, match="found the ticket"):
                 tuner.tell(1.0, ticket=ticket)
         lost += again
-
-
-@pytest.mark.parametrize(
-    "call", [ChangepointGP.save, lambda tuner: tuner.restore(saved_after(60)), ChangepointGP.ask_ticket]
-)
-def test_calls_before_the_start(call):
-    with pytest.raises(TunerError, match="before start"):
-        call(ChangepointGP())

@@ -211,15 +211,6 @@ def test_the_features_of_a_service_are_those_of_the_log(log):
     np.testing.assert_allclose(context, names["features"](numbers[env._row], np.empty(0)), rtol=0, atol=1e-12)
 
 
-def test_rewards_in_a_larger_unit_than_the_ranges_of_settings_are_for_are_said(tmp_path):
-    table = frame(4_000)
-    for factor, said in ((1.0, False), (40.0, True)):
-        rewards = table["click"] * factor
-        table.assign(click=rewards).to_csv(tmp_path / "rows.csv", index=False)
-        notes = environment(str(tmp_path / "rows.csv"), context="").notes()
-        assert any(f"click: its standard deviation is {rewards.std(ddof=0):.3g}" in note for note in notes) == said
-
-
 def test_a_uniform_log_needs_no_column_of_propensities(tmp_path):
     table = frame(4_000)
     policy = np.full((4_000, N_ARMS), 1 / N_ARMS)

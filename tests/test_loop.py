@@ -141,14 +141,6 @@ def test_warm_up_pulls_are_uniform():
     assert chisquare(np.bincount(algorithm.arms, minlength=3)).pvalue > 1e-3
 
 
-def test_a_run_that_is_all_warm_up():
-    listener = Listener(30)
-    columns, algorithm = play(20, listener)
-    assert listener.starts == []
-    assert len(algorithm.rewards) == 20
-    assert columns["round"][-1] == 20
-
-
 def test_what_the_tuner_may_know():
     listener = Listener(2)
     _, algorithm = play(21, listener, decision=4, random_pulls=3, tune=["first", "third"])
@@ -164,13 +156,6 @@ def test_what_the_tuner_may_know():
     info = algorithm.info
     assert (info.dim, info.n_arms, info.rounds, info.sub_gaussian, info.feature_norm) == (1, 3, 21, 0.25, 1.0)
     assert [problem.asks(n) for n in (1, 3, 4, 7, 8)] == [1, 1, 1, 1, 2]
-
-
-def test_where_rounds_are_not_given_each_ask_stands_for_as_many_as_is_said():
-    space = Space.of(x=[0.0, 1.0])
-    assert Problem(space, 6, rounds_per_ask=4).total_rounds == 6 * 4
-    assert Problem(space, 6).total_rounds == 6
-    assert Problem(space, 6, rounds=21, rounds_per_ask=4).total_rounds == 21
 
 
 def test_epochs():
@@ -343,11 +328,6 @@ def test_contexts_and_noise_are_those_of_the_repetition(environment):
     assert len({columns["regret"][-1] for columns in seen}) > 6
     other = run(ContextualBandit(environment, LinUCB()), TL(), rounds=150, seeds=Seeds(3, 5)).columns()
     assert (other["random_regret"] != seen[0]["random_regret"]).all()
-
-
-def test_a_pair_that_does_not_fit_is_one_sentence():
-    with pytest.raises(ConfigError, match="expected a contextual environment"):
-        ContextualBandit(Double(), Script())
 
 
 # Seeds

@@ -134,10 +134,6 @@ def test_what_a_task_may_not_return_is_refused_in_its_round(answer, place):
         run(Answers(answer), Proposes(), rounds=9)
 
 
-def test_an_outcome_may_take_the_rounds_that_are_left():
-    assert run(Answers(Outcome(0.5, steps=({"reward": 0.5, "extra": 0.0},) * 4)), Proposes(), rounds=8).round == 8
-
-
 # What a tuner may propose
 
 
@@ -273,21 +269,6 @@ def test_a_reward_whose_square_overflows_is_refused_where_an_algorithm_learns_it
         play(np.ones((3, 2)), [0.5, 1e150, reward])
 
 
-def test_there_may_be_fewer_arms_and_a_reward_may_be_true():
-    assert play(np.ones((1, 2)), [np.True_] * 9)["reward"][-1] == 9.0
-
-
-class Odd(float):
-    """Is one number by its value, another when it is converted."""
-
-    def __float__(self):
-        return 7.0
-
-
-def test_what_is_played_is_what_was_checked_whatever_its_class_makes_of_itself():
-    assert run(Pays(), Proposes(change(x=Odd(0.25))), rounds=3).columns()["x"].tolist() == [0.5, 0.5, 0.25]
-
-
 @pytest.mark.parametrize("value", [pd.NA, np.ma.masked, np.array(0.5), 1 + 0j, Decimal("0.5")])
 def test_a_value_that_is_neither_number_string_nor_none_is_named(value):
     with pytest.raises(TaskError, match=r"^round 4: found 'more' = .* for .*, expected a number, a string or None"):
@@ -307,11 +288,6 @@ def test_rounds_and_seeds_are_whole_numbers_from_0(value):
         with pytest.raises(ConfigError, match=r"^(rounds|seed|repetition): found .*, expected a whole number, at leas"):
             call()
     assert len({Seeds(seed).generator("x").random() for seed in (0, 2**63, 2**64, 2**200)}) == 4
-
-
-@pytest.mark.parametrize("value", [0, 0.0, 5e-324, 2.5])
-def test_an_environment_may_say_that_it_has_no_noise(value):
-    assert check_constant(SimpleNamespace(sub_gaussian=value), "sub_gaussian") == value
 
 
 @pytest.mark.parametrize("value", [-5e-324, -1, math.inf, math.nan, None, "1", [1.0]])

@@ -70,13 +70,6 @@ def test_an_environment_that_contradicts_itself_is_named(settings_, words):
         run(Direct(environment), UCB1(), rounds=200)
 
 
-def test_means_may_differ_by_rounding_and_are_float64_for_the_regret():
-    environment = Says(best=np.float32(1.0 - 1e-7), average=np.float32(0.7))
-    columns = run(Direct(environment), UCB1(), rounds=20).columns()
-    assert columns["regret"].dtype == np.float64
-    assert columns["random_regret"][-1] == pytest.approx(20 * (float(np.float32(1 - 1e-7)) - float(np.float32(0.7))))
-
-
 class Answers(Tuner):
     """Gives the same answer at every ask."""
 

@@ -3,23 +3,15 @@
 import json
 
 import pandas as pd
-import pytest
 from commands import Commands
 
-from bench.errors import ConfigError
-from runners.execute.missing import Shard, committed_seconds, expected_seconds
+from runners.execute.missing import committed_seconds, expected_seconds
 
 SMALL = ("tuner=tl,random", "env.dim=2", "env.n_arms=3", "horizon=40", "repetitions=5", "name=shared")
 
 
 def made(commands: Commands) -> dict[str, bytes]:
     return {str(path.relative_to(commands.results)): path.read_bytes() for path in commands.results.rglob("*.parquet")}
-
-
-@pytest.mark.parametrize("text", ["0/3", "4/3", "1", "a/3", "1/0", "-1/3"])
-def test_a_share_that_is_none_is_refused(text):
-    with pytest.raises(ConfigError, match="shard: found "):
-        Shard.read(text)
 
 
 def test_shares_of_a_comparison_are_all_of_it_and_none_is_run_twice(commands, monkeypatch, capsys, tmp_path):
@@ -62,12 +54,6 @@ def test_a_share_of_a_figure_and_what_is_missing_of_it(commands, monkeypatch, ca
     assert commands.here(monkeypatch, capsys, "reproduce", *words, "shard=2/2").code == 0
     assert commands.here(monkeypatch, capsys, "reproduce", *words, "dry_run=true").out.startswith(f"0 of {number} ")
     assert not list(commands.results.glob("syndicated"))
-
-
-def test_a_share_that_fails_says_so(commands, monkeypatch, capsys):
-    answer = commands.here(monkeypatch, capsys, "compare", "tuner=my_module.Raises,tl", *SMALL[1:], "shard=1/2")
-    assert answer.code == 1
-    assert "no luck today" in answer.err
 
 
 def test_seconds_are_those_that_are_committed_or_some_rounds_are_played(reference_results):

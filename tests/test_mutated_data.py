@@ -15,9 +15,15 @@ import pytest
 
 from bench.data import ali_display_ad, cdt_factors, movielens, open_bandit, tabular, yahoo_r6a
 from bench.data.ali_log import AD_FEATURES, USER_FEATURES
+from bench.envs.ali_display_ad import AliDisplayAd
+from bench.envs.movielens import Movielens
+from bench.envs.open_bandit import OpenBandit
+from bench.envs.tabular import HousePrices, Titanic
+from bench.envs.yahoo_r6a import YahooR6A
 from bench.errors import DataError
+from bench.seeding import Seeds
 
-N = int(os.environ.get("BENCH_MUTATIONS", "100"))
+N = int(os.environ.get("BENCH_MUTATIONS", "60"))
 """Mutations for each reader."""
 
 VALUES = [
@@ -169,6 +175,17 @@ READERS = {
 }
 
 
+ENVIRONMENTS = {
+    "movielens": Movielens,
+    "cdt_factors": partial(Movielens, factors="cdt"),
+    "yahoo_r6a": YahooR6A,
+    "ali_display_ad": AliDisplayAd,
+    "open_bandit": OpenBandit,
+    "titanic": Titanic,
+    "house_prices": HousePrices,
+}
+
+
 @pytest.fixture(params=READERS)
 def reader(request, no_data, tmp_path, monkeypatch) -> Reader:
     monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path / "given"))
@@ -225,6 +242,27 @@ def test_damaged_files_are_read_soundly_or_refused_in_one_sentence(reader, tmp_p
     assert same(arrays(reader), whole)
 
 
+@pytest.mark.parametrize("reader", READERS, indirect=True)
+def test_other_content_of_any_file_is_another_fingerprint_and_a_missing_one_is_named(reader, request, tmp_path):
+    make = ENVIRONMENTS[request.node.callspec.params["reader"]]
+    (tmp_path / "given").mkdir()
+    before = make().fingerprint
+    folder = reader.write(tmp_path / "given")
+    seen = {before, make().fingerprint}
+    logs = [name for name in reader.files if "item_context" not in name]  # which both policies share
+    for name in logs:
+        reader.forget()
+        content = reader.files[name]
+        (folder / name).write_text(content + content.splitlines()[-1] + "\n")
+        seen.add(make().fingerprint)
+    assert len(seen) == len(logs) + 2
+    assert before == "surrogate" or before.startswith("packaged-")
+    if len(reader.files) > 1:
+        (folder / name).unlink()
+        with pytest.raises(DataError, match=f"found no (such file beside|{name})"):
+            make().start(9, Seeds(1))
+
+
 def test_a_damaged_cache_is_noticed(reader, tmp_path):
     reader.write(tmp_path / "given")
     expected = arrays(reader)
@@ -233,7 +271,7 @@ def test_a_damaged_cache_is_noticed(reader, tmp_path):
         pytest.skip("nothing is kept of it")
     (path,) = files
     content = path.read_bytes()
-    changes = [partial(damaged, content, b",", random.Random(number)) for number in range(60)]
+    changes = [partial(damaged, content, b",", random.Random(number)) for number in range(30)]
     # A smaller type or shape would end the reading of an array before its checksum
     changes += [lambda old=old, new=new: content.replace(old, new, 1) for old, new in ((b"'<f8'", b"'<f4'"),)]
     changes += [lambda: content.replace(b"(943, 2)", b"(943, 1)", 1), lambda: content.replace(b"'<i8'", b"'<i4'", 1)]

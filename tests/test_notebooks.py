@@ -20,6 +20,15 @@ PNG = b"\x89PNG\r\n\x1a\n"
 PAPERS = [path for path in NOTEBOOKS if (ROOT / "conf" / "papers" / path.stem).is_dir()]
 
 
+def some(*names: str, release: tuple[str, ...]) -> list:
+    """Return notebooks by name; those of which one takes many seconds are run before a release."""
+    paths = {path.stem: path for path in NOTEBOOKS}
+    return [
+        *(paths[name] for name in names),
+        *(pytest.param(paths[name], marks=pytest.mark.release) for name in release),
+    ]
+
+
 def execute(path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, **environ: str) -> tuple[str, list[str]]:
     """Run a notebook's cells in this process; return what it printed, and the pictures and tables that it shows."""
     monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
@@ -58,14 +67,10 @@ def test_notebooks_have_no_outputs():
 
 
 @pytest.mark.parametrize(
-    "path",
-    [path for path in NOTEBOOKS if path.stem in ("cdt", "add_your_own_tuner", "first_steps")],
-    ids=lambda path: path.stem,
+    "path", some("first_steps", "cdt", release=("add_your_own_tuner",)), ids=lambda path: path.stem
 )
 def test_it_runs_where_there_are_no_results(path, tmp_path, monkeypatch):
-    compare, few = bandit_bench.compare, {"horizon": 300, "repetitions": 3}
-    if path.stem == "first_steps":  # which is short by itself
-        few = {"runner": {"progress": False}}
+    compare, few = bandit_bench.compare, {"horizon": 300, "repetitions": 3, "runner": {"progress": False}}
     monkeypatch.setattr(bandit_bench, "compare", lambda *tuners, **words: compare(*tuners, **words | few))
     printed, shown = execute(path, tmp_path, monkeypatch)
     assert ("a first look" in printed) == (path in PAPERS)
@@ -75,7 +80,9 @@ def test_it_runs_where_there_are_no_results(path, tmp_path, monkeypatch):
     assert made <= {path.stem, "compare"}
 
 
-@pytest.mark.parametrize("path", PAPERS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", some("online_hpo", "opl_hpo", "syndicated", release=("cdt", "habo")), ids=lambda path: path.stem
+)
 def test_it_shows_the_results_that_are_there(path, tmp_path, monkeypatch, reference_results):
     figures = [
         folder.name for folder in (reference_results / path.stem).glob("*") if any(folder.glob("*/repetitions.parquet"))

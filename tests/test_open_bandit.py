@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 
 from bench.data import open_bandit
 from bench.data.open_bandit import load_campaign
-from bench.data.open_bandit_log import OpenBanditLog, read_items, read_logs
+from bench.data.open_bandit_log import OpenBanditLog, read_logs
 from bench.data.open_bandit_policy import probabilities, probabilities_of_log
 from bench.envs.open_bandit import OpenBandit
 from bench.errors import ConfigError, DataError
@@ -113,38 +113,12 @@ def test_a_log_is_read_in_the_order_of_time(tmp_path, monkeypatch, block):
     assert list(found) == [(0, 0, 1.0), (0, 1, 2.0), (1, 2, 3.0)]
 
 
-@pytest.mark.parametrize("block", [1 << 24, 200], ids=["one block", "blocks of a line"])
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        ({"propensity_score": "0.0"}, "line 15, propensity_score: found '0.0', expected a probability above 0"),
-        ({"user-item_affinity_1": "1e300"}, "line 15, user-item_affinity_1: found '1e+300', expected a number from 0"),
-    ],
-)
-def test_a_bad_line_is_named_in_one_sentence(tmp_path, monkeypatch, changes, expected, block):
-    monkeypatch.setattr("bench.data.open_bandit_log.BLOCK", block)
-    rows = [row(i) for i in range(20)]
-    rows[13] = row(13, **changes)
-    path = write(tmp_path / "men.csv", rows)
-    with pytest.raises(DataError) as error:
-        read_log(path)
-    assert str(error.value).startswith(str(path))
-    assert expected in str(error.value)
-    assert "\n" not in str(error.value)
-
-
 def test_a_uniform_log_has_uniform_propensities(tmp_path):
     rows = [row(i, propensity_score="0.3333333333") for i in range(5)]
     assert len(read_log(write(tmp_path / "men.csv", rows), uniform=True)) == 5
     rows[2] = row(2, propensity_score="0.33")
     with pytest.raises(DataError, match=r"line 4, propensity_score: found '0.33', expected 1/3"):
         read_log(write(tmp_path / "men.csv", rows), uniform=True)
-
-
-def test_items_are_read_by_their_ids(tmp_path):
-    scores, categories = read_items(write(tmp_path / "item_context.csv", items()[::-1], ITEM_HEADER))
-    assert scores.tolist() == [0.5, -0.5, -1.5]
-    assert categories.tolist() == [[0, 0, 0], [0, 1, 0], [0, 2, 0]]
 
 
 # Finding the files
@@ -179,16 +153,6 @@ def test_the_logs_share_the_codes_of_users_and_items(tmp_path, monkeypatch):
     for log, own in ((campaign.bts, "only-bts"), (campaign.random, "an-only-random")):
         assert log.names[0].tolist() == ["an-only-random", "m", "only-bts"]
         assert log.names[0][log.users[:, 0]].tolist() == [own, "m", "m", "m", "m"]
-
-
-def test_fingerprint_changes_with_the_data(tmp_path, monkeypatch):
-    monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path))
-    dataset(tmp_path)
-    first = OpenBandit().fingerprint
-    rows = [row(i) for i in range(30)]
-    rows[7] = row(7, click="1")
-    dataset(tmp_path, bts=rows)
-    assert OpenBandit().fingerprint != first
 
 
 # The packaged sample

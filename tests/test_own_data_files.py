@@ -83,14 +83,6 @@ def test_other_data_is_another_run(way, folder):
     assert other[0] != first[0]
 
 
-def test_what_an_author_declares_is_the_fingerprint(folder):
-    source = OWN.format(top="", start="pass", name="Clicks").replace(
-        "    def observe", '    @property\n    def fingerprint(self):\n        return "mine"\n\n    def observe'
-    )
-    (folder / "own_declares.py").write_text(source)
-    assert experiment("own_declares", "Clicks", path="rows.csv").fingerprint == "mine"
-
-
 def test_a_log_that_a_task_starts_from_counts_by_its_content_wherever_it_is_named_from(folder, monkeypatch):
     task = {"_target_": "bench.tasks.contextual_bandit.ContextualBandit"}
     without = Experiment(linucb_settings(task=task)).key

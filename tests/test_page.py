@@ -11,7 +11,7 @@ from matplotlib.text import Text
 from rendered import assert_readable, finals_of, shown
 
 from bench.report.formats import SIZES
-from bench.report.page import SHEETS, draw, in_rows
+from bench.report.page import SHEETS, draw
 from bench.report.plot import Axis, Look, Mark, Panel, Plot
 from runners.results.checksums import damage
 from tools.pictures import main as redraw
@@ -34,22 +34,6 @@ def plot(titles: list[str], **axes: Any) -> Plot:
 
 def words(figure: Any) -> list[Text]:
     return [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
-
-
-@pytest.mark.parametrize(
-    ("titles", "expected"),
-    [
-        (["a, s", "b, s", "a, m", "b, m"], [["a, s", "b, s"], ["a, m", "b, m"]]),
-        (["a, s", "a, m", "b, s", "b, m"], [["a, s", "b, s"], ["a, m", "b, m"]]),
-        (["a, s", "a, m"], [["a, s", "a, m"]]),
-        (["a", "b", "c", "d"], [["a", "b"], ["c", "d"]]),
-    ],
-)
-def test_panels_that_share_the_second_word_stand_in_rows_of_their_own(titles, expected):
-    assert [[panel.title for panel in row] for row in in_rows([Panel(title) for title in titles])] == expected
-    fourteen = [Panel(f"{name}, {data}") for data in ("s", "m") for name in "abcdefg"]
-    assert [len(row) for row in in_rows(fourteen)] == [4, 3, 4, 3]
-    assert [len(row) for row in in_rows(fourteen, 2)] == [2, 2, 2, 1] * 2
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -92,36 +76,6 @@ def test_a_profile_steps_where_a_task_comes_within_the_factor_and_nowhere_else(l
     for limit in np.random.default_rng(6).uniform(1, 10, 200):
         assert shares[np.flatnonzero(limits <= limit)[-1]] == pytest.approx((factors <= limit).mean())
     assert (np.diff(limits) * np.diff(shares) == 0).all()  # upright or level, never aslant
-
-
-def curves(values: dict[tuple[str, str], float], spread: float = 1.0) -> pd.DataFrame:
-    """Return straight lines from 0 to a value, or, of a method named "flat", that value throughout."""
-    rows = []
-    for (panel, method), value in values.items():
-        mean = np.full(20, value) if method == "flat" else value * X / 20
-        half = np.zeros(20) if method == "flat" else spread * X / 20
-        band = {"mean": mean, "std": half, "ci_low": mean - half, "ci_high": mean + half, "n": 5}
-        rows.append(pd.DataFrame({"panel": panel, "method": method, "column": "value", "round": X.astype(int), **band}))
-    return pd.concat(rows, ignore_index=True)
-
-
-def drawn(values: dict[tuple[str, str], float], **more: Any) -> Plot:
-    table = curves(values)
-    finals = table[table["round"] == 20][["panel", "method", "mean"]].rename(columns={"mean": "value"})
-    finals.insert(2, "repetition", 0)
-    finals.insert(3, "rounds", 20)
-    return shown({"name": "f", "kind": "curves", "column": "value", **more}, table, finals)
-
-
-def test_a_line_that_is_one_number_throughout_is_one_grey_line():
-    made = drawn({(panel, method): value for panel in "PQ" for method, value in (("m", 3.0), ("flat", 1.0))})
-    for panel in made.panels:
-        (flat,) = [mark for mark in panel.marks if mark.name == "flat"]
-        assert flat.x is None
-        assert flat.numbers.tolist() == [1.0]
-    assert list(made.legend) == ["m", "flat"]
-    made = drawn({("P", "m"): 3.0, ("P", "flat"): 1.0, ("Q", "m"): 3.0, ("Q", "flat"): 2.0})
-    assert all(mark.x is not None for mark in made.marks())  # it is not the same number in all panels
 
 
 COLUMNS = {"axis": "panel", "column": "value", "labels": {"P": "p", "Q": "q"}}

@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 from commands import ROOT
 
-from bench.gallery.render import render
 from bench.report.provenance import overrides_of
-from runners.compare import arguments
 from runners.config.compose import from_overrides
 from runners.config.figures import figure_names
 
@@ -92,10 +90,3 @@ def test_commands_of_a_page_run_as_printed(command, words, commands, monkeypatch
     (as_printed,) = of_all
     assert "0 new" in call(command, *as_printed)
     call("run", *of_runs[0])
-
-
-def test_the_page_without_results_shows_a_command_that_composes(monkeypatch):
-    (line,) = printed(render("own", papers=[], SITE={}))
-    words = shlex.split(line)
-    assert words[:2] == ["bandit-bench", "compare"]
-    assert arguments(words[2:])["tuners"] == ["tl", "cdt"]

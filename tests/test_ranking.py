@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rendered import finals_of, shown, tables
+from rendered import finals_of, tables
 
 from bench.report.tasks import BEST_FIXED
 
@@ -65,13 +65,6 @@ def test_without_results_there_are_no_ranks():
     assert (ranks[["families", "tasks", "n"]] == 0).all(axis=None)
 
 
-def test_every_cell_says_its_number():
-    texts = [mark.text for mark in shown(FIGURE, pd.DataFrame(), finals()).marks()]
-    assert texts.count("1.00") == 4
-    assert {"0.75", "3.00", "0.20", "1.50"} <= set(texts)
-    assert [text.split()[0] for text in texts[-3:]] == ["1.6", "2.1", "2.2"]
-
-
 FAMILIES = {
     "name": "made_up",
     "kind": "ranking",
@@ -129,16 +122,6 @@ def test_the_best_fixed_configuration_is_a_limit_without_a_rank_and_some_tasks_s
     assert apart.loc[("other tasks", "B"), "families"] == 3
 
 
-def test_without_ranks_methods_stay_in_order():
-    figure = FAMILIES | {"has_ranks": False}
-    methods = [method for method in tables(figure, family_finals())["ranks"]["method"] if method != BEST_FIXED]
-    assert methods == ["R", "A", "A2", "B"]
-    last = [mark for mark in shown(figure, pd.DataFrame(), family_finals()).marks() if mark.part == "rank"]
-    assert [(mark.name, mark.case, mark.text.split()[0]) for mark in last[:2]] == [
-        ("R", "mean", "1.00"), ("A", "mean", "0.88")
-    ]  # fmt: skip
-
-
 def test_profile_by_hand():
     """Families F (two tasks) and G weigh one half each; factors of A: 1, 2 and 1 (its group has the lowest)."""
     kept = {key: value for key, value in FAMILIES.items() if key != "kind"}
@@ -152,16 +135,6 @@ def test_profile_by_hand():
     assert shares.loc["A", "within 1.05"] == 0.75
     assert shares.loc["A", "within 5"] == 1.0
     assert shares.loc["B", "within 2"] == 0.5
-
-
-def test_families_fill_their_panels():
-    labels = [f"family {number}" for number in range(7)]
-    runs = [{"family": {label: []}, "task": {f"task {label}": []}, "method": {"A": [], "B": []}} for label in labels]
-    values = {(f"task {label}", method): [1.0, 2.0] for label in labels for method in "AB"}
-    rows = finals(values).assign(family=lambda table: table["task"].str.removeprefix("task "))
-    first, last = shown({**FIGURE, "runs": runs}, pd.DataFrame(), rows).panels
-    assert (first.x.low, first.x.high) == (last.x.low, last.x.high) == (0, 5)  # five families, then two and the ranks
-    assert len(first.marks) == 5 * 2
 
 
 def test_tasks_of_two_families_may_have_the_same_name():
@@ -180,12 +153,3 @@ def test_tasks_of_two_families_may_have_the_same_name():
         ("early", "A"): 1.0, ("early", "B"): 0.5, ("late", "A"): 1.0, ("late", "B"): 1.5,
     }  # fmt: skip
     assert found["ranks"].set_index("method")["relative"].to_dict() == {"A": 1.0, "B": 1.0}
-
-
-def test_a_family_without_results_has_no_column():
-    plot = shown(FIGURE, pd.DataFrame(), finals())
-    assert [name for panel in plot.panels for name in panel.x.names] == ["one", "two", "some only", "mean rank"]
-    assert any("some only: not in the ranks" in line for line in plot.caption)
-    for_all = {labels: values for labels, values in VALUES.items() if labels[0] != "some only"}
-    plot = shown(FIGURE, pd.DataFrame(), finals(for_all))
-    assert not any("Not every method" in line for line in plot.caption)

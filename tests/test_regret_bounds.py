@@ -98,22 +98,6 @@ def test_regret_is_under_the_bounds_in_every_round() -> None:
         assert (mean <= regret_bound(formula, runs[0]["round"]) + 1e-9).all()
 
 
-@pytest.mark.parametrize(
-    ("formula", "message"),
-    [
-        ({"name": "exp4"}, r"formula\.name: found 'exp4', expected one of: ad2me, dynamic, etc, etc_two_arms, ucb1"),
-        ({"name": "exp3"}, r"formula\.n_arms: found .*'exp3', missing"),
-        ({"name": "exp3", "n_arms": 1}, r"formula\.n_arms: found 1 for 'exp3'"),
-        ({"name": "exp3", "n_arms": 5, "K": 5}, r"formula\.K: found 5 for 'exp3', unexpected"),
-        ({"name": "etc", "gaps": [0.1, -0.1], "pulls_per_arm": 2}, r"formula\.gaps\.1: found -0.1"),
-    ],
-)
-def test_a_bad_formula_is_one_sentence(formula: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message) as caught:
-        regret_bound(formula, [10])
-    assert "\n" not in str(caught.value)
-
-
 # claims and figures
 
 NOISE = np.random.default_rng(0).normal(size=20)

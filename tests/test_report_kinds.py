@@ -18,7 +18,7 @@ from bench.report.claims.judgement import MIN_REPETITIONS
 from bench.report.drawing import in_digits
 from bench.report.figure import read_figure
 from bench.report.page import content
-from bench.stats import MEAN_INTERVAL, mean_band
+from bench.stats import mean_band
 
 ROUNDS = np.linspace(1, 1000, 50).round().astype(int)
 METHODS = ("Theory", "OP", "TL", "TL-Combined", "Syndicated")
@@ -109,36 +109,9 @@ def examples() -> dict[str, Figure]:
     }
 
 
-def test_of_many_lines_the_first_and_the_best_of_a_panel_stand_out() -> None:
-    tables = [table[table["method"] == "TL"] for table in results(("P", "Q"), 450.0)]
-    shares = {f"M{place}": 1.0 + place for place in range(13)} | {"M7": 0.5}
-    bands = ["mean", "ci_low", "ci_high"]
-    curves = [tables[0].assign(method=name, **tables[0][bands] * share) for name, share in shares.items()]
-    finals = pd.concat([tables[1].assign(method=name) for name in shares])
-    plot = shown(CURVES, pd.concat(curves), finals)
-    assert {mark.name for mark in plot.marks() if len(mark.low)} == {"M0", "M7"}
-    assert len({mark.name for mark in plot.marks()} & {*shares}) == 13
-    few = curves[:12]
-    assert all(len(mark.low) for mark in shown(CURVES, pd.concat(few), finals[finals["method"] != "M12"]).marks()
-               if mark.role == "method")  # fmt: skip
-
-
 @pytest.mark.parametrize("name", ["six", "one", "log", "grid", "cases"])
 def test_nothing_overlaps_and_nothing_is_cut_off(name: str) -> None:
     assert_readable(examples()[name])
-
-
-def test_curves_show_each_method_once_in_the_legend_and_say_what_the_band_is() -> None:
-    curves, finals = results(("P", "Q"), 450.0)
-    figure = draw(CURVES, curves, finals, note=NOTE)
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == [*METHODS, "Random arms"]
-    assert [axes.get_title(loc="left") for axes in figure.axes] == ["P", "Q"]
-    assert (figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()) == ("round", "cumulative regret")
-    assert MEAN_INTERVAL in " ".join(" ".join(words_in(figure)).split())
-    color = shown(CURVES, curves, finals).look("TL").color
-    line = next(line for line in figure.axes[1].lines if line.get_color() == color)
-    mean = curves.query("panel == 'Q' and method == 'TL' and column == 'regret'")["mean"]
-    np.testing.assert_allclose(np.asarray(line.get_ydata(), dtype=float), mean)
 
 
 @pytest.mark.parametrize(("random", "is_drawn"), [(430.0, True), (5000.0, False)])
@@ -179,14 +152,6 @@ def test_published_numbers_stand_where_they_belong() -> None:
     assert made.legend["published best"].look.marker == "D"
     without_mean = shown({**GRID, "published": GRID["published"][:1]}, NONE, grid_finals())
     assert not without_mean.legend["published best"].look.marker
-
-
-@pytest.mark.parametrize(("places", "turn"), [((0, 0.05, 0.1, 0.8), 90), ((0.1, 0.5, 1, 5), 0)])
-def test_numbers_at_places_close_to_each_other_stand_upright(places, turn) -> None:
-    finals = pd.concat([rows(5, 300.0, epsilon=place) for place in places])
-    labels = draw({**GRID, "published": []}, NONE, finals).axes[0].get_xticklabels()
-    assert [label.get_text() for label in labels] == [f"{place:g}" for place in places]
-    assert {label.get_rotation() for label in labels} == {turn}
 
 
 def test_grid_marks_the_best_value_and_theory() -> None:
@@ -311,30 +276,6 @@ def test_a_picture_is_the_same_bytes_each_time_whatever_the_settings_of_matplotl
     svg = first[1].decode()
     assert "TL-Combined</text>" in svg
     assert "date" not in svg.lower().split("<defs>")[0]
-
-
-@pytest.mark.parametrize("name", ["Random arms", "limit: mine", "Best fixed configuration"])
-def test_a_method_may_be_called_as_a_reference_is(name: str) -> None:
-    """It has a line, a colour and a row as any other, and the reference beside it another name."""
-    curves, finals = (table.replace({"method": {"OP": name}}) for table in results(("P",), 430.0))
-    for figure in (CURVES, {**CURVES, "kind": "dots"}):
-        made = shown(figure, curves, finals)
-        renamed = shown(figure, *(table.replace({"method": {name: "OP"}}) for table in (curves, finals)))
-        of_method, as_before = parts(made, "line", name), parts(renamed, "line", "OP")
-        assert [mark.look for mark in of_method] == [mark.look for mark in as_before]
-        assert {mark.role for mark in of_method} == {"method"}
-        references = [mark.name for mark in made.marks() if mark.role == "reference"]
-        assert len(references) == 1
-        assert name not in references
-
-
-def test_a_grid_may_have_a_reference_of_any_name() -> None:
-    plain, other = (
-        shown(GRID, NONE, grid_finals().replace({"method": {"Theory": name}})) for name in ("Theory", "By the book")
-    )
-    named = parts(other, "theory")
-    assert [mark.name for mark in named] == ["By the book", "By the book"]
-    assert [mark.look for mark in named] == [mark.look for mark in parts(plain, "theory")]
 
 
 def test_numbers_of_an_axis_have_as_many_digits_as_tell_them_apart() -> None:

@@ -12,7 +12,6 @@ import pytest
 import registry
 from commands import OWN_MODULES, ROOT
 from hydra import initialize_config_dir
-from rendered import tables
 
 from bandit_bench import _reproduce
 from bench.errors import StoreError
@@ -21,8 +20,7 @@ from bench.report.figure import read_figure
 from bench.report.provenance import commands as commands_of
 from runners.config.compose import from_overrides
 from runners.config.figures import figure_names, load_figure
-from runners.execute.asked_figure import AskedFigure, WrittenFigure
-from runners.execute.write_figure import redraw
+from runners.execute.asked_figure import WrittenFigure
 from runners.results.store import Store
 
 FILES = {"figure2.png", "figure2.svg", "table.md", "manifest.json", "environment.json"}
@@ -127,23 +125,6 @@ def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to
     assert {path.name for path in commands.cwd.iterdir()} == {*OWN_MODULES}
 
 
-def test_own_settings_have_a_folder_of_their_own_and_surrogate_data_nothing_published_beside_it(here, small):
-    """Not even the published numbers of the simulations, which would fit."""
-    answer = here("figure=cdt/table5", "scale=smoke", "horizon=30", "repetitions=1")
-    assert (answer.code, answer.err) == (0, "")
-    assert "4 repetitions  " in answer.out
-    folder = answer.results / "cdt" / "table5" / "smoke-custom-surrogate"
-    assert {path.parent for path in answer.results.rglob("table.csv")} == {folder}
-    table = pd.read_csv(folder / "table.csv")
-    assert set(table["rounds"]) == {30}
-    assert not [name for name in table if "published" in name or "ratio" in name]
-    for text in ("table.md", "table5.svg"):
-        assert "published" not in (folder / text).read_text().lower()
-    manifest = json.loads((folder / "manifest.json").read_text())
-    assert manifest["command"] == "python -m runners.reproduce figure=cdt/table5 scale=smoke horizon=30 repetitions=1"
-    assert "published_mean" in tables(small, pd.read_csv(folder / "finals.csv"))["table"]  # of real data they would be
-
-
 def test_a_figure_whose_data_is_missing_is_drawn_from_its_committed_repetitions(here, small, monkeypatch):
     """Neither stopped nor made of stand-ins, as long as the committed repetitions are those of its runs."""
     small |= {"horizon": 40, "repetitions": 2}
@@ -182,7 +163,7 @@ def kept():
 def manifest(here, small, monkeypatch, kept):
     """The manifest of the small figure at a scale that cuts it short, without its pictures; made once."""
     if not kept:
-        monkeypatch.setattr("bench.report.saving.content", lambda *_: b"")
+        monkeypatch.setattr("bench.report.page.content", lambda *_: b"")
         answer = here("figure=cdt/table5", "scale=smoke")
         kept |= json.loads((answer.results / "cdt" / "table5" / "smoke-surrogate" / "manifest.json").read_text())
     return kept
@@ -197,13 +178,6 @@ def test_the_manifest_leads_back_to_every_run(manifest):
             run = from_overrides(words[3:])
             assert run.experiment.settings["horizon"] == one["horizon"] == 200, line
             assert run.settings.repetitions == one["repetitions"] == 2, line
-
-
-def test_the_manifest_does_not_say_that_a_paper_stated_what_the_scale_has_cut(manifest):
-    rows = {row["key"]: row for row in manifest["settings"]}
-    for key, value in (("horizon", 200), ("repetitions", 2)):
-        assert rows[key]["values"] == [value]
-        assert rows[key]["source"] != "stated", rows[key]
 
 
 def test_a_paper_is_all_its_figures_and_no_paper_all_figures(here, monkeypatch):
@@ -255,19 +229,3 @@ def test_a_figure_that_cannot_be_drawn_leaves_its_folder_as_it_is_and_does_not_s
     assert last == "error: 1 of 2 figures not complete: habo/bounds"
     assert line.startswith("error: habo/bounds/smoke could not be written: ")
     assert "found it full" in line
-
-
-def test_a_committed_figure_that_cannot_be_drawn_again_stays_as_it_is(reference_results, tmp_path, monkeypatch):
-    folder = tmp_path / "figure3"
-    shutil.copytree(reference_results / "habo" / "figure3" / "paper", folder)
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    asked = AskedFigure(load_figure("habo/figure3"), "habo/figure3/paper", "paper", (), "", is_reference=True)
-    with monkeypatch.context() as patched:
-        patched.setattr("bench.report.page.draw", lambda _: 1 / 0)
-        written = redraw(asked, folder)
-    assert written.error.startswith("ZeroDivisionError: division by zero (test_reproduce_command.py, line ")
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-    for name in ("figure3.svg", "table.csv"):
-        (folder / name).unlink()
-    assert not redraw(asked, folder).error
-    assert {path.name for path in folder.iterdir()} == before.keys()

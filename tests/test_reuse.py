@@ -6,8 +6,6 @@ import time
 
 import pytest
 
-import bandit_bench as bb
-
 SINE = ("env=switching_sine", "algorithm=none", "horizon=40")
 TUNER = """
 import os
@@ -46,7 +44,7 @@ def test_what_a_class_reads_unseen_is_reused_with_its_day_and_run_anew_when_aske
     assert not [answer for answer in (first, renewed) if "renew" in answer.out]
 
 
-@pytest.mark.parametrize("signature", ["", "'float64()', "])
+@pytest.mark.parametrize("signature", ["", pytest.param("'float64()', ", marks=pytest.mark.release)])
 def test_compiled_code_of_ones_own_is_that_of_the_files_as_they_are(commands, signature):
     """Numba's own cache does not notice the edit of a function that is called from another file."""
     compiled = COMPILED.format(signature=signature)
@@ -63,19 +61,10 @@ def test_compiled_code_of_ones_own_is_that_of_the_files_as_they_are(commands, si
     assert found == [0.25, 0.75]
 
 
-@pytest.mark.parametrize("name", ["bench.py", "random.py"])
+@pytest.mark.parametrize("name", ["random.py"])
 def test_a_file_with_the_name_of_a_module_that_workers_import_is_named(commands, name):
     (commands.cwd / "my_tuner.py").write_text(TUNER.format(top="", share="0.5"))
     (commands.cwd / name).write_text("print('mine')\n")
     answer = commands.call("run", "tuner=my_tuner.Mine", *SINE, "repetitions=1", PYTHONSAFEPATH="1")
     assert answer.code == 1
     assert f"error: {commands.cwd / name}: found the name of a module that the suite imports" in answer.err
-
-
-def test_from_python_the_word_is_an_argument(tmp_path, monkeypatch):
-    monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
-    words = {"env": "switching_sine", "algorithm": "none", "horizon": 40, "repetitions": 3}
-    first, again, renewed = bb.run(**words), bb.run(**words), bb.run(**words, renew=True)
-    assert [len(result.new) for result in (first, again, renewed)] == [3, 0, 3]
-    assert re.search(r"3 repetitions \(0 new; 3 of [-\d]+ [:\d]+, renew=True runs them again\)", repr(again))
-    assert renewed.finals.equals(first.finals)

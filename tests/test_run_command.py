@@ -65,15 +65,6 @@ def test_the_result_is_one_json_object_and_the_second_call_runs_nothing(commands
     assert settings(report, first)["env"]["mean"] == "shifted"  # the paper's, not the group's own
 
 
-def test_one_repetition_has_no_spread_and_text_is_the_default(here):
-    answer = here("output=json", "repetitions=1", "horizon=30")
-    regret = answer.report["metrics"]["final_regret"]
-    assert (regret["std"], regret["ci_low"], regret["ci_high"]) == (None, None, None)
-    text = here("repetitions=1", "horizon=30")
-    assert text.out.startswith("1 repetition (0 new, 0 failed; 1 of ")
-    assert any(line.split()[:2] == ["final_regret", f"{regret['mean']:.5g}"] for line in text.out.splitlines())
-
-
 def test_of_few_repetitions_no_interval_is_printed(here):
     """Of two it is 13 standard errors wide, and has values that cannot be."""
     words = ("horizon=20",)
@@ -147,51 +138,12 @@ def test_help_lists_the_groups_and_their_choices(commands, here):
     assert not commands.results.exists()
 
 
-def test_overrides_reach_what_is_run(here):
-    answers = [
-        here(f"tuner={tuner}", "env.dim=4", "env.n_arms=7", "env.noise_std=0", "jobs=1", *SMALL)
-        for tuner in ("op", "theory")
-    ]
-    made = settings(answers[0].report, answers[0])
-    assert (made["env"]["dim"], made["env"]["n_arms"], made["env"]["noise_std"], made["horizon"]) == (4, 7, 0, 30)
-    # Without noise, reward and regret add up to the best possible reward, whoever plays in the same contexts
-    best = [
-        [a + b for a, b in zip(values(answer.report, "reward"), values(answer.report, "regret"), strict=True)]
-        for answer in answers
-    ]
-    assert best[0] == pytest.approx(best[1], rel=1e-12)
-    assert values(answers[0].report, "regret") != values(answers[1].report, "regret")
-
-    single = here("env.n_arms=1", *SMALL)
-    assert values(single.report, "regret") == pytest.approx([0, 0], abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("words", "name", "values_seen"),
-    [
-        (["tuner=fixed", "+tuner.configuration.exploration_rate=0.5"], "exploration_rate", [0.5, 0.5]),
-        (["tuner=fixed", "tuner.configuration={exploration_rate: 0.5}"], "exploration_rate", [0.5, 0.5]),
-        (["paper=syndicated", "algorithm.tune=[ridge]", "algorithm.space.ridge.candidates=[0.3]"], "ridge", [0.3, 0.3]),
-    ],
-)
-def test_nested_overrides_reach_what_is_run(here, words, name, values_seen):
-    answer = here(*words, *SMALL)
-    assert answer.err == ""
-    assert values(answer.report, name) == values_seen
-
-
 def test_results_of_a_packaged_sample_say_that_it_is_too_small(here):
     words = ("env=open_bandit", "algorithm=linucb", "tuner=cdt", "horizon=20", "repetitions=1")
     answer = here(*words)
     assert answer.code == 0, answer.err
     assert "packaged sample of the data set, too small to conclude from" in answer.out
     assert {"final_ctr", "final_ctr_low", "final_ctr_high", "final_logged_ctr"} <= set(answer.out.split())
-
-
-def test_a_class_is_a_choice(here):
-    answer = here("tuner=bench.tuners.cdt.CDT", "tuner.radius_scale=0.5", "horizon=20", "repetitions=1", "output=json")
-    usual = here("tuner=cdt", "tuner.radius_scale=0.5", "horizon=20", "repetitions=1", "output=json")
-    assert answer.report["metrics"] == usual.report["metrics"]
 
 
 def test_of_a_choice_there_is_no_mean(here):

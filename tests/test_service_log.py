@@ -80,19 +80,6 @@ def test_a_tuner_that_learns_earns_what_it_would_have_earned_live():
     assert abs(np.mean(from_log) - np.mean(live)) < 4 * np.std(live) / np.sqrt(len(from_log))
 
 
-def test_values_and_configurations_are_those_of_the_log(tmp_path):
-    environment = ServiceLog(path=log())
-    assert [*map(tuple, (one.values() for one in environment.space.product()))] == sorted(
-        MEANS, key=lambda pair: (pair[0], pair[1])
-    )
-    table = pd.read_csv(log())
-    table = table[(table["rate"] == 0.1) | (table["model"] == "small")]  # one combination was never asked
-    table["propensity"] /= table.groupby("asked")["propensity"].transform("sum")  # whatever: it is refused
-    table.to_csv(tmp_path / "log.csv", index=False)
-    with pytest.raises(bb.BenchError, match="propensity"):
-        ServiceLog(path=str(tmp_path / "log.csv")).start(10, Seeds(0))
-
-
 def test_tuners_are_compared_and_what_cannot_be_is_said(tmp_path, monkeypatch):
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / "results"))
     data = ("service_log", {"path": log()})

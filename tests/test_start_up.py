@@ -50,11 +50,3 @@ def test_a_run_imports_what_writes_its_results_and_a_finished_one_what_reads_the
     needed = {"pyarrow"}  # not scipy: quantiles of Student's distribution are for five repetitions and more
     assert imported(commands, *words) & SLOW == needed | {"joblib"}
     assert imported(commands, *words) & SLOW <= needed
-
-
-def test_a_comparison_imports_nothing_that_judges_papers_or_writes_documents(tmp_path):
-    """Neither its runs and tables nor its page and the list of all comparisons."""
-    sizes = ("horizon=20", "repetitions=2")
-    found = imported(Commands(tmp_path), "compare", "tuner=random,tl", "env=gaussian_arms", "algorithm=none", *sizes)
-    assert {"bench.report.claims.check", "runners.execute.write_figure", "bench.gallery.render"} <= found
-    assert not [name for name in found if name.startswith(("bench.audit", "markdown_it"))]

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import re
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from matplotlib.colors import to_rgb
 
 from bench.report.style import PALETTE, Looks, Palette, near
 from runners.config.figures import figure_names
-from runners.config.folders import CONFIGS
 
 # Machado, Oliveira and Fernandes 2009, table 1: linear colours as seen without the cones for red, and for green
 PROTANOPIA = ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998))
@@ -60,11 +58,3 @@ def test_lines_of_a_paper_keep_their_look_and_others_have_another():
     assert palette.style("TL") == (PALETTE[0], "-", "o")
     assert palette.style("Mine")[:2] != palette.style("TL")[:2]
     assert Palette(looks, {}, ["Mine"]).style("Mine") == (PALETTE[0], "-", "o"), "a look that no line has is free"
-
-
-def test_lines_of_configuration_files_are_under_160_characters():
-    files = sorted(CONFIGS.rglob("*.yaml"))
-    assert len(files) > 150
-    lines = ((f"{file}:{n}", line) for file in files for n, line in enumerate(file.read_text().splitlines(), 1))
-    # A command at the head of a file is one line, to be copied whole
-    assert [place for place, line in lines if len(line) >= 160 and not re.match("# .*python -m ", line)] == []

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import threadpoolctl
 from commands import linucb_settings
-from rendered import NO_CURVES, check, draw, finals_of, shown, tables
+from rendered import NO_CURVES, check, finals_of, shown, tables
 
 from bench.report.figure import read_figure
 from bench.tuners.baselines import Random
@@ -18,7 +18,6 @@ from runners.config.experiment import Experiment
 from runners.config.runner import Runner
 from runners.execute import timing
 from runners.execute.asked_figure import AskedFigure
-from runners.execute.fanout import FanOut
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results.derive import derive_committed
 from runners.results.store import Store
@@ -123,19 +122,6 @@ def test_what_is_kept_is_not_measured_again(calls, store):
     assert set(json.loads((store.folder(one.run_id) / "settings.json").read_text())) >= {"settings"}
 
 
-def test_a_damaged_file_or_one_of_another_machine_does_not_count(calls, store):
-    one = experiment()
-    timing.measure(drawn((one, 1)), store)
-    file = store.folder(one.run_id) / "seconds.json"
-    content = json.loads(file.read_text())
-    content["environment"]["cpu"] = "another"
-    for text in ("half a fi", '{"measurements": []}', json.dumps(content)):
-        file.write_text(text)
-        assert timing.measure(drawn((one, 1)), store)[one.run_id].new == {0}
-        assert json.loads(file.read_text())["environment"]["cpu"] != "another"
-    assert len(calls.calls) == 4 * 2
-
-
 def test_a_tuner_alone_is_told_the_rewards_of_its_run_and_asks_for_the_same(store, monkeypatch):
     """Warm-up, then per measurement a run and its repetition; pairs go forwards and backwards."""
     asked: list[list[Any]] = []
@@ -164,34 +150,10 @@ def test_a_tuner_alone_is_told_the_rewards_of_its_run_and_asks_for_the_same(stor
     assert not timing.measurements(store, work[0][0].run_id)
 
 
-def test_a_failure_is_recorded_and_the_others_go_on(calls, store):
-    first, second = experiment(seed=1), experiment(seed=2)
-    calls.breaks_at = 2  # the first after two warm-ups
-    results = timing.measure(drawn((first, 3), (second, 3)), store)
-    assert [error[:21] for error in results[first.run_id].failed.values()] == ["RuntimeError: no luck"] * 3
-    assert not results[first.run_id].done
-    assert results[second.run_id].done == {0, 1, 2}
-    assert "in __call__" in store.failure(first.run_id, 0)["traceback"]
-    assert len(calls.calls) == 2 + 1 + 3
-    assert timing.measure(drawn((first, 3)), store)[first.run_id].done == {0, 1, 2}
-
-
-def test_a_stop_keeps_what_is_finished(calls, store):
-    one = experiment()
-    calls.breaks_at, calls.error = 3, KeyboardInterrupt  # warm-up, two measurements, and in the third
-    with pytest.raises(KeyboardInterrupt):
-        timing.measure(drawn((one, 5)), store)
-    kept = timing.measurements(store, one.run_id)
-    assert len(kept) == 2
-    calls.breaks_at = -1
-    assert timing.measure(drawn((one, 5)), store)[one.run_id].new == {2, 3, 4}
-    assert timing.measurements(store, one.run_id)[:2] == kept
-
-
 def test_a_figure_is_measured_here_whatever_the_jobs(tmp_path, monkeypatch, capsys):
     """End to end: nothing is handed to workers, and a second call measures nothing."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
-    monkeypatch.setattr(FanOut, "add", lambda *_, **__: pytest.fail("handed to workers"))
+    monkeypatch.setattr("runners.execute.fanout.repeat", lambda *_: pytest.fail("handed to workers"))
     figure = {**FIGURE, "note": "Machines differ"}
 
     def make():
@@ -241,16 +203,6 @@ def test_the_table_tells_medians_and_ratios_of_medians_ours_and_published():
     assert table["published_note"].tolist() == ["", "a slip?", "", ""]
 
 
-def test_missing_measurements_leave_gaps():
-    some = finals().query("panel != 'LinTS' or method == 'CDT'")
-    table = tables(FIGURE, some)["table"]
-    assert table["n"].tolist() == [5, 5, 0, 5]
-    assert table[["seconds", "relative"]].iloc[2].isna().all()
-    assert np.isnan(table["relative"][3])
-    draw(FIGURE, NO_CURVES, some)
-    assert tables(FIGURE, pd.DataFrame())["table"]["n"].tolist() == [0] * 4
-
-
 def test_a_ratio_of_medians_is_not_moved_by_one_slow_run():
     claim = {"id": "8", "text": "less than twice", "kind": "ratio", "left": {"method": "CDT"},
              "right": {"method": "TL / Syndicated"}, "per": ["panel"], "expect": "less", "threshold": 2}  # fmt: skip
@@ -271,10 +223,3 @@ def test_seconds_of_another_machine_stand_beside_ours_as_ratios_alone():
     numbers = {(mark.part, mark.name): mark.numbers.tolist() for mark in plot.marks()}
     assert numbers["line", "CDT"] == pytest.approx([1.5, 2.5])
     assert numbers["published", "CDT"][0] == 1.5
-
-
-@pytest.mark.parametrize(("busy", "share"), [(0.3, "30 %"), (0.8, "80 %"), (0.05, "")])
-def test_the_picture_says_that_the_machine_had_other_work(busy, share):
-    caption = " ".join(shown(FIGURE, NO_CURVES, finals(busy=busy)).caption)
-    sentence = f"For {share} of the time the processor was not with the run"
-    assert sentence in caption if share else "the processor was not" not in caption

@@ -6,7 +6,6 @@ import pytest
 from commands import assert_one_sentence
 
 COMMAND = "run"
-SIZE = ("env=switching_sine", "algorithm=none", "horizon=200", "repetitions=2")
 
 
 @pytest.fixture
@@ -19,14 +18,6 @@ def call(commands, monkeypatch, capsys):
 
     yield called
     sys.modules.pop("bad", None)
-
-
-@pytest.mark.parametrize("command", ["run", "compare"])
-def test_a_module_that_exits_when_it_is_imported_is_one_sentence(commands, call, command):
-    (commands.cwd / "bad.py").write_text("import sys; sys.exit('not today')")
-    tuner = "tuner=bad.Tuner" + ",tl" * (command == "compare")
-    answer = call(command, tuner, "horizon=20", "repetitions=1")
-    assert_one_sentence(answer, "tuner._target_: found 'bad.Tuner'", "SystemExit: not today (bad.py:1 in <module>)")
 
 
 ENVIRONMENT = """
@@ -63,9 +54,3 @@ def test_without_the_compiler_it_runs_uncompiled_with_the_same_numbers(commands,
     plain = commands.call("run", *words, NUMBA_DISABLE_JIT="1", BENCH_RESULTS_DIR=str(commands.cwd / "plain"))
     assert (plain.code, plain.err) == (0, "")
     assert plain.report["metrics"]["final_regret"] == compiled.report["metrics"]["final_regret"]
-
-
-def test_a_tuner_may_be_called_none(call):
-    answer = call("compare", "tuner=None=ucb1,NA=random", *SIZE)
-    assert (answer.code, answer.err) == (0, "")
-    assert [line.split()[0] for line in answer.out.splitlines()[1:3]] == ["None", "NA"]

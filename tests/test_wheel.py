@@ -111,13 +111,3 @@ def test_a_figure_and_its_gallery_come_from_the_wheel(bandit_bench, tmp_path):
     answer = call(bandit_bench, commands, "reproduce", "figure=habo/worked_examples")
     assert (answer.returncode, answer.stderr) == (0, "")
     assert (commands.cwd / "results" / "habo" / "worked_examples" / "index.html").is_file()
-
-
-def test_help_names_every_command_and_another_is_refused(bandit_bench, tmp_path):
-    answer = call(bandit_bench, Commands(tmp_path), "--help")
-    assert answer.returncode == 0
-    for command in ("run", "compare", "reproduce", "gallery", "data"):
-        assert f"\n  {command} " in answer.stdout
-    answer = call(bandit_bench, Commands(tmp_path), "fly")
-    assert (answer.returncode, answer.stdout) == (1, "")
-    assert answer.stderr.startswith("error: found the command 'fly', expected one of: run, compare,")

@@ -10,79 +10,47 @@ from runners.config.classes import construct
 from runners.config.compose import from_overrides
 from runners.run import run_and_report
 
-ENVS = ("movielens", "switching_sine", "switching_triangle", "synthetic_linear", "synthetic_logistic")
 Sentences = dict[str, tuple[str, ...]]
 RUN: Sentences = {
-    # no such choice
-    "env=foo": ("env/foo", *ENVS),
-    "tuner=MyTuner": ("tuner/MyTuner", "my_module.MyClass"),
-    "output=xml": ("output: found 'xml'", "'text' or 'json'"),
-    # no such key
-    "env=movielens env.foo=3": ("'env.foo'", "n_users"),
-    "+env.foo=3": ("env: found the unknown key 'foo'", "dim", "n_arms", "noise_std"),
-    # no such value
-    "env.dim=abc": ("env.dim: found 'abc'", "integer"),
-    "horizon=1.5": ("horizon: found 1.5", "integer"),
+    "env=foo": ("env/foo", "synthetic_linear"),
+    "env=movielens env.foo=3": ("env: ", "'foo'", "n_users"),
+    "env.dim=abc": ("env.dim: found 'abc'",),
     "horizon=20,30": ("horizon=20,30", "--multirun"),
     "env=log env.context=hour,age": ("env.context=hour,age", "[value1,value2]"),
-    "env=braces": ("conf/env/braces.yaml:3: found no valid YAML (found '1' in braces without a value, expected {key:",),
-    "seed=-1": ("seed: found -1", "greater than or equal to 0"),
+    "env=braces": ("conf/env/braces.yaml:3: ",),
     "runner.backend=foo jobs=2": ("runner.backend: found 'foo'", "loky"),
 }
 PARTS: Sentences = {
-    # classes
     "tuner=custom tuner._target_=nope.X": ("tuner._target_: found 'nope.X'", "run from the folder of nope"),
-    "env._target_=bench.tuners.tl.TL": (
-        "env._target_: found 'bench.tuners.tl.TL'",
-        "derives from bandit_bench.Environment",
-    ),
+    "env._target_=bench.tuners.tl.TL": ("env._target_: found 'bench.tuners.tl.TL'", "bandit_bench.Environment"),
     "tuner=custom tuner._target_=broken.X": ("tuner._target_: found 'broken.X'", "ImportError: first line"),
-    "tuner=my_module.Checked +tuner.my_setting=many": ("tuner.my_setting: found 'many', expected ",),
-    "tuner=my_module.Checked +tuner.other=3": ("tuner: found the unknown key 'other', expected one of: my_setting",),
-    # parts that don't fit
-    "env=switching_sine algorithm=linucb": ("found SwitchingSine with LinUCB", "expected a contextual environment"),
-    "env.noise_std=true": ("env.noise_std: found True, expected a number",),
-    "algorithm=none": ("found SyntheticLinear without an algorithm", "expected an environment whose", "=linucb"),
-    "env=log env.context=null": ("env.context: found None",),
-    "algorithm=ucb_glm": ("algorithm: found UCBGLM, which needs logistic rewards", "expected the same kind of rewards"),
-    # search spaces
+    "tuner=my_module.Checked +tuner.other=3": ("tuner: ", "'other'", "my_setting"),
+    "env=switching_sine algorithm=linucb": ("SwitchingSine with LinUCB",),
+    "algorithm=none": ("SyntheticLinear without an algorithm", "=linucb"),
     "algorithm.tune=[foo]": ("algorithm.tune: found", "'foo'", "exploration_rate", "ridge"),
-    "algorithm.space.ridge.low=2": ("algorithm.space.ridge", "[2.0, 1.0]", "low < high"),
-    "algorithm.space.exploration_rate.candidates=[a]": ("algorithm.space.exploration_rate.candidates", "'a'"),
-    "tuner=fixed +tuner.configuration.foo=1": ("tuner.configuration", "'foo'", "exploration_rate"),
+    "algorithm.space.ridge.low=2": ("algorithm.space.ridge", "low < high"),
 }
 REPETITIONS: Sentences = {
-    "repetitions=foo": ("repetitions: found 'foo', expected a whole number or until_decided",),
-    "repetitions=until_decided max_repetitions=0": ("max_repetitions: found 0", "from 10"),
-    "max_repetitions=100 repetitions=20": ("max_repetitions=100 requires repetitions=until_decided",),
+    "repetitions=foo": ("repetitions: found 'foo'", "until_decided"),
+    "max_repetitions=100 repetitions=20": ("max_repetitions=100", "repetitions=until_decided"),
 }
 COMPARE: Sentences = {
     "tuner=tl,foo": ("tuner: found 'foo'", "cdt"),
-    "tuner=tl,my_module.Missing": ("tuner._target_: found 'my_module.Missing'",),
-    "tuner=tl,glob(*)": ("tuner: found 'glob(*)'", "glob(key=value"),
-    "tuner=tl,cdt(radius=1)": ("tuner.radius: found an unknown key", "radius_scale"),
-    "tuner=tl,cdt(radius_scale=1": ("tuner: found 'cdt(radius_scale=1'", "cdt(radius_scale=0.5)"),
-    "tuner=cdt": ("tuner: found only 'CDT', expected at least two",),
-    "tuner=cdt, tl": ("tuner: found a space after the comma", "tuner=cdt,tl"),
-    "tuner=A=tl,A=cdt": ("tuner: found two called 'A', expected different labels",),
-    "env.foo=1,2": ("env.foo: found an unknown key", "dim"),
-    "env.path=log(1).csv": ("env.path=log(1).csv", "\"env.path='log(1).csv'\""),
-    "foo": ("foo", "expected key=value"),
+    "tuner=tl,cdt(radius=1)": ("tuner: ", "'radius'", "radius_scale"),
+    "tuner=cdt": ("tuner: found only 'CDT'",),
+    "tuner=A=tl,A=cdt": ("tuner: found two called 'A'",),
+    "env.path=log(1).csv": ("\"env.path='log(1).csv'\"",),
     "tuner=tl,random column=foo": ("column: found 'foo'", "regret"),
     "name=../elsewhere": ("name: found '../elsewhere'",),
-    "shard=4/3": ("shard: found '4/3'",),
 }
 REPRODUCE: Sentences = {
-    "figure=foo": ("figure/foo", "syndicated/figure2", "cdt/table5"),
-    "paper=cdt,habo": ("paper=cdt,habo", "--multirun"),
-    "env.dim=3": ("'env.dim'", "horizon", "seed"),
-    "format=pdf,tex": ("[value1,value2]",),
+    "figure=foo": ("figure/foo", "syndicated/figure2"),
+    "env.dim=3": ("'env.dim'", "horizon"),
     "only=panel": ("only: found 'panel'", "only={panel: "),
-    "shard=x": ("shard: found 'x'",),
     # files of a user's own
-    "figure=bad/tuner": ("bad/figures/tuner.yaml: tuner: found 'cdtt', did you mean 'cdt'?",),
-    "figure=bad/key": ("conf/papers/bad/figures/key.yaml: ", "unknown key 'colum'"),
-    "figure=bad/syntax": ("conf/papers/bad/figures/syntax.yaml:2: found no valid YAML",),
+    "figure=bad/tuner": ("bad/figures/tuner.yaml: tuner: found 'cdtt'", "'cdt'"),
+    "figure=bad/key": ("conf/papers/bad/figures/key.yaml: ", "'colum'"),
+    "figure=bad/syntax": ("conf/papers/bad/figures/syntax.yaml:2: ",),
 }
 FIGURES = {"tuner": ("column: regret", "cdtt"), "key": ("colum: x", "cdt"), "syntax": ("a: [", "")}
 WRONG = {"run": RUN, "parts": PARTS, "compare": COMPARE | REPETITIONS, "reproduce": REPRODUCE | REPETITIONS}

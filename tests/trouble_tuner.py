@@ -1,4 +1,4 @@
-"""A tuner that sleeps, fails, hangs, dies or keeps a log where variables say so: its source stays the same.
+"""A tuner that sleeps, fails or keeps a log where variables say so: its source stays the same.
 
 ``TROUBLE`` has the kind of trouble, the repetition that has it (or all), and a path or a number of seconds. Between
 several troubles are semicolons.
@@ -7,8 +7,6 @@ The fixture ``commands`` copies this file into the folder from which commands ar
 
 import logging
 import os
-import shutil
-import signal
 import time
 from pathlib import Path
 
@@ -35,22 +33,12 @@ class Trouble(Tuner):
     def _suffer(self, kind, where):
         if kind == "fail":
             raise RuntimeError("no luck today\nand a second line")
-        if kind == "memory":
-            raise MemoryError
-        if kind == "vanish":
-            shutil.rmtree(where)
-        while kind == "hang":  # which returns to Python, and costs little
-            time.sleep(0.01)
         if kind == "sleep":
             time.sleep(float(where))
         if kind == "meet":  # go on when another process has come as far
             Path(where, f"{self.repetition}-{os.getpid()}").touch()
             while len(list(Path(where).glob(f"{self.repetition}-*"))) < 2:
                 time.sleep(0.001)
-        if kind == "kill" or (kind == "kill_once" and not os.path.exists(where)):
-            if where:
-                Path(where).touch()
-            os.kill(os.getpid(), signal.SIGKILL)
 
     def _ask(self):
         return {self.name: float(self.rng.random())}

@@ -2,16 +2,6 @@
 
 import os
 import signal
-import time
-from contextlib import suppress
-
-
-def die_once(number: int, folder: str) -> int:
-    """Return ``number``; the first worker to be called dies instead."""
-    with suppress(FileExistsError):
-        os.close(os.open(f"{folder}/dead", os.O_CREAT | os.O_EXCL))
-        os.kill(os.getpid(), signal.SIGKILL)
-    return number
 
 
 def note(path: str, number: int) -> int:
@@ -21,13 +11,3 @@ def note(path: str, number: int) -> int:
     if number == 3:
         os.kill(os.getpid(), signal.SIGKILL)
     return number
-
-
-_held: list[bytes] = []
-
-
-def grow(megabytes: int) -> int:
-    """Return the number of the process, which then is larger by that much, after loky has looked at its size."""
-    time.sleep(1.1)
-    _held.append(b"x" * (megabytes * 1_000_000))
-    return os.getpid()

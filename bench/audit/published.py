@@ -268,18 +268,6 @@ def published_text(published: PublishedOverview) -> str:
     return "\n".join(parts)
 
 
-def counted(published: PublishedOverview, paper: str) -> dict[str, int]:
-    """Return the counts of a paper's published numbers by verdict, as text; empty without counterparts."""
-    if paper not in set(published.rows["paper"]):
-        return {}
-    verdicts = list(published.numbers.loc[published.numbers["paper"] == paper, "verdict"])
-    words = {word: word for word in NUMBER_VERDICTS}
-    words[POSSIBLE] = "possible ({} lie within the intervals of any reading, {} if swapped)".format(
-        *within_any(published, paper)
-    )
-    return {words[word]: verdicts.count(word) for word in NUMBER_VERDICTS if word in verdicts}
-
-
 def within_any(published: PublishedOverview, paper: str) -> tuple[str, str]:
     """Return how many printed and false numbers lie within the intervals of any reading; "–" if unknown."""
     rows = _placebo(published, paper)

@@ -1,11 +1,15 @@
 """Pages of the suite's results: static, self-contained, made from the existing files."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
-from bench.audit.published import PublishedOverview, counted, published_text
-from bench.gallery.claims import spot_of
+import pandas as pd
+
+from bench.audit.published import PublishedOverview
+from bench.gallery.claims import slug, spot_of
 from bench.gallery.docs import page_of, title_of
+from bench.gallery.numbers import counted, ratio_of, view
 from bench.gallery.papers import FigurePage, PaperPage
 from bench.gallery.render import SITE, pages_of, render
 from bench.gallery.result import PARTS
@@ -42,12 +46,16 @@ def build(
     choices = {part: sorted({name for first in firsts for name in first.choices[part]}) for part in PARTS}
     pages["figures.html"] = render("figures", **common, choices=choices)
     pages["claims.html"] = render("claims", **common | {"papers": papers})  # including those of comparisons
-    says = (
-        published_text(numbers) if numbers and len(numbers.numbers) else "# No published number stands beside ours yet"
+    pages["numbers.html"] = render(
+        "numbers",
+        papers=of_papers,
+        numbers=[] if numbers is None else _with_addresses(numbers.numbers, figures),
+        views={page.name: numbers and view(numbers, page.name, page.figures[0].looks) for page in of_papers},
+        texts=defaultdict(str, {(row["paper"], row["name"]): row["text"] for row in _readings(figures)}),
     )
     pages["readings.html"] = render("readings", readings=_readings(figures))
     pages["docs.html"] = render("docs", docs={name: title_of(text) for name, text in docs.items()})
-    for name, text in {**docs, "numbers": says}.items():
+    for name, text in docs.items():
         pages[f"{name}.html"] = render("doc", title=title_of(text), text=page_of(text, docs))
     return pages
 
@@ -70,6 +78,15 @@ def _ranks(papers: list[PaperPage]) -> dict[str, Any] | None:
     return None
 
 
+def _with_addresses(numbers: pd.DataFrame, figures: list[FigurePage]) -> list[dict[str, Any]]:
+    """Return published numbers, each with the page of the most informative figure."""
+    addresses = {figure.folder: figure.address for figure in figures if figure.results}
+    shown_in = [addresses.get(name, "") for name in numbers["paper"] + "/" + numbers["figure"]]
+    with_results_first = numbers.assign(address=shown_in).sort_values("ours", key=pd.isna, kind="stable")
+    rows = with_results_first.to_dict("records")
+    return [{str(key): value for key, value in (row | ratio_of(row)).items()} for row in rows]
+
+
 def _readings(figures: list[FigurePage]) -> list[dict[str, Any]]:
     """Return every reading of each paper once, with its figures."""
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
@@ -78,4 +95,9 @@ def _readings(figures: list[FigurePage]) -> list[dict[str, Any]]:
             key = figure.paper, reading["name"], reading["text"]
             row = {"paper": figure.paper, **{name: reading[name] for name in ("name", "text", "source")}, "figures": []}
             rows.setdefault(key, row)["figures"].append(figure)
+    ids: set[str] = set()
+    for row in rows.values():
+        row["id"] = slug(f"{row['paper']}-{row['name']}")
+        row["id"] = "" if row["id"] in ids else row["id"]
+        ids.add(row["id"])
     return list(rows.values())

@@ -13,6 +13,7 @@ import pandas as pd
 
 from bench.errors import one_line
 from bench.gallery.claims import slug
+from bench.gallery.picture import Picture
 from bench.gallery.result import ResultView
 from bench.report.claims.tallies import Tally, added_up
 from bench.report.figure import read_figure
@@ -87,9 +88,10 @@ class FigurePage:
         return f"{quote(self.paper)}/index.html#{quote(self.name)}"
 
     @property
-    def picture(self) -> str:
-        """The address of its picture, relative to the folder of results; "" without."""
-        return f"{quote(self.folder)}/{self.first.picture}" if self.first and self.first.picture else ""
+    def picture(self) -> Picture | None:
+        """The address of its picture, relative to the folder of results."""
+        drawn = self.first.picture if self.first else None
+        return drawn and drawn._replace(address=f"{quote(self.folder)}/{drawn.address}")
 
 
 @dataclass
