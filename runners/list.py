@@ -1,7 +1,7 @@
 """List the choices: bandit-bench list [GROUP [CHOICE]], such as bandit-bench list tuner cdt.
 
 Without words, one line for each choice of each group. For a choice its description, source, and settings with types and
-defaults; for a tuner also its abilities. The groups `kind` and
+defaults; for a tuner also its abilities, and its results among other tuners' if there are any. The groups `kind` and
 `claim` have the keys of a figure's file, the group `column` the columns of result files.
 """
 
@@ -10,6 +10,7 @@ from functools import partial
 
 from bench.errors import ConfigError
 from runners.command import plain_command
+from runners.results.store import results_folder
 
 
 def show(words: list[str]) -> bool:
@@ -18,7 +19,7 @@ def show(words: list[str]) -> bool:
 
     if len(words) > 2:
         raise ConfigError(f"list: found {len(words)} words, expected a group and a choice: bandit-bench list tuner cdt")
-    print(entry(*words) if len(words) == 2 else overview(*words))
+    print(entry(words[0], words[1], results_folder()) if len(words) == 2 else overview(*words))
     return True
 
 

@@ -25,7 +25,7 @@ CLASSES = [
 
 @pytest.fixture(scope="module")
 def texts(reference_results: Path) -> dict[str, str]:
-    return pages()
+    return pages(reference_results)
 
 
 @pytest.fixture(scope="module")
@@ -43,23 +43,23 @@ def test_every_choice_is_listed_and_stands_on_the_page(whole: str) -> None:
     assert overview().count("\n  ") == choices + sum(len(described(group)) for group in ABOUT)
 
 
-def test_every_kind_and_file_is_listed_and_each_of_its_keys_stands_on_the_page(whole: str) -> None:
+def test_every_kind_and_file_is_listed_and_each_of_its_keys_stands_on_the_page(whole: str, tmp_path: Path) -> None:
     assert {*kinds(), "bench.papers.tournament.Profile"} <= set(described("kind"))
     assert {*CLAIM_KINDS, "steepness"} <= set(described("claim"))
     for group in ABOUT:
         lines = overview(group).splitlines()[1:]
         assert [line.split()[0] for line in lines] == list(described(group))
         for name, found in described(group).items():
-            text = entry(group, name)
+            text = entry(group, name, tmp_path)
             assert text in whole
             every = found if group == "column" else set(found.model_fields) - set(described(group)["any"].model_fields)
             assert all(f"\n- `{key}` " in text for key in every)
-    assert "- `max_horizon` int > 0 | null = `null`" in entry("kind", "any"), "the keys of a scale"
+    assert "- `max_horizon` int > 0 | null = `null`" in entry("kind", "any", tmp_path), "the keys of a scale"
 
 
 @pytest.mark.parametrize(("group", "choice", "cls"), CLASSES, ids=lambda value: value if isinstance(value, str) else "")
-def test_a_choice_says_what_it_is_and_explains_each_setting(group: str, choice: str, cls: type) -> None:
-    text = entry(group, choice)
+def test_a_choice_says_what_it_is_and_explains_each_setting(tmp_path: Path, group: str, choice: str, cls: type) -> None:
+    text = entry(group, choice, tmp_path)
     assert (inspect.getdoc(cls) or "").splitlines()[0].replace("``", "`") in text
     for name in defaults(cls):
         if name != "space":
@@ -74,3 +74,19 @@ def test_the_command_prints_a_choice_and_names_a_wrong_one(commands: Commands, m
         answer = commands.here(monkeypatch, capsys, "list", *words)
         assert answer.code == 1
         assert "did you mean" in answer.err
+
+
+def test_a_tuner_says_how_it_fared_where_there_are_such_results(tmp_path: Path) -> None:
+    assert "mean rank" not in entry("tuner", "ucb1", tmp_path)
+    folder = tmp_path / "tournament" / "ranks" / "paper"
+    folder.mkdir(parents=True)
+    row = "UCB1,2,9,1.5,1.25,1.75,0.5,0.4,0.6\n"
+    head = "method,families,tasks,mean_rank,ci_low,ci_high,relative,relative_low,relative_high\n"
+    (folder / "ranks.csv").write_text(head + row + row.replace("UCB1", "TL"))
+    (folder / "manifest.json").write_text("{}")
+    (folder / "table.csv").write_text("family," + head + "arms," + row + "peaks," + row.replace("0.5", "0.25"))
+    said = entry("tuner", "ucb1", tmp_path).splitlines()[-1]
+    assert said == (
+        "In `tournament/ranks` as `tuner=ucb1`: mean rank 1.5 (1.2 to 1.8) of 2 over 9 tasks; regret by that of random "
+        "configurations 0.50 (0.40 to 0.60); by family: arms 0.50, peaks 0.25."
+    )

@@ -4,12 +4,17 @@ import inspect
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
+import pandas as pd
 from hydra.utils import get_class
 
 from bench.errors import ConfigError
+from bench.report.folder import ResultFiles
+from bench.report.tasks import METHOD
 from runners.config.compose import RunSettings, run_settings
 from runners.config.figures import load_figure
 from runners.config.keys import ABOUT as ABOUT_KEYS
@@ -47,8 +52,8 @@ def overview(group: str = "") -> str:
     return "\n\n".join(parts)
 
 
-def entry(group: str, choice: str) -> str:
-    """Return a choice in Markdown: description, source, settings, and a tuner's abilities."""
+def entry(group: str, choice: str, results: Path) -> str:
+    """Return a choice in Markdown: description, source, settings, and a tuner's performance in ``results``."""
     if _known(group) in ABOUT_KEYS:
         return _declared(group, choice)
     if choice not in choices(group):
@@ -63,30 +68,30 @@ def entry(group: str, choice: str) -> str:
     elif group != "figure":
         parts.append(_list(_settings(read_choice(group, choice) or {}, cls, f"{group}/{choice}")))
     if group == "tuner" and cls:
-        parts.append(_able(cls))
+        parts += [_able(cls), *fared(choice, results)]
     return "\n\n".join(filter(None, parts))
 
 
-def pages() -> dict[str, str]:
+def pages(results: Path) -> dict[str, str]:
     """Return all of it in Markdown, by name: the keys of a run, then each group with its choices."""
     about = ABOUT | ABOUT_KEYS
     groups = [f"- [{group}](choices_{group}.md): {words}" for group, words in about.items()]
     keys = ["## Keys of a run", _list(_settings(vars(run_settings({})), RunSettings, "config"))]
     keys += ["## Keys of `reproduce`", _list(_settings(read("reproduce"), RunSettings, "reproduce"))]
     return {"choices": _text_of(_HEAD, "\n".join(groups), *keys)} | {
-        f"choices_{group}": _text_of(f"# Choices and keys: {group}", words, *_entries(group))
+        f"choices_{group}": _text_of(f"# Choices and keys: {group}", words, *_entries(group, results))
         for group, words in about.items()
     }
 
 
-def _entries(group: str) -> Iterator[str]:
+def _entries(group: str, results: Path) -> Iterator[str]:
     names = list(described(group)) if group in ABOUT_KEYS else choices(group)
     if group == "figure":
         yield _list(f"`{name}`: {_line(group, name)}" for name in names)
         return
     for name in names:
         words = ": ".join(filter(None, [f"`{name}`", _line(group, name)]))
-        yield f"<details><summary>{words}</summary>\n\n{entry(group, name)}\n\n</details>"
+        yield f"<details><summary>{words}</summary>\n\n{entry(group, name, results)}\n\n</details>"
 
 
 def _text_of(*parts: str) -> str:
@@ -132,6 +137,48 @@ def explanations(cls: type) -> dict[str, str]:
                 found |= dict.fromkeys(names, "")
             elif line:
                 break
+    return found
+
+
+def fared(tuner: str, results: Path) -> Iterator[str]:
+    """Yield a tuner's performance in the reference results of the papers' headline figures, if there are any.
+
+    One sentence for each of its variants: the mean rank, and regret divided by that of random configurations, over all
+    tasks and by family.
+    """
+    for name, words in _ranked():
+        found = [result for result in ResultFiles.of(results, name) if result.has("ranks.csv")]
+        for method, typed in words.items() if found else ():
+            if f"tuner={tuner}" not in typed:
+                continue
+            ranks, families = _tables(found[0])
+            rows = ranks[ranks[METHOD] == method].to_dict("records")
+            by_family = families[families[METHOD] == method].to_dict("records")
+            each = ", ".join(f"{row['family']} {row['relative']:.2f}" for row in by_family)
+            if rows:
+                row = rows[0]
+                yield (
+                    f"In `{name}` as `{' '.join(typed)}`: mean rank {row['mean_rank']:.1f} ({row['ci_low']:.1f} to "
+                    f"{row['ci_high']:.1f}) of {len(ranks)} over {row['tasks']:g} tasks; regret by that of random "
+                    f"configurations {row['relative']:.2f} ({row['relative_low']:.2f} to {row['relative_high']:.2f}); "
+                    f"by family: {each}."
+                )
+
+
+@cache
+def _tables(result: ResultFiles) -> tuple[pd.DataFrame, pd.DataFrame]:
+    return result.csv("ranks.csv"), result.csv("table.csv")
+
+
+@cache
+def _ranked() -> list[tuple[str, dict[str, list[str]]]]:
+    """Return the headline figure of each paper that ranks methods, with the words of each method."""
+    found = []
+    for paper in choices("paper"):
+        if figure := load_paper(paper).get("headline", {}).get("figure"):
+            blocks = [block.get(METHOD) for block in read(f"figure/{paper}/{figure}").get("runs", [])]
+            words = [block for block in blocks if isinstance(block, dict)]  # other labels name methods of another block
+            found.append((f"{paper}/{figure}", {str(k): v for block in words for k, v in block.items()}))
     return found
 
 

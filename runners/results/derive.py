@@ -109,7 +109,7 @@ def results_in(figure: Figure, folder: Path) -> Results[Figure]:
     """
     result = ResultFolder(folder)
     if result.with_runs.has(REPETITIONS) and not result.has("finals.csv"):
-        entries = result.manifest()["runs"]
+        entries = [run.model_dump() for run in result.about.runs]
         runs = list(_runs(figure, result, [entry for entry in entries if READING not in entry["labels"]]))
         tables = long_tables(results_of(figure, runs, Provenance()))
         curves, finals = (from_csv(tables[n].decode()) if n in tables else pd.DataFrame() for n in _LONG)

@@ -90,7 +90,7 @@ def _texts(folder: Path) -> dict[str, str]:
     assert CHECKOUT is not None
     texts = {path.stem: path for path in sorted((CHECKOUT / "docs").glob("*.md"))}
     texts |= {f"benchmark_{path.stem}": path for path in sorted(folder.glob("benchmark/*.md"))}
-    return {name: path.read_text(encoding="utf-8") for name, path in texts.items()} | choices_pages()
+    return {name: path.read_text(encoding="utf-8") for name, path in texts.items()} | choices_pages(folder)
 
 
 def overviews(folder: Path) -> dict[str, str]:
