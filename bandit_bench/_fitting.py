@@ -66,15 +66,6 @@ def _check_column(column: str, columns: Iterable[Sequence[str]]) -> None:
         raise ConfigError(f"column: found '{column}', expected one of: {', '.join(names)}")
 
 
-def missing_data(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> dict[str, list[str]]:
-    """Return the missing data sets of the runs, with the environments that need them, if several."""
-    missing: dict[str, dict[str, None]] = {}
-    for run in runs:
-        for data in run.experiment.missing_data():
-            missing.setdefault(data.name, {}).update({run.labels["env"]: None} if "env" in plan.panels else {})
-    return {data: list(labels) for data, labels in missing.items()}
-
-
 def _refuse_in_logs(column: str, experiments: Iterable[Any]) -> None:
     """Raise ConfigError for regret in a log, and for sums over rounds, whose number differs between runs."""
     for cls in {experiment.classes["env"] for experiment in experiments}:

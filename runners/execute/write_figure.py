@@ -102,7 +102,7 @@ def _smaller(asked: AskedFigure) -> tuple[str, ...]:
 
 def _words(error: Exception) -> str:
     """Return an error in one line, an unexpected one with its place in the code."""
-    if isinstance(error, BenchError):
+    if isinstance(error, BenchError | OSError):
         return one_line(error)
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {one_line(error)} ({Path(last.filename).name}, line {last.lineno})"
