@@ -134,9 +134,8 @@ def _opened(path: str | Path) -> sqlite3.Connection:
             raise BenchError(f"{path}: found another kind of file, expected {expected}")  # SQLite accepts short files
         file = sqlite3.connect(path, timeout=0.0, isolation_level=None, check_same_thread=False)
         file.execute("PRAGMA locking_mode = EXCLUSIVE")
-        found = {
-            name: kind for name, kind in file.execute("SELECT name, type FROM sqlite_master WHERE type != 'index'")
-        }
+        rows = file.execute("SELECT name, type FROM sqlite_master WHERE type != 'index'").fetchall()
+        found: dict[str, str] = dict(rows)
         if found and not (found.keys() >= {"state", "asks"} and {*found.values()} == {"table"}):
             names = ", ".join(f"{kind} {name}" for name, kind in sorted(found.items()))
             raise BenchError(f"{path}: found the {names}, expected {expected}")
