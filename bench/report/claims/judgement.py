@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bench.critical import Rule, fixed
+from bench.critical import Rule, Sequential, fixed
 from bench.report.claims.quantities import Quantity
 from bench.stats import MIN_REPETITIONS as MIN_REPETITIONS
 from bench.stats import Interval
@@ -138,6 +138,8 @@ class Question:
             notes.append("the interval is not defined")
         is_open = verdict == OPEN
         needed = _repetitions(tests, rule, n, least) if is_open else math.nan
+        if is_open and isinstance(rule, Sequential) and n < rule.most:
+            notes.append(f"{n} of at most {rule.most} repetitions")
         if setting.parts is not None and needed > setting.parts:
             if n >= least:
                 more = f"{float(f'{needed / setting.parts:.2g}'):,g}"
