@@ -26,6 +26,8 @@ NO_INTERVAL = Interval(math.nan, math.nan, math.nan, 0)
 ERROR = 0.05
 FIRST_LOOK = 10
 """The least number of repetitions where verdicts are looked at repeatedly: the theory is about many."""
+FEW = 10
+"""With fewer repetitions a verdict says that it assumes values without a long tail."""
 MARGIN = 0.05
 """Differences within this share of the right side are a tie, unless a claim says otherwise."""
 MOST_REPETITIONS = 1_000_000
@@ -140,6 +142,10 @@ class Question:
         needed = _repetitions(tests, rule, n, least) if is_open else math.nan
         if is_open and isinstance(rule, Sequential) and n < rule.most:
             notes.append(f"{n} of at most {rule.most} repetitions")
+        if verdict in (OPEN, TIE) and TIE in tests:
+            notes.append(f"a tie lies within {100.0 * (self.margin or 0.0):g} %")
+        if not is_open and n < FEW:
+            notes.append(f"rests on {n} repetitions, which is enough if none can be far off")
         if setting.parts is not None and needed > setting.parts:
             if n >= least:
                 more = f"{float(f'{needed / setting.parts:.2g}'):,g}"
