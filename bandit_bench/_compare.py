@@ -1,6 +1,5 @@
 """Comparisons: run the missing repetitions of every combination, draw a figure, and judge the differences."""
 
-import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -226,9 +225,7 @@ def _tuned(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> str:
 def _check_look(look: Mapping[str, Any]) -> None:
     """Raise ConfigError for an argument that `compare` does not have."""
     for key in look.keys() - {*LOOK}:
-        names = [name for name, kind in inspect.signature(compare).parameters.items() if kind.kind != kind.VAR_KEYWORD]
-        cure = "expected formats=('pdf', 'tex')" if key == "format" else one_of(key, [*names, *LOOK])
-        raise ConfigError(f"{key}: found an argument that compare does not have, {cure}")
+        raise ConfigError(f"{key}: found an argument that compare does not have, {one_of(key, LOOK)} for the drawing")
 
 
 def _axis(key: str, values: Any) -> Axis:

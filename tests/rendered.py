@@ -42,8 +42,8 @@ def check(figure: Mapping[str, Any], finals: pd.DataFrame, curves: pd.DataFrame 
     return claims.verdicts_on(Results(known, curves, finals, Provenance(**how)))
 
 
-def still_open(figure: Mapping[str, Any], finals: pd.DataFrame, *, sequential: bool = True) -> Any:
-    return claims.still_open(Results(figure_of(figure), finals=finals, provenance=Provenance(sequential=sequential)))
+def still_open(figure: Mapping[str, Any], finals: pd.DataFrame, *, most: int | None = 400) -> Any:
+    return claims.still_open(Results(figure_of(figure), finals=finals, provenance=Provenance(until_decided=most)))
 
 
 def results_of(figure: Mapping[str, Any], finals: pd.DataFrame, curves: Any = None, surrogate: bool = False) -> Results:

@@ -57,7 +57,9 @@ def finals_of(drawn: Sequence[LabelledRun], means: dict[tuple[str, str], float],
 
 def look_at(drawn, finals, most=400, figure=FIGURE, done=None) -> NextLook:
     done = done or [list(range(one.settings.repetitions)) for one in drawn]
-    return look(drawn, done, Results(read_figure(figure), finals=finals, provenance=Provenance(sequential=True)), most)
+    return look(
+        drawn, done, Results(read_figure(figure), finals=finals, provenance=Provenance(until_decided=most)), most
+    )
 
 
 NEAR_IS_OPEN = {("far", "A"): 50.0}
@@ -152,10 +154,10 @@ def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(undrawn
 
     Where no look decides how far readings go, their intervals are those of a fixed number of repetitions.
     """
-    sequential = {}
+    most = {}
 
     def spy(results, *rest):
-        sequential.update({name: own.provenance.sequential for name, own in results.items()})
+        most.update({name: own.provenance.until_decided for name, own in results.items()})
         return render_readings(results, *rest)
 
     monkeypatch.setattr("bench.audit.readings.render_readings", spy)
@@ -179,7 +181,7 @@ def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(undrawn
         claims, judged = (pd.read_csv(made.folder / f"{name}.csv") for name in ("claims", "readings"))
         first = judged[judged["reading"] == "first"].reset_index()
         assert first[["ci_low", "ci_high", "verdict"]].equals(claims[["ci_low", "ci_high", "verdict"]])
-        assert sequential == {"first": True, "loud": limit is None}
+        assert most == {"first": 40, "loud": None if limit else 40}
 
 
 # the commands
@@ -219,7 +221,7 @@ def test_a_large_difference_is_decided_at_the_first_look_and_equals_are_a_tie_la
     n = int(claims.loc["AsOften", "n"])
     assert 20 < n < 400
     manifest = json.loads((folder / "manifest.json").read_text())
-    assert manifest["provenance"]["sequential"] is True
+    assert manifest["provenance"]["until_decided"] == 400
     assert {run["labels"]["method"]: run["repetitions"] for run in manifest["runs"]} == {
         "Often": n, "AsOften": n, "Never": 20
     }  # fmt: skip

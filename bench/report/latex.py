@@ -74,16 +74,14 @@ def escape(text: str) -> str:
     return _SPECIAL.sub(lambda match: _ESCAPES[match[0]], text)
 
 
-def not_told_from_best(
-    values: Mapping[str, "pd.Series[float]"], *, lowest: bool, is_sequential: bool = False
-) -> set[str]:
+def not_told_from_best(values: Mapping[str, "pd.Series[float]"], *, lowest: bool, most: int | None = None) -> set[str]:
     """Return the name with the best mean, and all whose difference to it has a 95 % interval that contains 0.
 
     ``values`` are final values by name, each indexed by repetition, within which differences are taken. If repetitions
     were added until the claims were decided, the interval is the sequential one, see `bench.critical`. With fewer than
     two names, or too few repetitions for a verdict, there is none.
     """
-    least = FIRST_LOOK if is_sequential else MIN_REPETITIONS
+    least = MIN_REPETITIONS if most is None else FIRST_LOOK
     if len(values) < 2 or any(len(series) < least for series in values.values()):
         return set()
     means = {name: series.mean() for name, series in values.items()}
@@ -93,7 +91,7 @@ def not_told_from_best(
         difference = np.asarray((values[name] - values[best]).dropna(), dtype=np.float64)
         if len(difference) < least:
             return set()
-        low, high = Mean(difference).ends(ERROR / 2.0, rule(is_sequential=is_sequential), len(difference))
+        low, high = Mean(difference).ends(ERROR / 2.0, rule(most), len(difference))
         if low <= 0.0 <= high:
             kept.add(name)
     return kept
@@ -101,7 +99,7 @@ def not_told_from_best(
 
 def _means(table: pd.DataFrame, results: Results, at_once: int, say: Say) -> tuple[list[pd.DataFrame], list[str]]:
     """Return the blocks of a table of means, a column for each of some panels, and the sentences of its caption."""
-    figure, sequential = results.figure, results.provenance.sequential
+    figure, most = results.figure, results.provenance.until_decided
     lowest = _lowest_is_best(figure)
     across = [*results.panel_axes(), *([figure.unfold.axis] if figure.unfold else [])]
     rows, measure = by_experiment(table, results), figure.y_label or figure.column
@@ -111,7 +109,7 @@ def _means(table: pd.DataFrame, results: Results, at_once: int, say: Say) -> tup
         names = {results.series_name(key, across): key for key in results.select(panel) if key in rows}
         series = {name: results.series(key, figure.column) for name, key in names.items()}
         measured = {name: values for name, values in series.items() if len(values)}
-        bold = set() if lowest is None else not_told_from_best(measured, lowest=lowest, is_sequential=sequential)
+        bold = set() if lowest is None else not_told_from_best(measured, lowest=lowest, most=most)
         has_bold |= bool(bold)
         columns[panel_title(panel) or measure] = _cells({name: rows[key] for name, key in names.items()}, bold)
     if len(columns) > 1 and all(len(cells) == 1 for cells in columns.values()):  # one row only: panels are its rows
@@ -126,9 +124,9 @@ def _means(table: pd.DataFrame, results: Results, at_once: int, say: Say) -> tup
     what = f"{measure[0].upper()}{measure[1:]}, averaged over repetitions," if _is_mean(measure) else f"Mean {measure}"
     says = [f"{what} ± half-width of its 95 % interval (Student's t)"]
     if sorted(set(counts)) != sorted(results.provenance.repetitions):
-        says.append(f"Results of {number_of_repetitions(counts or [0], sequential=sequential)}")
+        says.append(f"Results of {number_of_repetitions(counts or [0], sequential=most is not None)}")
     if has_bold:
-        interval = "valid under repeated looks" if sequential else "Student's t"
+        interval = "Student's t" if most is None else "valid under repeated looks"
         says.append(
             f"Bold: the {'lowest' if lowest else 'highest'} mean in a column and every mean not distinguishable from "
             f"it (the 95 % interval of the paired difference, {interval}, not corrected for multiple comparisons, "

@@ -211,7 +211,7 @@ def _provenance(
         altered=tuple(sorted({env for env, kind in by_env if kind is DataKind.ALTERED})),
         genuine=tuple(genuine) if len(genuine) < len(runs) else (),
         packaged=any(kind is DataKind.PACKAGED for _, kind in by_env),
-        sequential=asked.is_sequential(runs),
+        until_decided=asked.most_of(runs),
         other_than_published=other_than_published,
         accepted=_accepted(kept),
         parts=min(filter(None, parts)) if parts and all(parts) else None,
