@@ -69,6 +69,16 @@ def shown(figure: Mapping[str, Any], curves: pd.DataFrame, finals: pd.DataFrame,
     return plot_of(results, known.tables(results))
 
 
+def numbers_of(made: Plot) -> pd.DataFrame:
+    """Return the points of all marks with the ends of their intervals."""
+    parts = []
+    for mark in made.marks():
+        ends = {"low": mark.low, "high": mark.high} if len(mark.low) else {}
+        about = {"case": mark.case, "name": mark.name, "part": mark.part}
+        parts.append(pd.DataFrame({"x": mark.x, "y": mark.y, **ends}, index=range(len(mark.numbers))).assign(**about))
+    return pd.concat(parts, ignore_index=True)
+
+
 def draw(figure: Mapping[str, Any], curves: pd.DataFrame, finals: pd.DataFrame, *, note: str = "") -> Picture:
     """Draw a figure; of surrogate data if the note says so."""
     return draw_plot(shown(figure, curves, finals, note=note))

@@ -14,7 +14,7 @@ from scipy import stats
 
 from bench.report.figure import read_figure
 from bench.report.latex import escape, latex_tables, not_told_from_best
-from bench.report.saving import content
+from bench.report.page import content
 from bench.report.typeset import typeset
 
 ENGINE = next((name for name in ("tectonic", "pdflatex", "lualatex", "xelatex") if shutil.which(name)), None)
@@ -137,7 +137,11 @@ def test_intervals_have_two_digits_and_means_as_many_decimals(scale):
 def test_tables_compile(tmp_path):
     parts = [*latex(FIGURE, finals()).values()]
     document = "\n".join(
-        [r"\documentclass[twocolumn]{article}\usepackage{booktabs}\begin{document}", *parts, r"\end{document}"]
+        [
+            r"\documentclass[twocolumn]{article}\usepackage{booktabs,adjustbox}\begin{document}",
+            *parts,
+            r"\end{document}",
+        ]
     )
     (tmp_path / "main.tex").write_text(document)
     options = [] if ENGINE == "tectonic" else ["-interaction=nonstopmode", "-halt-on-error"]

@@ -184,8 +184,10 @@ def _pictures(asked: AskedFigure, derived: Derived) -> dict[str, bytes]:
     plot, name = derived.plot, asked.figure.name
     if not plot:
         return {}
-    from bench.report.page import draw  # slow to import
-    from bench.report.saving import content
+    from bench.report.page import (
+        content,
+        draw,  # slow to import
+    )
 
     page = draw(plot)
     pictures = {f"{name}.{kind}": content(page, kind) for kind in (["svg"] if asked.is_reference else ["png", "svg"])}
