@@ -56,6 +56,40 @@ def overrides_of(manifest: Mapping[str, Any]) -> list[list[str]]:
     return lines
 
 
+_LABEL = re.compile(r"[^\W\d][^=,()'\"\[\]{}]*")
+"""Labels that a command can give."""
+
+
+def compare_commands(
+    runs: Sequence[Mapping[str, str]], words: Sequence[Sequence[str]], axis: str, column: str, tie: float
+) -> list[str]:
+    """Return, for each panel whose methods differ only in their tuner, a command that compares them.
+
+    ``runs`` are labels, those of ``axis`` being methods. Of different numbers of repetitions the largest is used.
+    """
+    panels: dict[str, dict[str, Sequence[str]]] = {}
+    for labels, own in zip(runs, words, strict=True):
+        if axis in labels:
+            panel = {name: label for name, label in labels.items() if name != axis}
+            panels.setdefault(str(panel), {})[labels[axis]] = own
+    lines = []
+    for methods in panels.values():
+        tuners, others, most = [], [], 0
+        for label, own in methods.items():
+            given = {key_of(word): word.partition("=")[2] for word in own}
+            most = max(most, int(given.pop("repetitions", 0)))
+            name = given.pop("tuner", "")
+            of_tuner = [f"{key[6:]}={given.pop(key)}" for key in list(given) if key.startswith("tuner.")]
+            shown = f"{label}=" if _LABEL.fullmatch(label) else ""
+            tuners.append(f"{shown}{name}({','.join(of_tuner)})" if of_tuner else f"{shown}{name}")
+            others.append(given if name else {})
+        if len(tuners) > 1 and others[0] and all(other == others[0] for other in others):
+            shared = [f"{key}={value}" for key, value in others[0].items()]
+            asked = [f"tuner={','.join(tuners)}", *shared, f"repetitions={most}", f"column={column}", f"tie={tie:g}"]
+            lines.append(shlex.join(["python", "-m", "runners.compare", *asked]))
+    return lines
+
+
 def key_of(word: str) -> str:
     """Return the setting that an override sets."""
     return word.lstrip("+").partition("=")[0]
