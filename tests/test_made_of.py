@@ -37,8 +37,6 @@ def test_nothing_is_written_again_where_nothing_has_changed(make, scale):
     assert again == line.replace("6 repetitions", "6 repetitions, 0 new")
 
 
-
-
 def edit(tmp_path: Path) -> None:
     (tmp_path / "mine/small/quick/claims.csv").write_text("")
 

@@ -157,8 +157,6 @@ def test_one_digit_changed_in_a_derived_file_is_named(folder, capsys, file):
     assert f"differs: mine/small/paper/{file}, line {line}, {head[len(row) - 1]}: committed '" in out
 
 
-
-
 @pytest.mark.parametrize(("by", "is_equal"), [(1e-9, True), (1e-4, False)])
 @pytest.mark.parametrize(
     "kind",
