@@ -10,23 +10,34 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bandit_bench._compare import compare
-    from bandit_bench._comparison import ComparisonResult, load
-    from bandit_bench._reproduce import reproduce
-    from bandit_bench._run import RunResult, run, tuner
-    from bandit_bench._tournament import TournamentResult, tournament
-    from bench.algorithms.base import Algorithm
-    from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
-    from bench.component import component
-    from bench.envs.base import Environment
-    from bench.envs.contextual import ContextualEnvironment, RewardNoise
-    from bench.envs.direct import DirectEnvironment
-    from bench.errors import BenchError
-    from bench.seeding import Seeds
-    from bench.space import Configuration, HyperParameter, Space
-    from bench.tasks.base import Outcome, Task
-    from bench.tuners.base import CandidateTuner, Problem, Tuner
-    from runners.execute.verify import verify
+    from bandit_bench._compare import compare as compare
+    from bandit_bench._comparison import ComparisonResult as ComparisonResult
+    from bandit_bench._comparison import load as load
+    from bandit_bench._reproduce import reproduce as reproduce
+    from bandit_bench._run import RunResult as RunResult
+    from bandit_bench._run import run as run
+    from bandit_bench._run import tuner as tuner
+    from bandit_bench._tournament import TournamentResult as TournamentResult
+    from bandit_bench._tournament import tournament as tournament
+    from bench.algorithms.base import Algorithm as Algorithm
+    from bench.algorithms.contextual import BanditInfo as BanditInfo
+    from bench.algorithms.contextual import ContextualAlgorithm as ContextualAlgorithm
+    from bench.component import component as component
+    from bench.envs.base import Environment as Environment
+    from bench.envs.contextual import ContextualEnvironment as ContextualEnvironment
+    from bench.envs.contextual import RewardNoise as RewardNoise
+    from bench.envs.direct import DirectEnvironment as DirectEnvironment
+    from bench.errors import BenchError as BenchError
+    from bench.seeding import Seeds as Seeds
+    from bench.space import Configuration as Configuration
+    from bench.space import HyperParameter as HyperParameter
+    from bench.space import Space as Space
+    from bench.tasks.base import Outcome as Outcome
+    from bench.tasks.base import Task as Task
+    from bench.tuners.base import CandidateTuner as CandidateTuner
+    from bench.tuners.base import Problem as Problem
+    from bench.tuners.base import Tuner as Tuner
+    from runners.execute.verify import verify as verify
 
 # tqdm's warning in a notebook without ipywidgets; pooch imports tqdm, but no bar is shown
 warnings.filterwarnings("ignore", "IProgress not found")
@@ -54,37 +65,7 @@ _HOMES = {
 
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 
-__all__ = [
-    "Algorithm",
-    "BanditInfo",
-    "BenchError",
-    "CandidateTuner",
-    "ComparisonResult",
-    "Configuration",
-    "ContextualAlgorithm",
-    "ContextualEnvironment",
-    "DirectEnvironment",
-    "Environment",
-    "HyperParameter",
-    "Outcome",
-    "Problem",
-    "RewardNoise",
-    "RunResult",
-    "Seeds",
-    "Space",
-    "Task",
-    "TournamentResult",
-    "Tuner",
-    "__version__",
-    "compare",
-    "component",
-    "load",
-    "reproduce",
-    "run",
-    "tournament",
-    "tuner",
-    "verify",
-]
+__all__ = [*sorted(_MODULES), "__version__"]
 
 
 def __getattr__(name: str) -> Any:

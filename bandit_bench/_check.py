@@ -1,6 +1,7 @@
-"""The conformance checks on a user's class, in a separate process."""
+"""The conformance checks on a user's class."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from yaml import YAMLError
@@ -30,21 +31,21 @@ def check(part: Part, *, rounds: int = 20_000) -> CheckedClass:
 
     ``part`` as in `compare`; ``rounds``: the length of the longest check. Raises ConfigError for another kind of class.
     """
-    from bench.conformance.checks import CHECKS, REMEDY  # slow to import
+    from bench.conformance.capabilities import WORDS, capabilities  # slow to import
+    from bench.conformance.checks import CHECKS, REMEDY
     from runners.execute.workers import apart
 
     group, cls, settings = _found(part)
-    asked = (None if is_named(cls) else cls, group, settings)
-    checks = CHECKS[group]
-    *errors, here, can = apart(*((_run, *asked, each, rounds) for each in checks), (_digest, *asked), (_can, *asked))
-    (there,) = apart((_digest, *asked))
-    results = [Checked((each.__doc__ or "").strip(), str(error)) for each, error in zip(checks, errors, strict=True)]
-    if isinstance(there, Exception):
-        same = str(there)
-    else:
-        same = "" if here == there else f"another process gave a different result, {REMEDY}"
-    results.append(Checked("Another process gives the same result with the same seed.", same))
-    notes = can if isinstance(can, list) else [f"its capabilities could not be determined: {can}"]
+    build = partial(construct, group, cls, settings)
+    results = [Checked((each.__doc__ or "").strip(), _error(each, build, rounds)) for each in CHECKS[group]]
+    here = _digest(cls, group, settings)
+    (there,) = apart((_digest, None if is_named(cls) else cls, group, settings))
+    same = str(there) if isinstance(there, Exception) else f"another process gave a different result, {REMEDY}"
+    results.append(Checked("Another process gives the same result with the same seed.", same * (here != there)))
+    notes = []
+    if group == "tuner":
+        can = capabilities(build())
+        notes = [f"{'can   ' if getattr(can, name) else 'cannot'}  {words}" for name, words in WORDS.items()]
     if names := not_settings(cls):
         notes.append(f"{', '.join(names)}: no settings, as {cls.__name__} has no @component (of bandit_bench) above it")
     return CheckedClass(results, notes)
@@ -85,15 +86,10 @@ def _split(part: Part) -> Part:
         raise ConfigError(f"check: found '{part}', expected settings as in {name}(key=value, key=value)") from None
 
 
-def _built(handed: type | None, group: str, settings: dict[str, Any]) -> Callable[[], Any]:
-    cls = handed or import_class(group, settings)
-    return lambda: construct(group, cls, settings)
-
-
-def _run(handed: type | None, group: str, settings: dict[str, Any], function: Callable[..., None], rounds: int) -> str:
+def _error(function: Callable[..., None], build: Callable[[], Any], rounds: int) -> str:
     try:
-        function(_built(handed, group, settings), rounds)
-    except Exception as error:  # the class may raise any error
+        function(build, rounds)
+    except (Exception, SystemExit) as error:  # the class may raise any error
         return describe(error)
     return ""
 
@@ -107,15 +103,6 @@ def _digest(handed: type | None, group: str, settings: dict[str, Any]) -> str:
         "env": drive_environment,
     }
     try:
-        return digest_of(drive[group](_built(handed, group, settings)(), 3, 50))
-    except Exception as error:  # a check has reported it
+        return digest_of(drive[group](construct(group, handed or import_class(group, settings), settings), 3, 50))
+    except (Exception, SystemExit) as error:  # a check has reported it
         return describe(error)
-
-
-def _can(handed: type | None, group: str, settings: dict[str, Any]) -> list[str]:
-    from bench.conformance.capabilities import WORDS, capabilities
-
-    if group != "tuner":
-        return []
-    can = capabilities(_built(handed, group, settings)())
-    return [f"{'can   ' if getattr(can, name) else 'cannot'}  {words}" for name, words in WORDS.items()]

@@ -1,6 +1,5 @@
 """Comparisons: run the missing repetitions of every combination, draw a figure, and judge the differences."""
 
-import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,7 +14,6 @@ from bandit_bench._parts import (
     is_direct,
     literal,
     part_of,
-    plain_value,
     runner_of,
     settings_of,
 )
@@ -26,6 +24,7 @@ from runners.config.figures import LabelledRun
 from runners.config.folders import look_again
 from runners.config.nearest import one_of
 from runners.config.repetitions import most_repetitions
+from runners.config.tree import plain
 
 if TYPE_CHECKING:
     from bench.report.formats import Size
@@ -147,11 +146,11 @@ def _carried_out(
     plan: ComparisonPlan, runs: list[LabelledRun], *, renew: bool, instead: "Instead | None"
 ) -> ComparisonResult:
     """Run the missing repetitions, then write and judge the figure. Raises BenchError if this is impossible."""
-    from bandit_bench._fitting import missing_data, that_fit
+    from bandit_bench._fitting import that_fit
     from bench.report.figure import read_figure
     from runners.execute.asked_figure import AskedFigure
     from runners.execute.reproduce_figure import reproduce_figure
-    from runners.execute.stand_ins import announcement
+    from runners.execute.stand_ins import announcement, missing_data
     from runners.execute.workers import workers
     from runners.results.comparison_pages import write_comparisons
     from runners.results.reuse import forget, reuse_line
@@ -172,7 +171,7 @@ def _carried_out(
         left = {canonical(method) for method in methods}
         runs = [run for run in runs if run.labels[METHOD] in left]
         figure = read_figure(plan.figure(methods, _tuned(plan, runs)))
-        for line in [*announcement({figure.name: missing_data(plan, runs)}), *data_notes]:
+        for line in [*announcement({figure.name: missing_data(runs)}), *data_notes]:
             print(line, flush=True)
         asked = AskedFigure(
             figure,
@@ -226,9 +225,7 @@ def _tuned(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> str:
 def _check_look(look: Mapping[str, Any]) -> None:
     """Raise ConfigError for an argument that `compare` does not have."""
     for key in look.keys() - {*LOOK}:
-        names = [name for name, kind in inspect.signature(compare).parameters.items() if kind.kind != kind.VAR_KEYWORD]
-        cure = "expected formats=('pdf', 'tex')" if key == "format" else one_of(key, [*names, *LOOK])
-        raise ConfigError(f"{key}: found an argument that compare does not have, {cure}")
+        raise ConfigError(f"{key}: found an argument that compare does not have, {one_of(key, LOOK)} for the drawing")
 
 
 def _axis(key: str, values: Any) -> Axis:
@@ -239,7 +236,7 @@ def _axis(key: str, values: Any) -> Axis:
     axis: Axis = {}
     for given, value in pairs:
         piece = settings_of({key: value})
-        label = canonical(given) if isinstance(given, str | float) else literal(plain_value(key, given))
+        label = canonical(given) if isinstance(given, str | float) else literal(plain(given, key))
         if label in axis:
             raise ConfigError(f"{key}: found two called '{label}', expected different labels")
         axis[label] = piece

@@ -7,14 +7,12 @@ import re
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from bench.envs.direct import DirectEnvironment
 from bench.errors import ConfigError
 from runners.config.classes import BASES, import_class, is_suites
 from runners.config.compose import Run, Value, compose
-from runners.config.nearest import file_of_data
 from runners.config.papers import leaves
 from runners.config.tree import GROUPS, class_of, plain, suite_choices
 
@@ -59,10 +57,6 @@ Axis = dict[str, Piece]
 _BARE = re.compile(r"[A-Za-z_][\w./*?@%-]*", re.ASCII)
 _QUOTED = re.compile(r"""(['"])((?:(?!\1)[^\\]|\\.)*)\1""")
 _RESERVED = {"true", "false", "null", "inf", "nan"}
-_OF_DATA = (
-    "expected ('classification', {{'path': '{file}', 'target': <column of the class>}}) for labelled data, or "
-    "('log', {{'path': '{file}', ...}}) for a log"
-)
 
 
 def axis_of(group: str, parts: Parts) -> Axis:
@@ -83,7 +77,7 @@ def axis_of(group: str, parts: Parts) -> Axis:
         others = {key for _, _, other, settings, _ in read if other == name for key in settings}
         if isinstance(part, BASES[group]):  # an object's default is a value like the others
             values = {key: getattr(part, key) for key in vars(part) if key in others | values.keys()}
-        values = {key: plain_value(f"{group}.{key}", value) for key, value in values.items()}
+        values = {key: plain(value, f"{group}.{key}") for key, value in values.items()}
         label = given or label_of(group, name, values)
         if label in axis:
             raise ConfigError(
@@ -137,7 +131,7 @@ def settings_of(settings: Mapping[str, Any] | None) -> Piece:
     piece = Piece()
     for key, given in (settings or {}).items():
         name = key.lstrip("+")
-        value = plain_value(name, given)
+        value = plain(given, name)
         piece += Piece({name: str(value)}) if name in GROUPS else Piece(values=(Value(name, value, key != name),))
     return piece
 
@@ -147,16 +141,6 @@ def runner_of(runner: str | Mapping[str, Any] | None) -> Piece:
     if runner is None or isinstance(runner, str):
         return Piece({"runner": runner}) if runner else Piece()
     return settings_of({f"runner.{key}": value for key, value in runner.items()})
-
-
-def plain_value(key: str, value: Any) -> Any:
-    """Return a setting as plain data; ConfigError, naming the key, if it is not."""
-    if hasattr(value, "to_csv"):  # of pandas, or the like
-        raise ConfigError(
-            f"{key}: found a {type(value).__name__}, expected plain data (numbers, strings, lists, dicts), such as the "
-            "name of a file: data.to_csv('data.csv', index=False)"
-        )
-    return plain(value, key)
 
 
 def without_quotes(word: str) -> str:
@@ -208,22 +192,16 @@ def _read(group: str, part: Part) -> tuple[str, dict[str, Any], type | None]:
     settings: Mapping[str, Any] = {}
     if _is_pair(part):
         part, settings = part
-    if isinstance(part, str | Path) and group == "env" and file_of_data(str(part)):
-        raise ConfigError(f"env: found the file '{part}', {_OF_DATA.format(file=part)}")
     if isinstance(part, str):
         return part, dict(settings), None
-    if group == "env" and hasattr(part, "to_csv"):  # of pandas, or the like
-        cure = "data.to_csv('data.csv', index=False)"
-        raise ConfigError(
-            f"env: found a {type(part).__name__}, {_OF_DATA.format(file='data.csv')}; {cure} writes the file"
-        )
     base = BASES[group]
     if isinstance(part, base):
         settings = _own_settings(part) | dict(settings)
         part = type(part)
     if not (isinstance(part, type) and issubclass(part, base)):
+        found = " ".join(reprlib.repr(part).split())
         raise ConfigError(
-            f"{group}: found {reprlib.repr(part)}, expected a name, a class that derives from {base.__name__}, an "
+            f"{group}: found {found}, expected a name, a class that derives from {base.__name__}, an "
             "object of one, or one of these with settings: ('cdt', {'radius_scale': 0.5})"
         )
     if choice := _choice_of(group, part):

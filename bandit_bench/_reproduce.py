@@ -1,6 +1,5 @@
 """Reproduction of papers' figures."""
 
-import itertools
 import shlex
 import time
 from collections.abc import Mapping, Sequence
@@ -21,7 +20,6 @@ from runners.config.tree import read_choice
 if TYPE_CHECKING:  # slow to import
     from bench.report.figure import Figure
     from bench.report.formats import Size
-    from bench.report.reading import Reading
     from runners.execute.asked_figure import AskedFigure, WrittenFigure
     from runners.execute.missing import Instead
 
@@ -81,9 +79,9 @@ def reproduce(
 
     Finished repetitions are reused. At scale paper a figure with `repetitions_of` another is made with it. ``only``
     makes a part of a figure: labels by axis, such as ``{"panel": "LinUCB, simulation"}``, with the claims and published
-    numbers about it. ``horizon``, ``repetitions``, ``seed`` override the scale's sizes. ``readings``: whether all
-    readings are run (for a part, those that change one of its runs); by default as the scale says, and for a part only
-    the first. ``surrogate``: whether, at scale paper, stand-ins may replace missing data.
+    numbers about it, under the first reading. ``horizon``, ``repetitions``, ``seed`` override the scale's sizes.
+    ``readings``: whether all readings are run, by default as the scale says. ``surrogate``: whether, at scale paper,
+    stand-ins may replace missing data.
 
     Raises BenchError if a setting is wrong, or a figure cannot be written.
     """
@@ -113,12 +111,13 @@ def reproduce_as_planned(plan: ReproductionPlan) -> MadeFigures:
     from runners.results.pages import write_gallery
     from runners.results.store import results_folder
 
+    start = time.perf_counter()
     asked = {name: _asked(plan, name) for name in plan.names}
     asked |= {name: _asked(plan, name) for name in [one.repetitions_of for one in asked.values()] if name}
+    asked = {n: one if one.repetitions_of else replace(one, runs=one.experiments()) for n, one in asked.items()}
     load_headlines(plan.names[0].partition("/")[0])
     with_runs = {name: one for name, one in asked.items() if not one.repetitions_of}
-    missing = {name: missing_data(one.figure, readings=one.readings) for name, one in with_runs.items()}
-    start = time.perf_counter()
+    missing = {name: missing_data(one.experiments()) for name, one in with_runs.items()}
     is_strict = plan.scale == "paper" and not plan.surrogate
     lacking = [name for name, needed in missing.items() if plan.scale == "paper" and lacks_data(needed)]
     for name, one in asked.items():
@@ -160,11 +159,13 @@ def _asked(plan: ReproductionPlan, name: str) -> "AskedFigure":
     extra = [size for size in sizes if until is None or "repetitions=" not in size]
     usual = bool((read_choice("scale", plan.scale) or {}).get("readings")) and not plan.only
     readings = usual if plan.readings is None else plan.readings
+    if readings and plan.only:
+        raise ConfigError("readings: found true with only, expected false: a part is made under the first reading")
     sizes += [f"readings={str(readings).lower()}"] * (readings != usual)
     sizes += [f"only={in_words(plan.only)}"] * bool(plan.only)
     is_paper = plan.scale == "paper"
     is_custom = extra or plan.only or (is_paper and not readings) or (until is not None and not is_paper)
-    figure = part_of(name, plan.only, readings=readings) if plan.only else load_figure(name)
+    figure = part_of(name, plan.only) if plan.only else load_figure(name)
     at_scale = figure.scales.get(plan.scale)
     return AskedFigure(
         figure,
@@ -182,11 +183,10 @@ def _asked(plan: ReproductionPlan, name: str) -> "AskedFigure":
     )
 
 
-def part_of(name: str, only: Mapping[str, Sequence[str]], *, readings: bool = False) -> "Figure":
-    """Return the part of a figure with some labels, and the claims and published numbers about it.
+def part_of(name: str, only: Mapping[str, Sequence[str]]) -> "Figure":
+    """Return the part of a figure with some labels, under the first reading, and the claims and numbers about it.
 
-    With ``readings`` it has the readings that change one of its runs; limits are left out. Raises ConfigError for an
-    unknown axis or label, or if no reading changes the part.
+    Limits are left out. Raises ConfigError for an unknown axis or label.
     """
     from bench.report.figure import read_figure  # slow to import
     from bench.report.labels import canonical
@@ -210,7 +210,7 @@ def part_of(name: str, only: Mapping[str, Sequence[str]], *, readings: bool = Fa
     ]
     blocks = [block for block in blocks if all(block.values()) and wanted.keys() <= block.keys()]
     figure = {key: value for key, value in figure.items() if key not in ("readings", "limits", "bounds")}
-    figure |= {"runs": blocks} | ({"readings": _readings_of(blocks, whole.readings)} if readings else {})
+    figure |= {"runs": blocks}
     left = {label for block in blocks for labels in block.values() for label in labels}
     figure = whole.restrict(figure, left)
     for key in ("claims", "published"):
@@ -218,34 +218,6 @@ def part_of(name: str, only: Mapping[str, Sequence[str]], *, readings: bool = Fa
             entry for entry in figure.get(key, []) if _fits({**figure, "claims": [], "published": []}, key, entry)
         ]
     return read_figure(figure, is_own=True)
-
-
-def _readings_of(blocks: Sequence[Mapping[str, Any]], readings: Sequence["Reading"]) -> list[dict[str, Any]]:
-    """Return the readings that change a run of these blocks, restricted to their labels."""
-    from bench.report.labels import ANY, matches, selection
-
-    runs = [dict(zip(block, labels, strict=True)) for block in blocks for labels in itertools.product(*block.values())]
-    known = {(axis, label) for labels in runs for axis, own in labels.items() for label in (own, ANY, "")}
-
-    def trimmed(chosen: Mapping[str, Any]) -> dict[str, Any]:
-        several = {axis: tuple(label for label in labels if (axis, label) in known) for axis, labels in chosen.items()}
-        return several if any(matches(labels, several) for labels in runs) else {}
-
-    kept: list[dict[str, Any]] = []
-    for reading in readings:
-        given = reading.model_dump(exclude_unset=True)
-        parts = [
-            part if isinstance(part, str) else part | {"only": trimmed(selection(part["only"]))}
-            for part in given.get("overrides", [])
-        ]
-        given["overrides"] = [part for part in parts if isinstance(part, str) or part["only"]]
-        if same_draws := trimmed(selection(given.pop("same_draws", {}))):
-            given["same_draws"] = same_draws
-        if not kept or given["overrides"]:
-            kept.append(given)
-    if len(kept) < 2:
-        raise ConfigError("readings: found true, but no reading other than the first changes this part, expected false")
-    return kept
 
 
 def _fits(figure: dict[str, Any], key: str, entry: Any) -> bool:

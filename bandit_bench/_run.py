@@ -186,7 +186,8 @@ def tuner(name: Part, /, **settings: Any) -> "Tuner":
 
 
 def run_composed(composed: "Composed") -> RunResult:
-    from runners.execute.fanout import check, run_all  # slow to import
+    from runners.execute.fanout import run_all  # slow to import
+    from runners.execute.fit import check
     from runners.execute.workers import workers
     from runners.results.reuse import forget
     from runners.results.store import Store, results_folder

@@ -158,6 +158,7 @@ def _played(
 ) -> TournamentResult | None:
     from runners.execute.fanout import run_all  # slow to import
     from runners.execute.fit import fits
+    from runners.execute.missing import Lacking, estimate
     from runners.execute.twice import not_determined
     from runners.execute.workers import workers
     from runners.results.reuse import forget, reuse_line
@@ -183,7 +184,8 @@ def _played(
             for run_id in by_id:
                 forget(store, run_id, range(n))
         before = {run_id: store.done(run_id) & set(range(n)) for run_id in by_id}
-        print(_how_long(runs, n, before, jobs), flush=True)
+        lacking = [Lacking(one, n, sorted({*range(n)} - before[run_id])) for run_id, one in by_id.items()]
+        print(estimate(lacking, jobs), flush=True)
         if dry_run:
             return None
         results = run_all(by_id.values(), n, store, jobs=jobs, runner=runner)
@@ -213,19 +215,3 @@ def _without_data(runs: Sequence[LabelledRun]) -> dict[tuple[str, str], str]:
         for data in run.experiment.missing_data():
             found[task_of(run.labels)] = data.missing
     return found
-
-
-def _how_long(runs: Sequence[LabelledRun], n: int, done: Mapping[str, set[int]], jobs: int) -> str:
-    """Return how many repetitions are missing, and about how long they take: some rounds of each run are played."""
-    from bench.report.typeset import duration  # slow to import
-    from runners.execute.missing import expected_seconds
-
-    lacking = {run.experiment.run_id: n - len(done[run.experiment.run_id]) for run in runs}
-    words = f"{len(runs)} runs of {n} repetitions, {sum(lacking.values())} missing"
-    wanted = [run.experiment for run in runs if lacking[run.experiment.run_id]]
-    if not wanted:
-        return words
-    seconds, how = expected_seconds(wanted)
-    total = sum(seconds[run_id] * lacking[run_id] for run_id in seconds)
-    takes = duration(max(total / jobs, *seconds.values()))
-    return f"{words}: about {takes} with jobs={jobs}, start and page apart ({how})"

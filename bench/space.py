@@ -183,7 +183,7 @@ class Space:
             raise SpaceError(f"found the names {list(self.names)}, expected no name twice")
 
     @classmethod
-    def of(cls, **parameters: Mapping[str, Any] | Sequence[Any]) -> "Space":
+    def of(cls, /, **parameters: Mapping[str, Any] | Sequence[Any]) -> "Space":
         """Build a space from keywords: ``Space.of(alpha=[0.1, 1.0], ridge={"low": 0.1, "high": 2.0})``."""
         return cls(
             tuple(

@@ -2,7 +2,7 @@
 
 A tuner, a contextual algorithm or an environment, by its dotted path or by its name as a choice; settings follow in
 parentheses: "my_module.MyTuner(threshold=0.9)". Each requirement is printed; the last line counts the failures, and the
-exit code is 1 if there are any. The class runs in a separate process.
+exit code is 1 if there are any.
 """
 
 import sys

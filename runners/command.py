@@ -44,10 +44,8 @@ def command(action: Callable[[], bool | None]) -> int:
         print("stopped; finished work is kept, rerun to resume", file=sys.stderr)
         return 130
     except _correctable() as error:
-        if isinstance(error, OSError) and error.filename is None:  # closed output, flushed at the end
+        if isinstance(error, BrokenPipeError):  # a reader who has had enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        if isinstance(error, BrokenPipeError):
-            print("stopped: output pipe closed; finished work is kept, rerun to resume", file=sys.stderr)
             return 141
         print("error:", sentence(error), file=sys.stderr)
         return 1
@@ -65,6 +63,8 @@ def _correctable() -> tuple[type[Exception], ...]:
 def sentence(error: BaseException) -> str:
     """Return an error's message as one line of limited length, with the valid keys if one is unknown."""
     text = message(error).partition("Config search path:")[0].strip()
+    if isinstance(error, OSError):
+        text = f"{error.filename or 'files'}: {error.strerror or text}, expected a place that can be read and written"
     texts = [one_line(BenchError(re.sub(r"(?<=[.:,;])\s*\n\s*", " ", text)))]
     if "hydra" in sys.modules:
         texts = _with_cures(error, texts)
@@ -162,7 +162,7 @@ def read_words(words: Sequence[str], defaults: Mapping[str, Any]) -> dict[str, A
     for word in words:
         key, _, text = word.partition("=")
         if key not in defaults:
-            raise unknown_key({}, key, list(defaults))
+            raise unknown_key(key, defaults)
         if isinstance(defaults[key], bool):
             if text.lower() not in ("true", "false"):
                 raise ConfigError(f"{key}: found '{text}', expected true or false")

@@ -53,7 +53,7 @@ def run(config: "DictConfig") -> None:
     settings: Any = OmegaConf.to_container(config, resolve=True)
     added = {word.removeprefix("+").partition("=")[0] for word in words if word.startswith("+")}
     settings = {key: value for key, value in settings.items() if key not in added}  # other keys may refer to them
-    run_and_report(run_of(settings, composed.runtime.choices, words), words)
+    run_and_report(run_of(settings, composed.runtime.choices), words)
 
 
 def run_and_report(composed: "Composed", changes: Sequence[str] = ()) -> None:

@@ -15,12 +15,10 @@ import pytest
 from commands import ROOT, Answer, Commands, assert_one_sentence
 
 import bandit_bench as bb
-from bandit_bench._reproduce import part_of
 from bench.algorithms.linucb import LinUCB
 from bench.conformance.capabilities import capabilities
 from bench.conformance.checks import CHECKS, NotConformingError
 from bench.envs.synthetic_linear import SyntheticLinear
-from runners.config.figures import expand
 
 
 @bb.component
@@ -383,7 +381,7 @@ def test_a_package_cannot_take_a_name_of_the_suites(tmp_path):
 
 
 def test_a_part_of_a_figure_has_the_runs_claims_and_published_numbers_that_are_about_it(commands, monkeypatch, capsys):
-    monkeypatch.setattr("bench.report.saving.content", lambda *_: b"")  # no picture
+    monkeypatch.setattr("bench.report.page.content", lambda *_: b"")  # no picture
     words = ("figure=cdt/figure2", "scale=smoke", "only={panel: 'LinUCB, simulation', method: [CDT, OP]}", "jobs=1")
     answer = commands.here(monkeypatch, capsys, "reproduce", *words)
     assert answer.code == 0, answer.err
@@ -396,15 +394,3 @@ def test_a_part_of_a_figure_has_the_runs_claims_and_published_numbers_that_are_a
     assert len(claims)
     assert claims["text"].str.contains("OP").all()
     assert set(claims["case"]) == {"LinUCB, simulation"}
-
-
-def test_a_part_of_a_figure_has_the_readings_that_change_one_of_its_runs():
-    """Two readings change linear rewards in simulations, a third the theoretical rate on MovieLens alone."""
-    part = part_of("syndicated/figure2", {"panel": ["LinTS, MovieLens"], "method": ["Theory", "TL"]}, readings=True)
-    assert [reading.name for reading in part.readings] == ["as printed", "norms, penalty of the code"]
-    runs = expand(part, "smoke", [], readings=True)
-    changed = [run.labels["method"] for run in runs if "algorithm.feature_norm=largest" in run.overrides]
-    assert (len(runs), changed) == (4, ["Theory"])
-    part = part_of("syndicated/figure2", {"panel": ["LinTS, simulation"]}, readings=True)
-    assert [reading.name for reading in part.readings] == ["as printed", "halved mean", "variance 0.1"]
-    assert not part_of("syndicated/figure2", {"panel": ["LinTS, simulation"]}).readings

@@ -87,7 +87,7 @@ def hydras(words, *, without=()):
     with initialize_config_dir(CONF, version_base="1.3"):
         cfg = compose("config", [*words, *(f"~hydra/{group}" for group in without)], return_hydra_config=True)
     shown = OmegaConf.to_container(OmegaConf.masked_copy(cfg, [key for key in cfg if key != "hydra"]), resolve=True)
-    return shown, run_of(shown, cfg.hydra.runtime.choices, words)
+    return shown, run_of(shown, cfg.hydra.runtime.choices)
 
 
 def settings_of(run):
@@ -186,7 +186,7 @@ def test_a_reference_has_the_value_that_is_run():
     """After the paper's settings and the scale's cap."""
     run = from_overrides(["paper=cdt", "scale=quick", "env.n_arms=${horizon}", "repetitions=${env.dim}"])
     assert (run.experiment.settings["env"]["n_arms"], run.settings.repetitions) == (1000, 25)
-    with pytest.raises(ConfigError, match=r"env\.n_arms: found a reference to no value .*nothing"):
+    with pytest.raises(ConfigError, match=r"env\.n_arms: .*nothing"):
         from_overrides(["env.n_arms=${nothing}"])
 
 

@@ -80,6 +80,23 @@ def test_words_with_numbers_in_them_are_words(words, tmp_path):
     assert f"plan: words, each a feature: {', '.join(words)}" in env.notes()
 
 
+@pytest.mark.parametrize("text", ["{0:#x}", "{0} kg", "{0}k", "{0}/10", "{0:02d}.02.2026", "12:{0:02d}", "{0}-{1}"])
+def test_words_that_may_be_numbers_with_units_are_said(text, tmp_path):
+    def said(n):
+        values = [text.format(row % n + 10, row % n + 11) for row in range(ROWS)]
+        return [note for note in labelled(tmp_path, weight=values).notes() if "begin with a digit" in note]
+
+    assert len(said(30)) == 1
+    assert not said(5)
+
+
+@pytest.mark.parametrize("spread", [1e-3, 1.0, 100.0])
+def test_different_numbers_that_floats_hardly_tell_apart_are_not_called_equal(spread, tmp_path):
+    (line,) = [note for note in labelled(tmp_path, id=1e16 + spread * np.arange(ROWS)).notes() if note[:3] == "id:"]
+    assert ("left out" in line) == (spread <= 1.0)
+    assert ("as all its values are 1e+16" in line) == (spread < 1.0)
+
+
 ZONES = {
     "texts": ["2026-01-31 10:00:00", "2026-01-31T11:00:00Z"],
     "with an offset": ["2026-01-31 10:00", "2026-01-31 11:00+02:00"],

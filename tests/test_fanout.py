@@ -17,7 +17,7 @@ from bench.seeding import Seeds
 from runners.config.experiment import Experiment, build
 from runners.config.identity import Code
 from runners.config.runner import Runner
-from runners.execute.fanout import FanOut, Result, run_all
+from runners.execute.fanout import Result, run_all
 from runners.results.store import Store
 
 pytestmark = pytest.mark.usefixtures("trouble")
@@ -167,19 +167,3 @@ def test_any_number_of_jobs_and_any_back_end_give_the_same_bytes_in_one_thread_e
     pids = {int(line[2]) for line in lines}
     assert (pids == {os.getpid()}) == (jobs == 1)
     assert jobs == 1 or not any(Path(f"/proc/{pid}").exists() for pid in pids)  # none is left behind
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_what_is_asked_for_while_answers_come_is_answered_too(tmp_path, experiment, undisturbed, jobs):
-    store = Store(tmp_path / "results")
-    fan = FanOut(store, jobs=jobs)
-    fan.add(experiment, [0, 1])
-    answers = []
-    for answer in fan.answers():
-        answers.append(answer)
-        if len(answers) == 1:
-            fan.add(experiment, range(8))  # two of which are asked for already
-            fan.call(abs, -7)
-    assert answers.count(7) == 1
-    assert sorted(answer.id for answer in answers if answer != 7) == [(experiment.run_id, i) for i in range(8)]
-    assert files(store, experiment) == undisturbed

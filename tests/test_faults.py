@@ -18,7 +18,6 @@ import pytest
 from commands import PATIENCE, ROOT, Commands, popen_repetitions, until, without_waiting
 from trouble_tuner import ROUNDS
 
-from bench.errors import StoreError
 from runners.config.experiment import Experiment
 from runners.execute.fanout import run_all
 from runners.results.store import Store
@@ -88,14 +87,11 @@ def test_after_kills_at_random_moments_all_is_there_as_if_nothing_had_happened(t
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_full_disk_ends_in_a_sentence_and_with_room_it_goes_on(tmp_path, small_disk, plain, jobs):
+def test_a_full_disk_ends_the_run_and_with_room_it_goes_on(tmp_path, small_disk, plain, jobs):
     store = Store(small_disk)
     run_all([plain], 60, Store(tmp_path / "calm"), jobs=1)
-    with pytest.raises(
-        StoreError, match=r"could not be written \(No space left on device\), expected a folder"
-    ) as caught:
+    with pytest.raises(OSError, match="No space left on device"):
         run_all([plain], 60, store, jobs=jobs)
-    assert "\n" not in str(caught.value)
     kept = store.done(plain.run_id)
     assert 0 < len(kept) < 60
     for repetition in kept:

@@ -245,9 +245,31 @@ def test_a_tuner_starts_from_a_log(tmp_path):
     path.write_text("x,reward\n3.0,1\n")
     with pytest.raises(TunerError, match=r"^UCB1: history, pair 1: found x = 3.0, expected one of 1.0, 2.0"):
         told(2, registry.build("tuner", "ucb1"), history=str(path))
-    path.write_text("x\n3.0\n")
-    with pytest.raises(ConfigError, match=r"log.csv: line 2: found no value of 'reward', expected one$"):
-        told(2, registry.build("tuner", "ucb1"), history=str(path))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\ufeffx,reward\n1.0,0.5\n", "x, reward\n1.0, 0.5\n", "x,reward\r\n1,.5\r\n", '"x","reward"\n"1e0","5e-1"\n\n'],
+)
+def test_a_log_may_come_from_another_program(text, tmp_path):
+    (tmp_path / "log.csv").write_bytes(text.encode())
+    assert read_history(tmp_path / "log.csv", Space.of(x=[1.0, 2.0])) == [({"x": 1.0}, 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("x\n3.0\n", "line 1: found no column 'reward'"),
+        ("x;reward\n1.0;0.5\n", "line 1: found no column 'x'"),
+        ("x,reward,reward\n1.0,0.5,0.7\n", "line 1: found 2 columns 'reward'"),
+        ("x,reward\n1.0,0,5\n", "line 2: found more values than columns"),  # 0,5 is 0.5 in many countries
+        ("x,reward\n1.0\n", "line 2: found no value of 'reward'"),
+    ],
+)
+def test_a_log_with_other_columns_is_one_sentence(text, found, tmp_path):
+    (tmp_path / "log.csv").write_text(text)
+    with pytest.raises(ConfigError, match=rf"log.csv: {found}[^\n]*, expected [^\n]*$"):
+        read_history(tmp_path / "log.csv", Space.of(x=[1.0, 2.0]))
 
 
 def test_a_log_is_learnt_before_the_first_ask_alone_and_counts_as_if_asked():

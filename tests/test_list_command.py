@@ -66,6 +66,16 @@ def test_a_choice_says_what_it_is_and_explains_each_setting(tmp_path: Path, grou
             assert re.search(rf"^- `{name}`.* = `.*`: \S", text, re.MULTILINE), f"{choice}: {name} has no explanation"
 
 
+def test_the_command_prints_a_choice_and_names_a_wrong_one(commands: Commands, monkeypatch, capsys) -> None:
+    answer = commands.here(monkeypatch, capsys, "list", "scale", "smoke")
+    assert answer.code == 0
+    assert "- `max_horizon` = `200`" in answer.out
+    for words in (["tuner", "cdtt"], ["tunr"], ["tunr", "cdt"], ["kind", "curve"]):
+        answer = commands.here(monkeypatch, capsys, "list", *words)
+        assert answer.code == 1
+        assert "did you mean" in answer.err
+
+
 def test_a_tuner_says_how_it_fared_where_there_are_such_results(tmp_path: Path) -> None:
     assert "mean rank" not in entry("tuner", "ucb1", tmp_path)
     folder = tmp_path / "tournament" / "ranks" / "paper"
@@ -80,13 +90,3 @@ def test_a_tuner_says_how_it_fared_where_there_are_such_results(tmp_path: Path) 
         "In `tournament/ranks` as `tuner=ucb1`: mean rank 1.5 (1.2 to 1.8) of 2 over 9 tasks; regret by that of random "
         "configurations 0.50 (0.40 to 0.60); by family: arms 0.50, peaks 0.25."
     )
-
-
-def test_the_command_prints_a_choice_and_names_a_wrong_one(commands: Commands, monkeypatch, capsys) -> None:
-    answer = commands.here(monkeypatch, capsys, "list", "scale", "smoke")
-    assert answer.code == 0
-    assert "- `max_horizon` = `200`" in answer.out
-    for words in (["tuner", "cdtt"], ["tunr"], ["tunr", "cdt"], ["kind", "curve"]):
-        answer = commands.here(monkeypatch, capsys, "list", *words)
-        assert answer.code == 1
-        assert "did you mean" in answer.err

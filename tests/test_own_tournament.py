@@ -70,7 +70,7 @@ def test_what_cannot_be_played_is_left_out_and_said(capsys):
 
 def test_how_long_it_takes_is_said_and_nothing_is_run(tmp_path, capsys):
     assert bb.tournament("ucb1", only={"family": "arms"}, dry_run=True) is None
-    assert "5 runs of 5 repetitions, 25 missing: about " in capsys.readouterr().out
+    assert "25 of 25 repetitions are missing: about " in capsys.readouterr().out
     assert not list(tmp_path.rglob("*.parquet"))
 
 

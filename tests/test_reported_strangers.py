@@ -9,6 +9,7 @@ import pytest
 from commands import ROOT
 
 import bandit_bench as bb
+from bench.report.folder import ResultFiles
 
 RESULT = "cdt/corral"
 
@@ -45,3 +46,23 @@ def test_a_pipe_in_a_result_is_not_waited_for(results: Path) -> None:
     os.mkfifo(table)
     with pytest.raises(bb.BenchError, match=r"table\.csv"):
         _ = bb.load(RESULT, scale="paper").table
+
+
+def test_repetitions_are_not_read_through_a_link(results: Path) -> None:
+    outside = results.parent / "outside"
+    shutil.copytree(results / RESULT / "paper", outside / "paper")
+    path = results / RESULT / "paper" / "manifest.json"
+    path.write_text(json.dumps({"repetitions_of": "linked"}))
+    (results / "cdt" / "linked").symlink_to(outside)
+    assert ResultFiles(path.parent).with_runs.path == path.parent
+    (results / "cdt" / "linked").unlink()
+    (results / "cdt" / "linked").mkdir()
+    (results / "cdt" / "linked" / "paper").symlink_to(outside / "paper")
+    assert ResultFiles(path.parent).with_runs.path == path.parent
+
+
+@pytest.mark.parametrize("runs", [3, [3], [{"labels": 3}], [{"key": "a", "labels": {}, "repetitions": 1}]])
+def test_a_damaged_manifest_is_one_sentence(results: Path, runs: object) -> None:
+    (results / RESULT / "paper" / "manifest.json").write_text(json.dumps({"runs": runs}))
+    with pytest.raises(bb.BenchError, match=r"^[^\n]*(manifest\.json|repetitions\.parquet)[^\n]*$"):
+        _ = bb.load(RESULT, scale="paper").finals

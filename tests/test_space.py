@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bench.errors import ConfigError
+from bench.errors import ConfigError, TunerError
 from bench.space import HyperParameter, Space
 from bench.tuners.base import Problem
 from bench.tuners.baselines import Fixed, Random
@@ -46,3 +46,13 @@ def test_candidates_that_are_no_list_are_named(candidates):
     for build in (lambda: Space.of(x=candidates), lambda: HyperParameter("x", candidates=candidates)):
         with pytest.raises(ConfigError, match=r"^hyper-parameter 'x': found the candidates [^\n]*, expected a list"):
             build()
+
+
+def test_a_hyper_parameter_may_have_any_name():
+    assert Space.of(cls=[1, 2], self=[3]).names == ("cls", "self")
+
+
+@pytest.mark.parametrize("arguments", [(Space.of(x=[1, 2]),), (Problem(Space.of(x=[1, 2]), 10), 7)])
+def test_a_start_with_other_arguments_is_one_sentence(arguments):
+    with pytest.raises(TunerError, match=r"^Random: found start\([^\n]*, expected start\(Problem\("):
+        Random().start(*arguments)

@@ -4,7 +4,7 @@ import pytest
 
 from bench.errors import DataError
 from runners.config.compose import from_overrides
-from runners.config.figures import load_figure
+from runners.config.figures import expand, load_figure
 from runners.execute.stand_ins import missing_data, refuse
 
 
@@ -28,7 +28,7 @@ def nothing_at_hand(tmp_path, monkeypatch):
     ],
 )
 def test_what_a_figure_lacks(name, data_sets):
-    assert missing_data(load_figure(name)).keys() == data_sets
+    assert set(missing_data(expand(load_figure(name), "smoke", []))) == data_sets
 
 
 ENVS = "drifting_movielens", "drifting_linear"
@@ -43,10 +43,10 @@ def test_what_is_at_hand_is_not_missing(tmp_path, monkeypatch):
     (tmp_path / "titanic").mkdir()
     (tmp_path / "titanic" / "train.csv").write_text("")
     monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path))
-    assert missing_data(load_figure("habo/figure2")) == {}
+    assert not missing_data(expand(load_figure("habo/figure2"), "smoke", []))
 
 
 def test_the_papers_size_needs_the_data_but_a_real_sample_is_accepted():
-    refuse({"opl_hpo/table1": {"open_bandit": []}, "cdt/figure1": {}})
+    refuse({"opl_hpo/table1": ["open_bandit"], "cdt/figure1": []})
     with pytest.raises(DataError, match=r"found no data set movielens, which cdt/a need.*add surrogate=yes"):
-        refuse({"cdt/a": {"movielens": []}, "cdt/figure1": {}})
+        refuse({"cdt/a": ["movielens"], "cdt/figure1": []})

@@ -1,4 +1,5 @@
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from rendered import tables
 
 from bench.errors import DataError
+from bench.report.folder import ResultFiles
 from bench.report.tables import to_csv, to_markdown
 from bench.stats import mean_interval
 
@@ -121,3 +123,10 @@ def test_markdown_and_csv() -> None:
         "\n- paper scale\n- 10 repetitions\n"
     )
     assert to_csv(pd.DataFrame({"method": ["TL"], "mean": [1 / 3], "n": [3]})) == "method,mean,n\nTL,0.3333333333,3\n"
+
+
+@pytest.mark.parametrize("rows", ["1,2,3", "1,2\n1,2,3", "x," * 10_000])
+def test_a_row_with_more_values_than_columns_is_damage_and_shifts_nothing(rows: str, tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text(f"n,mean\n{rows}\n")
+    with pytest.raises(DataError, match=r"table\.csv cannot be read: [^\n]*; delete it"):
+        ResultFiles(tmp_path).csv("table.csv")

@@ -18,7 +18,6 @@ from runners.config.experiment import Experiment
 from runners.config.runner import Runner
 from runners.execute import timing
 from runners.execute.asked_figure import AskedFigure
-from runners.execute.fanout import FanOut
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results.derive import derive_committed
 from runners.results.store import Store
@@ -154,7 +153,7 @@ def test_a_tuner_alone_is_told_the_rewards_of_its_run_and_asks_for_the_same(stor
 def test_a_figure_is_measured_here_whatever_the_jobs(tmp_path, monkeypatch, capsys):
     """End to end: nothing is handed to workers, and a second call measures nothing."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
-    monkeypatch.setattr(FanOut, "add", lambda *_, **__: pytest.fail("handed to workers"))
+    monkeypatch.setattr("runners.execute.fanout.repeat", lambda *_: pytest.fail("handed to workers"))
     figure = {**FIGURE, "note": "Machines differ"}
 
     def make():

@@ -202,27 +202,27 @@ def some_run(name: str = "a/b", number: int = 50, seconds: float = 2.0, **change
 
 
 def test_the_sample_follows_the_seed():
-    every = sample.population([some_run()], None, is_named=False).repetitions
+    every = sample.population([some_run()], None, is_named=False)[0]
     draws = [[n for _, n in sample.draw(every, 10, random.Random(seed))] for seed in (0, 0, 1)]
     assert draws[0] == draws[1] != draws[2]
     assert [len(set(draw)) for draw in draws] == [10] * 3
     assert len(sample.draw(every, "all", random.Random(0))) == 50
 
 
-def test_the_usual_sample_fits_the_time_and_leaves_out_what_takes_long():
+def test_the_usual_sample_fits_the_time_and_leaves_out_what_takes_long(capsys):
     usual, slow = some_run(seconds=5.0), some_run("a/slow", seconds=60.0)
-    among = sample.population([usual, slow], None, is_named=False)
-    assert {run.name for run, _ in among.repetitions} == {"a/b"}
-    assert "50 of 100 repetitions (50.0%) of more than 10 s" in among.left_out[-1]
-    assert len(sample.draw(among.repetitions, None, random.Random(0))) == sample.BUDGET / 5.0
-    assert len(sample.population([usual, slow], 20, is_named=False).repetitions) == 100
-    assert len(sample.population([slow], None, is_named=False).repetitions) == 50
+    among, _ = sample.population([usual, slow], None, is_named=False)
+    assert {run.name for run, _ in among} == {"a/b"}
+    assert "50 of 100 repetitions (50.0%) of more than 10 s" in capsys.readouterr().out
+    assert len(sample.draw(among, None, random.Random(0))) == sample.BUDGET / 5.0
+    assert len(sample.population([usual, slow], 20, is_named=False)[0]) == 100
+    assert len(sample.population([slow], None, is_named=False)[0]) == 50
 
 
 def test_each_repetition_is_as_likely_as_any_other():
     """Of a figure with few as of one with many, and once where several readings share a run."""
     few, many = some_run("a/few", 10), some_run("a/many", 30)
-    every = sample.population([few, many, many, few], None, is_named=False).repetitions
+    every = sample.population([few, many, many, few], None, is_named=False)[0]
     assert len(every) == 40
     names = [sample.draw(every, 1, random.Random(seed))[0][0].name for seed in range(400)]
     assert abs(names.count("a/few") - 100) < 52  # six standard deviations
@@ -443,7 +443,7 @@ def test_a_sample_of_the_committed_results_is_what_the_code_gives_today(referenc
     names = random.Random(0).sample(known, min(6, len(known)))
     runs = [run for name in names for path in (reference_results / name).glob(f"*/{FILE}")
             for run in replay.committed_runs(name, path.parent)]  # fmt: skip
-    every = [item for item in sample.population(runs, None, is_named=False).repetitions if item[0].seconds < 0.2]
-    played = sample.play(sample.draw(every, SAMPLED, random.Random(0)), 1)
-    assert played.differences == []
-    assert played.values > SAMPLED
+    every = [item for item in sample.population(runs, None, is_named=False)[0] if item[0].seconds < 0.2]
+    values, differences = sample.play(sample.draw(every, SAMPLED, random.Random(0)), 1)
+    assert differences == []
+    assert values > SAMPLED

@@ -13,7 +13,7 @@ from runners.run import run_and_report
 Sentences = dict[str, tuple[str, ...]]
 RUN: Sentences = {
     "env=foo": ("env/foo", "synthetic_linear"),
-    "env=movielens env.foo=3": ("'env.foo'", "n_users"),
+    "env=movielens env.foo=3": ("env: ", "'foo'", "n_users"),
     "env.dim=abc": ("env.dim: found 'abc'",),
     "horizon=20,30": ("horizon=20,30", "--multirun"),
     "env=log env.context=hour,age": ("env.context=hour,age", "[value1,value2]"),
@@ -36,7 +36,7 @@ REPETITIONS: Sentences = {
 }
 COMPARE: Sentences = {
     "tuner=tl,foo": ("tuner: found 'foo'", "cdt"),
-    "tuner=tl,cdt(radius=1)": ("tuner.radius: ", "radius_scale"),
+    "tuner=tl,cdt(radius=1)": ("tuner: ", "'radius'", "radius_scale"),
     "tuner=cdt": ("tuner: found only 'CDT'",),
     "tuner=A=tl,A=cdt": ("tuner: found two called 'A'",),
     "env.path=log(1).csv": ("\"env.path='log(1).csv'\"",),

@@ -23,7 +23,7 @@ _MISSING = "(missing)"
 _ALONE, _LISTED = 8, 5
 """Largest number of columns of a kind with a note each, and of names in a note."""
 _MANY = 20
-"""Smallest number of different whole numbers that may be row numbers."""
+"""Smallest number of different values that may be row numbers, or numbers with units."""
 _SPARSE = 10
 """Row numbers may be those of a larger table, up to this many times as long, of which this one is a sample."""
 
@@ -166,9 +166,11 @@ def _numbers(table: Files, column: str, values: np.ndarray) -> _Column:
         raise DataError(f"{table.parts[0][0]}, {column}: found no value in the whole column, expected at least one")
     known = values[~missing]
     mean, std = float(known.mean()), float(known.std())
-    if std <= 1e-12 * abs(mean) or std == 0:
-        return None, [], Taken("left out", f", as all its values are {mean:g}"), []
     low, high = float(known.min()), float(known.max())
+    if low == high:
+        return None, [], Taken("left out", f", as all its values are {mean:g}"), []
+    if std <= 1e-12 * abs(mean):
+        return None, [], Taken("left out", f", as floats hardly tell its values apart, all about {mean:g}"), []
     taken = (
         Taken("0 or 1")
         if {*np.unique(known[:1000])} <= {0, 1} and {low, high} == {0, 1} and _whole(known)
@@ -217,6 +219,8 @@ def _words(table: Files, column: str) -> _Column:
     for pair in alike(known):
         one, two = shown(*pair)
         notes.append(f"{column}: {one} and {two} are two words, and differ only in blanks, letter case or Unicode form")
+    if len(known) >= _MANY and sum(word[:1].isdigit() for word in known) > len(known) / 2:
+        notes.append(f"{column}: most of its words begin with a digit; if they are numbers, write them like 1234.5")
     one_hot = np.zeros((len(codes), len(words)), dtype=np.float32)
     one_hot[np.arange(len(codes)), codes] = 1.0
     taken = Taken("words, each a feature", f": {listed([str(word) for word in words])}")

@@ -23,12 +23,11 @@ from bench.report.labels import canonical
 from bench.report.provenance import (
     Provenance,
     commands,
-    compare_commands,
     number_of_repetitions,
     number_of_rounds,
     overrides_of,
 )
-from bench.report.reading import READING, Reading
+from bench.report.reading import Reading
 from bench.report.tasks import METHOD
 from bench.report.typeset import duration, interval, number, readable
 
@@ -144,7 +143,9 @@ class ResultView:
         if self.provenance.accepted:
             rounds = self.provenance.rounds()
         numbers = {run.repetitions for run in self.manifest.runs if not self._is_limit(run)}
-        repetitions = number_of_repetitions(numbers, sequential=self.provenance.sequential) if numbers else ""
+        repetitions = (
+            number_of_repetitions(numbers, sequential=self.provenance.until_decided is not None) if numbers else ""
+        )
         return " of ".join(filter(None, [repetitions, rounds]))
 
     @property
@@ -169,22 +170,6 @@ class ResultView:
     @cached_property
     def commands(self) -> list[str]:
         return list(dict.fromkeys(commands(self.manifest.model_dump())))
-
-    @property
-    def comparisons(self) -> list[str]:
-        """A command for each panel that compares its methods as in the figure."""
-        if self.figure is None or self.figure.source != "runs" or self.is_own:
-            return []
-        words = overrides_of(self.manifest.model_dump())
-        kept = [
-            (run.labels, own)
-            for run, own in zip(self.manifest.runs, words, strict=True)
-            if READING not in run.labels and not self._is_limit(run)
-        ]
-        ties = {claim.get("margin", 0) for claim in self.figure.claims if claim["kind"] == "relative_difference"}
-        tie = float(ties.pop()) if len(ties) == 1 else 0.0
-        runs, words = [labels for labels, _ in kept], [own for _, own in kept]
-        return compare_commands(runs, words, METHOD, self.figure.column, tie)
 
     @cached_property
     def choices(self) -> dict[str, list[str]]:

@@ -111,10 +111,11 @@ class ResultFiles:
 
     @property
     def with_runs(self) -> Self:
-        """The folder with its repetitions: itself, unless its manifest names another figure."""
+        """The folder with its repetitions: itself, unless its manifest names another figure whose folder is no link."""
         try:
-            name = json.loads(text_of(self.path / MANIFEST))["repetitions_of"]
-            return self.beside(name) if _NAME.fullmatch(name) else self
+            other = self.beside(name := json.loads(text_of(self.path / MANIFEST))["repetitions_of"])
+            is_link = other.path.is_symlink() or other.path.parent.is_symlink()
+            return other if _NAME.fullmatch(name) and not is_link else self
         except (OSError, ValueError, LookupError, TypeError, RecursionError):  # damaged: reported elsewhere
             return self
 

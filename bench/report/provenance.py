@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from bench.data_kind import DataKind
 
@@ -56,40 +56,6 @@ def overrides_of(manifest: Mapping[str, Any]) -> list[list[str]]:
     return lines
 
 
-_LABEL = re.compile(r"[^\W\d][^=,()'\"\[\]{}]*")
-"""Labels that a command can give."""
-
-
-def compare_commands(
-    runs: Sequence[Mapping[str, str]], words: Sequence[Sequence[str]], axis: str, column: str, tie: float
-) -> list[str]:
-    """Return, for each panel whose methods differ only in their tuner, a command that compares them.
-
-    ``runs`` are labels, those of ``axis`` being methods. Of different numbers of repetitions the largest is used.
-    """
-    panels: dict[str, dict[str, Sequence[str]]] = {}
-    for labels, own in zip(runs, words, strict=True):
-        if axis in labels:
-            panel = {name: label for name, label in labels.items() if name != axis}
-            panels.setdefault(str(panel), {})[labels[axis]] = own
-    lines = []
-    for methods in panels.values():
-        tuners, others, most = [], [], 0
-        for label, own in methods.items():
-            given = {key_of(word): word.partition("=")[2] for word in own}
-            most = max(most, int(given.pop("repetitions", 0)))
-            name = given.pop("tuner", "")
-            of_tuner = [f"{key[6:]}={given.pop(key)}" for key in list(given) if key.startswith("tuner.")]
-            shown = f"{label}=" if _LABEL.fullmatch(label) else ""
-            tuners.append(f"{shown}{name}({','.join(of_tuner)})" if of_tuner else f"{shown}{name}")
-            others.append(given if name else {})
-        if len(tuners) > 1 and others[0] and all(other == others[0] for other in others):
-            shared = [f"{key}={value}" for key, value in others[0].items()]
-            asked = [f"tuner={','.join(tuners)}", *shared, f"repetitions={most}", f"column={column}", f"tie={tie:g}"]
-            lines.append(shlex.join(["python", "-m", "runners.compare", *asked]))
-    return lines
-
-
 def key_of(word: str) -> str:
     """Return the setting that an override sets."""
     return word.lstrip("+").partition("=")[0]
@@ -99,7 +65,7 @@ PACKAGED_WORDS = "a small packaged sample of the data set, too small to conclude
 """What is said of results where a sample that comes with a library stands in for the full data set."""
 
 
-_LEFT_OUT = ("smaller", "altered", "genuine", "other_than_published", "accepted", "parts")
+_LEFT_OUT = ("until_decided", "smaller", "altered", "genuine", "other_than_published", "accepted", "parts")
 """What a manifest does not say where there is nothing to say."""
 
 
@@ -109,7 +75,7 @@ class Provenance(BaseModel):
     Repetitions and horizons are those requested, each once, in order. ``surrogate`` are environments whose data was
     generated in place of the real, or altered, ``altered`` those of them whose data differs from the published data,
     ``genuine`` labels of the experiments on real or synthetic data, if the data of others is not. ``packaged`` says
-    that a packaged sample was used, ``sequential`` that the verdicts decided on the numbers of repetitions,
+    that a packaged sample was used, ``until_decided`` the largest number of repetitions if the verdicts decided on it,
     ``other_than_published`` why published numbers, which belong to other runs, are shown without being judged. If all
     runs replay a log, ``accepted`` are the mean numbers of accepted rounds, ``horizons`` only limits; ``parts`` of the
     log are the largest number of repetitions. ``smaller`` is the scale's reduction of other sizes than horizon and
@@ -125,11 +91,19 @@ class Provenance(BaseModel):
     altered: tuple[str, ...] = ()
     genuine: tuple[dict[str, str], ...] = ()
     packaged: bool = False
-    sequential: bool = False
+    until_decided: int | None = None
     other_than_published: str = ""
     accepted: tuple[int, ...] = ()
     parts: int | None = None
     smaller: tuple[str, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_older(cls, given: Any) -> Any:
+        """Read ``sequential``, of results before 0.4, which did not say the largest number: 400 by default."""
+        if isinstance(given, Mapping) and given.get("sequential") and "until_decided" not in given:
+            return {**given, "until_decided": max([400, *given.get("repetitions", ())])}
+        return given
 
     @model_serializer(mode="wrap")
     def _without_empty(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -164,7 +138,7 @@ class Provenance(BaseModel):
         """Return the basis of the numbers in a line."""
         if not self.repetitions:
             return "computed, nothing was run"
-        repetitions = number_of_repetitions(self.repetitions, sequential=self.sequential)
+        repetitions = number_of_repetitions(self.repetitions, sequential=self.until_decided is not None)
         generated = ", ".join(name for name in self.surrogate if name not in self.altered)
         data = "; in longer runs settings may rank differently" if self.accepted else ""
         data += f"; surrogate data in place of the real ({generated})" if generated else ""

@@ -4,6 +4,7 @@ import csv
 import io
 import math
 import re
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -128,7 +129,8 @@ def from_csv(source: Path | str, *words: str) -> pd.DataFrame:
     """Read a table that `to_csv` wrote, from a file or its content; columns ``words`` stay text.
 
     Only an empty cell is a missing value, not a name such as None, NA or nan. Columns before the first of `_FIRST` may
-    hold labels: they are numbers only if these give back the written text.
+    hold labels: they are numbers only if these give back the written text. Raises ParserWarning if a row has more
+    values than there are columns, which pandas would shift.
     """
     text = source if isinstance(source, str) else source.read_text(encoding="utf-8")
     heads = next(csv.reader([text.partition("\n")[0]]), [])
@@ -139,7 +141,9 @@ def from_csv(source: Path | str, *words: str) -> pd.DataFrame:
         "keep_default_na": False,
         "na_values": [""],
     }
-    table = pd.read_csv(io.StringIO(text), low_memory=False, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        table = pd.read_csv(io.StringIO(text), low_memory=False, index_col=False, **options)
     for name in _of_words(table) if "'" in text else ():
         table[name] = unquoted(table[name])
     for name in set(first) - set(words):

@@ -11,6 +11,7 @@ from pydantic import PositiveFloat, PositiveInt
 
 from bench.component import component, neutral
 from bench.errors import ConfigError
+from bench.rewards import short
 from bench.space import Configuration, HyperParameter, Space
 from bench.tuners.problem import Problem
 
@@ -97,13 +98,25 @@ def read_history(path: Path, space: Space) -> list[tuple[Configuration, float]]:
     """
     key = f"task.history: {path}"
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file, skipinitialspace=True)
+            rows, columns = list(reader), list(reader.fieldnames or ())
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ConfigError(f"{key}: found a file that cannot be read ({error}), expected a CSV file") from None
+    names = (*space.names, "reward")
+    for name in names if columns else ():
+        if (count := columns.count(name)) != 1:
+            raise ConfigError(
+                f"{key}: line 1: found {count or 'no'} column{'s' * (count > 1)} '{name}' in {short(columns)}, "
+                "expected one, with commas between columns"
+            )
     pairs = []
     for line, row in enumerate(rows, start=2):
-        for name in (*space.names, "reward"):
+        if None in row:
+            raise ConfigError(
+                f"{key}: line {line}: found more values than columns, expected as many, and decimal points"
+            )
+        for name in names:
             if row.get(name) is None:
                 raise ConfigError(f"{key}: line {line}: found no value of '{name}', expected one")
         configuration = {parameter.name: _value(parameter, str(row[parameter.name])) for parameter in space.parameters}

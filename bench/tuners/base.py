@@ -81,8 +81,15 @@ class Tuner(Recommending, Learning, Saving, ABC):
     def start(self, problem: Problem, seeds: Seeds | None = None) -> None:
         """Forget everything and prepare for ``problem``.
 
-        Raises ConfigError if the search space does not suit the tuner, TunerError if the horizon is not positive.
+        Raises ConfigError if the search space does not suit the tuner, TunerError if the horizon is not positive or an
+        argument is of another type.
         """
+        seeds = seeds or Seeds()
+        if not (isinstance(problem, Problem) and isinstance(seeds, Seeds)):
+            raise TunerError(
+                f"{type(self).__name__}: found start({short(problem)}, {short(seeds)}), expected "
+                "start(Problem(space, horizon=100), Seeds(7))"
+            )
         if not isinstance(problem.horizon, Integral) or problem.horizon < 1:
             raise TunerError(
                 f"{type(self).__name__}: found a horizon of {short(problem.horizon)} asks, expected a whole number, at "
@@ -98,7 +105,7 @@ class Tuner(Recommending, Learning, Saving, ABC):
         self._started = True
         self._tickets = Tickets()
         self._given = {"problem": problem, "space": problem.space, "theory": problem.theory}
-        self._start(problem, seeds or Seeds())
+        self._start(problem, seeds)
 
     def searched(self, space: Space) -> Space:
         """Return the part of ``space`` that it tunes; its configurations set exactly these hyper-parameters."""

@@ -63,7 +63,7 @@ class Saving:
             identity = self._identity()
             keys = [*identity, "state", "tickets", "checksum"]
             if type(saved) is not dict:
-                raise TunerError(f"{name}: found {short(saved)}, expected a mapping with the keys {', '.join(keys)}")
+                raise TunerError(f"{name}: found {short(saved)}, expected a dict with the keys {', '.join(keys)}")
             for key in (*keys, *saved):
                 if key not in saved:
                     raise TunerError(f"{name}: found no key '{key}', expected one")

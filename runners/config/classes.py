@@ -22,12 +22,13 @@ from bench.packages import how_to_install
 from bench.tasks.base import Task
 from bench.tuners.base import Tuner
 from runners.config.folders import CHECKOUT
-from runners.config.nearest import file_of_data, one_of
+from runners.config.nearest import one_of
 
 BASES: dict[str, type] = {"env": Environment, "algorithm": Algorithm, "tuner": Tuner, "task": Task}
 """The base class of each part."""
 
 INTERFACE = "bandit_bench"
+_OF_DATA = "; a file of data is the env.path of env=classification or env=log"
 SUITES = (INTERFACE, "bench", "runners")
 """The suite's own packages."""
 
@@ -63,15 +64,13 @@ def import_class(part: str, settings: Any) -> type:
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
-        if part == "env" and (data := file_of_data(target)):
-            raise ConfigError(data) from None
         name = error.name or module_name
         is_itself = f"{module_name}.".startswith(f"{name}.")
         needed = "whose module" if is_itself else f"which imports '{name}', a module that"
         raise ConfigError(
             f"{key}: found '{target}', {needed} is neither in the current folder ({os.getcwd()}) nor installed, "
             f"expected a module that can be imported: check its name, run from the folder of {name.partition('.')[0]}, "
-            "or set PYTHONPATH to it"
+            f"or set PYTHONPATH to it{_OF_DATA * (part == 'env')}"
         ) from error
     except (Exception, SystemExit) as error:  # a user's module may fail in any way while it is imported
         raise ConfigError(
@@ -126,36 +125,14 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
             built.feedback = cls.common(**common)  # type: ignore[attr-defined]
         return built
     except ConfigError as error:
-        error.setting = _without_types(error.setting, fields)
-        key = error.setting.partition(".")[0]
-        if part == "env" and isinstance(fields.get(key), str) and (data := file_of_data(fields[key], f"env.{key}")):
-            raise ConfigError(data) from None
         is_its = error.owner in (cls.__name__, getattr(cls, "common", cls).__name__)
         raise error.under(part) if is_its else error from None
-    except (TypeError, ValueError) as error:  # a class without validated fields
-        if unknown := sorted(fields.keys() - inspect.signature(cls).parameters.keys()):
-            text = f"{part}.{unknown[0]}: found a setting that {cls.__name__} does not take, expected one of its own"
-        else:
-            text = f"{part}: {cls.__name__} rejected these settings: {describe(error)}"
-        raise ConfigError(text) from error
     except (Exception, SystemExit) as error:
-        if is_suites(cls):
+        if is_suites(cls) and not isinstance(error, TypeError | ValueError):
             raise
-        raise ConfigError(f"{part}: {cls.__name__} cannot be built: {describe(error)}, expected a component") from error
-
-
-def _without_types(setting: str, value: Any) -> str:
-    """Return the dotted key of a setting without the type names that pydantic adds for alternatives."""
-    kept = []
-    for name in setting.split("."):
-        if isinstance(value, Mapping) and name in value:
-            value = value[name]
-        elif isinstance(value, list) and name.isdigit() and int(name) < len(value):
-            value = value[int(name)]
-        else:
-            continue
-        kept.append(name)
-    return ".".join(kept) or setting
+        takes = ", ".join(fields) or "no settings"
+        text = f"{part}: {cls.__name__} cannot be built: {describe(error)}, expected a class that takes {takes}"
+        raise ConfigError(text) from error
 
 
 def not_settings(cls: type) -> list[str]:
@@ -197,8 +174,6 @@ def require(*runs: Mapping[str, type]) -> None:
         )
 
 
-_KEEPS_COMPILED = "/numba/core/caching.py"
-"""The folder of numba's compiled code, whose errors name no file."""
 _NOT_THE_USERS = tuple(
     str(path)
     for path in (
@@ -220,8 +195,6 @@ def describe(error: BaseException) -> str:
     if not isinstance(error, BenchError):
         text = _round_of(error) + f"{type(error).__name__}: {text}".removesuffix(": ")
     passed = traceback.extract_tb(error.__traceback__)
-    if isinstance(error, OSError) and any(_KEEPS_COMPILED in Path(frame.filename).as_posix() for frame in passed):
-        text += ", in the folder for compiled code: set NUMBA_CACHE_DIR to one with room"
     frames = [frame for frame in passed if not frame.filename.startswith(("<", *_NOT_THE_USERS))]
     if frames:
         text += f" ({Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name})"

@@ -7,30 +7,28 @@ repetitions, unless they are given by key. Hydra composes the words of a command
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, reduce
-from operator import getitem
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple
 
 import yaml
-from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import Field
 
 from bench.component import component
-from bench.errors import ConfigError
+from bench.errors import ConfigError, message
 from runners.config.experiment import Experiment
 from runners.config.folders import remembered, user_folder
-from runners.config.nearest import file_of_data, no_override
 from runners.config.papers import paper_settings
 from runners.config.runner import Runner
 from runners.config.tree import (
     CLASS,
     GROUPS,
     PARTS,
-    Open,
     implied,
     merge,
     nested,
+    plain,
     read,
     read_choice,
     size_of,
@@ -59,12 +57,12 @@ class RunSettings:
         Whether finished repetitions are run again.
     """
 
-    horizon: Annotated[int, Field(ge=1, le=10**9)]
-    repetitions: Annotated[int, Field(ge=1, le=10**6)]
-    seed: NonNegativeInt
-    jobs: PositiveInt
+    horizon: Annotated[int, Field(ge=1, le=10**9, strict=True)]
+    repetitions: Annotated[int, Field(ge=1, le=10**6, strict=True)]
+    seed: Annotated[int, Field(ge=0, strict=True)]
+    jobs: Annotated[int, Field(ge=1, strict=True)]
     output: Literal["text", "json"]
-    renew: bool
+    renew: Annotated[bool, Field(strict=True)]
 
 
 KEYS = (*GROUPS, *RunSettings.__annotations__, "uncapped")
@@ -81,7 +79,7 @@ class Run:
 
 
 class Value(NamedTuple):
-    """A value at a dotted key; ``added``: whether the key may be unknown to the chosen part."""
+    """A value at a dotted key; ``added``: whether Hydra needs a plus, as the chosen part does not have the key."""
 
     key: str
     value: Any
@@ -110,11 +108,11 @@ def compose(
     for key, value, _ in values:
         if key.partition(".")[0] not in KEYS:
             of_parts = [f"{part}.{key}" for part in PARTS if key in (settings[part] or {})]
-            raise unknown_key({}, key, [*of_parts, *KEYS])
-        merge(settings, nested(key, value), add=True)
+            raise unknown_key(key, [*of_parts, *KEYS])
+        merge(settings, nested(key, value))
     if "${" in str(settings):
-        settings = _resolved(settings, settings)
-    return _checked(settings, chosen, [value.key for value in values if value.added], classes)
+        settings = _resolved(settings)
+    return _checked(settings, chosen, classes)
 
 
 def from_overrides(overrides: Sequence[str], caps: Mapping[str, int] = MappingProxyType({})) -> Run:
@@ -144,26 +142,20 @@ def _key_and_value(word: str) -> tuple[str, Any]:
             return key, load(f"value: {text}")["value"]
     except (yaml.YAMLError, ValueError, KeyError):
         pass
-    raise ConfigError(no_override(word))
+    raise ConfigError(f"{word}: found no valid override, expected key=value")
 
 
-def run_of(settings: Mapping[str, Any], choices: Mapping[str, str], overrides: Sequence[str]) -> Run:
-    """Return the run that Hydra has composed; ``overrides`` tell the added keys. Raises ConfigError."""
-    added = [word.lstrip("+").partition("=")[0] for word in overrides if word.startswith("+")]
+def run_of(settings: Mapping[str, Any], choices: Mapping[str, str]) -> Run:
+    """Return the run that Hydra has composed. Raises ConfigError."""
     for key in settings:
         if key not in KEYS:
-            raise unknown_key({}, key, KEYS)
-    return _checked(settings, choices, added, {})
+            raise unknown_key(key, KEYS)
+    return _checked(settings, choices, {})
 
 
-def _checked(
-    settings: Mapping[str, Any], choices: Mapping[str, str], added: Sequence[str], classes: Mapping[str, type]
-) -> Run:
+def _checked(settings: Mapping[str, Any], choices: Mapping[str, str], classes: Mapping[str, type]) -> Run:
     """Return the run of settings without references. Raises ConfigError."""
     choices = {group: "custom" if CLASS.fullmatch(choices[group]) else choices[group] for group in GROUPS}
-    for part in PARTS:
-        if choices[part] != "custom":
-            _check_keys(settings, _known(user_folder(), part, choices[part]), part, added)
     run = run_settings({key: settings.get(key) for key in RunSettings.__annotations__})
     parts = {part: settings[part] for part in PARTS}
     for part, content in parts.items():
@@ -191,7 +183,7 @@ def _stated(folder: Path | None, choices: tuple[tuple[str, str], ...]) -> tuple[
     for part in PARTS:
         if changes := paper_settings(part, chosen["paper"], chosen[part]):
             settings[part] = settings[part] or {}
-            merge(settings[part], changes, add=True)
+            merge(settings[part], changes)
     settings["size"] = config["uncapped"] | size_of(chosen["env"]) | paper_settings("uncapped", chosen["paper"])
     return settings, chosen
 
@@ -203,50 +195,16 @@ def _copy(value: Any) -> Any:
     return list(map(_copy, value)) if isinstance(value, list) else value
 
 
-@remembered
-@cache
-def _known(folder: Path | None, part: str, choice: str) -> dict[str, Any] | None:
-    """Return the settings of a choice alone; ``folder`` is the user's."""
-    return read_choice(part, choice)
+def _resolved(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return settings with references such as ``${horizon}`` replaced, as OmegaConf does it."""
+    from omegaconf import OmegaConf  # slow to import, and rarely needed
+    from omegaconf.errors import OmegaConfBaseException
 
-
-def _check_keys(settings: Mapping[str, Any], known: Any, key: str, added: Sequence[str]) -> None:
-    """Raise ConfigError for a key below ``key`` that is neither known nor added with a plus."""
-    value = reduce(getitem, key.split("."), settings)
-    if isinstance(known, Open) or not isinstance(value, dict) or key in added:
-        return
-    for name in value:
-        dotted = f"{key}.{name}"
-        if isinstance(known, dict) and name in known:
-            if isinstance(known[name], dict):
-                _check_keys(settings, known[name], dotted, added)
-        elif not any(f"{word}.".startswith(f"{dotted}.") or dotted.startswith(f"{word}.") for word in added):
-            if key == "env" and isinstance(value[name], str) and (data := file_of_data(value[name], dotted)):
-                raise ConfigError(data)
-            raise unknown_key(nested(key, known), dotted, KEYS)
-
-
-_REFERENCE = re.compile(r"\$\{([\w.]+)\}")
-
-
-def _resolved(value: Any, settings: Mapping[str, Any], key: str = "") -> Any:
-    if isinstance(value, dict):
-        return {name: _resolved(item, settings, f"{key}.{name}".lstrip(".")) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_resolved(item, settings, key) for item in value]
-    if not isinstance(value, str) or "${" not in value:
-        return value
     try:
-        found = reduce(getitem, _REFERENCE.fullmatch(value)[1].split("."), settings)  # type: ignore[index]
-    except (KeyError, TypeError):
-        raise _no_reference(key, value) from None
-    if isinstance(found, str) and "${" in found:
-        raise ConfigError(f"{key}: found {value}, a reference to another, expected one to a value")
-    return found
-
-
-def _no_reference(key: str, found: str) -> ConfigError:
-    return ConfigError(f"{key}: found a reference to no value ({found}), expected a value")
+        resolved: Any = OmegaConf.to_container(OmegaConf.create(plain(settings)), resolve=True)
+    except OmegaConfBaseException as error:
+        raise ConfigError(f"{error.full_key}: {message(error).partition(chr(10))[0]}") from None
+    return dict(resolved)
 
 
 def runner_settings(values: Mapping[str, Any]) -> Runner:
@@ -261,11 +219,6 @@ def run_settings(values: dict[str, Any]) -> RunSettings:
     """Check the keys of a run outside its parts, with the suite's defaults. Raises ConfigError, naming the key."""
     config = read("config")
     defaults = {key: config["uncapped"].get(key, config[key]) for key in RunSettings.__annotations__}
-    for key, value in values.items():
-        if value is None:
-            raise ConfigError(f"{key}: found no value, expected one")
-        if isinstance(value, bool) and key != "renew":
-            raise ConfigError(f"{key}: found {value}, expected {'a word' if key == 'output' else 'a whole number'}")
     try:
         return RunSettings(**(defaults | values))
     except ConfigError as error:

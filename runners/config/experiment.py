@@ -1,7 +1,6 @@
 """One experiment: resolved settings, the parts they name, and one repetition of it."""
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -16,13 +15,11 @@ from bench.envs.direct import DirectEnvironment
 from bench.errors import BenchError, ConfigError, SpaceError, TunerError
 from bench.loop import run
 from bench.seeding import Seeds
-from bench.space import HyperParameter
 from bench.tasks.base import Task
 from bench.trace import Trace
 from bench.tuners.base import Tuner
 from bench.tuners.fault import check_proposal, cure
 from runners.config.classes import BASES, construct, describe, import_class, is_named, is_suites, require
-from runners.config.folders import named_folder
 from runners.config.identity import (
     Code,
     checksum_of_files,
@@ -45,8 +42,6 @@ _NEEDS = {
 }
 """Facts that a tuner may need of a problem, as text."""
 
-_KEYS = (*BASES, "horizon", "seed")
-
 
 class Experiment:
     """What is run: everything its numbers depend on, and nothing else.
@@ -54,23 +49,15 @@ class Experiment:
     ``env``, ``algorithm`` (left out or None for tasks without one), ``tuner`` and ``task`` are dicts with the dotted
     path of a class as ``_target_`` and its fields; ``horizon`` is the number of rounds, ``seed`` the base seed. They
     are copied, with numpy scalars and tuples made plain. ``classes``: by part, classes that were handed over as
-    objects; they take the place of ``_target_``, here and in workers. Raises ConfigError when a key is
-    missing or unknown, or a value is not plain data.
+    objects; they take the place of ``_target_``, here and in workers. Raises ConfigError when a key is missing, or a
+    value is not plain data.
     """
 
     def __init__(self, settings: Mapping[str, Any], classes: Mapping[str, type] = MappingProxyType({})) -> None:
         self.settings: dict[str, Any] = {"algorithm": None} | plain(settings)
-        settings = self.settings
-        for key in settings:
-            if key not in _KEYS:
-                raise ConfigError(f"{key}: found an unknown key, expected one of: {', '.join(_KEYS)}")
-        for key in _KEYS:
-            if settings.get(key) is None and key != "algorithm":
+        for key in (*BASES, "horizon", "seed"):
+            if self.settings.get(key) is None and key != "algorithm":
                 raise ConfigError(f"{key}: found no value, expected one")
-        for key, least in (("horizon", 1), ("seed", 0)):
-            value = settings[key]
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise ConfigError(f"{key}: found {value!r}, expected a whole number, at least {least}")
         self.handed = {part: cls for part, cls in classes.items() if not is_named(cls)}
         """Classes without a dotted path, by part."""
 
@@ -137,7 +124,6 @@ class Experiment:
     def _asked(self, ask: Callable[[Environment], T]) -> T:
         """Return the answer of the environment to ``ask``; ConfigError if a user's class fails."""
         settings, cls = self.settings["env"], self.classes["env"]
-        named_folder("BENCH_DATA_DIR")
         try:
             return ask(construct("env", cls, settings))
         except (Exception, SystemExit) as error:
@@ -230,11 +216,11 @@ def check_experiment(experiment: Experiment) -> None:
     Raises BenchError; any other error is left to the repetition, which records its traceback.
     """
     settings = experiment.settings
-    _check_numbers(experiment)
-    task, tuner = build(experiment)
     _ = experiment.run_id
-    seeds = Seeds(settings["seed"])
+    seeds, problem = Seeds(settings["seed"]), None
     try:
+        task, tuner = build(experiment)
+        _check_numbers(task)
         problem = task.start(settings["horizon"], seeds)
         for need in tuner.needs:
             if not getattr(problem, need, None):
@@ -246,10 +232,11 @@ def check_experiment(experiment: Experiment) -> None:
         tuner.start(problem, seeds.child("tuner"))
         check_proposal(tuner, problem.space)
     except SpaceError as error:
-        if not is_suites(type(tuner)):
-            raise TunerError(f"{type(tuner).__name__}: {error}{cure(problem.space)}") from None
+        tuner_class = experiment.classes["tuner"]
+        if problem and not is_suites(tuner_class):
+            raise TunerError(f"{tuner_class.__name__}: {error}{cure(problem.space)}") from None
         if error.name and not settings["algorithm"]:
-            where = f"{type(tuner).__name__} does not fit {settings['env']['_target_']}"
+            where = f"{tuner_class.__name__} does not fit {settings['env']['_target_']}"
             raise ConfigError(f"tuner: {where}: {error}") from None
         raise error.under(f"algorithm.space.{error.name}" if error.name else "algorithm.tune") from None
     except BenchError:
@@ -258,40 +245,15 @@ def check_experiment(experiment: Experiment) -> None:
         return
 
 
-def _check_numbers(experiment: Experiment) -> None:
-    """Check numbers that an algorithm would otherwise fail on much later: a bandit's hyper-parameters are finite."""
-    settings, algorithm = experiment.settings, experiment.classes.get("algorithm")
-    spaces = getattr(algorithm, "spaces", {})
-    numbers = algorithm is not None and issubclass(algorithm, ContextualAlgorithm)
-    for name, changes in _mapping("algorithm.space", (settings.get("algorithm") or {}).get("space")).items():
-        key = f"algorithm.space.{name}"
-        try:
-            parameter = HyperParameter(name, **{**spaces.get(name, {}), **_mapping(key, changes)})
-        except ConfigError as error:
-            raise error.under(key) from None
-        if numbers:
-            _check_finite(f"{key}.candidates", parameter.candidates)
-            _check_finite(f"{key}.low", () if parameter.low is None else (parameter.low,))
-            _check_finite(f"{key}.default", () if parameter.default is None else (parameter.default,))
-    if numbers:
-        for name, value in _mapping("tuner.configuration", settings["tuner"].get("configuration")).items():
-            _check_finite(f"tuner.configuration.{name}", [value])
-        for name, values in _mapping("task.probe", settings["task"].get("probe")).items():
-            if not isinstance(values, list):
-                raise ConfigError(f"task.probe.{name}: found {values!r}, expected a list of numbers")
-            _check_finite(f"task.probe.{name}", values)
-
-
-def _mapping(key: str, value: Any) -> dict[str, Any]:
-    if value is not None and not isinstance(value, dict):
-        raise ConfigError(f"{key}: found {value!r}, expected values by name")
-    return value or {}
-
-
-def _check_finite(key: str, values: Sequence[Any]) -> None:
-    for value in values:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-            raise ConfigError(f"{key}: found {value!r}, expected a finite number, at least 0")
+def _check_numbers(task: Task) -> None:
+    """Check numbers that an algorithm would otherwise fail on much later: a bandit's hyper-parameters."""
+    algorithm = getattr(task, "algorithm", None)
+    for parameter in algorithm.hyper_parameters.parameters if isinstance(algorithm, ContextualAlgorithm) else ():
+        for value in (*parameter.candidates, *filter(None, (parameter.low, parameter.default))):
+            if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+                raise ConfigError(
+                    f"algorithm.space.{parameter.name}: found {value!r}, expected finite numbers, at least 0"
+                )
 
 
 def run_repetition(experiment: Experiment, repetition: int) -> Trace:

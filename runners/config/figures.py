@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from bench.component import neutral_settings
 from bench.errors import ConfigError
@@ -73,91 +73,52 @@ def _loaded(_folder: Path | None, name: str) -> "Figure":
     return figure
 
 
-class _AtScale(NamedTuple):
-    """A figure at a scale: caps on its runs, overrides that make them smaller, and excluded labels."""
-
-    figure: "Figure"
-    scale: str
-    extra: list[str]
-    caps: dict[str, int]
-    smaller: list[str]
-    left_out: dict[str, list[str]]
-
-    @classmethod
-    def of(cls, figure: "Figure", scale: str, extra: list[str]) -> "_AtScale":
-        caps = figure.model_dump(include={"horizon", "repetitions"}, exclude_none=True)
-        if not (at_scale := figure.scales.get(scale)):
-            return cls(figure, scale, extra, caps, [], {})
-        caps |= at_scale.model_dump(include={"max_horizon", "max_repetitions"}, exclude_unset=True)
-        left_out = {axis: [canonical(label) for label in labels] for axis, labels in at_scale.leave_out.items()}
-        return cls(figure, scale, extra, caps, at_scale.overrides, left_out)
-
-    @property
-    def file(self) -> str:
-        return f"figure/{self.figure.paper}/{self.figure.name}"
-
-    def runs(self, blocks: "Figure", reading: Reading | None = None) -> list[LabelledRun]:
-        """Return the runs of a figure's blocks under a reading."""
-        found = []
-        with placed(self.file):
-            for labels, words in _product(blocks, reading):
-                if any(labels.get(axis) in out for axis, out in self.left_out.items()):
-                    continue
-                own = {key_of(word) for word in words}  # the figure's own words win
-                smaller = [word for word in self.smaller if key_of(word) not in own]
-                overrides = [f"paper={self.figure.paper}", *words, *smaller]
-                run = from_overrides([f"scale={self.scale}", *overrides, *self.extra], self.caps)
-                labels |= {READING: reading.name} if reading else {}
-                found.append(LabelledRun(**vars(run), labels=labels, overrides=overrides, keys=_keys(tuple(overrides))))
-        return found
-
-    def under(self, reading: Reading, first: Sequence[LabelledRun]) -> list[LabelledRun]:
-        """Return the runs of a reading other than the first. Raises ConfigError if it changes none."""
-        found = self.runs(self.figure, reading)
-        pairs = zip(first, found, strict=True)
-        if not self.smaller and all(run.experiment.settings == other.experiment.settings for run, other in pairs):
-            text = f"reading: found '{reading.name}', which changes no run, expected one that does"
-            with placed(self.file):
-                raise ConfigError(text)
-        return found
-
-    def check_sources(self, runs: Sequence[LabelledRun]) -> None:
-        """Raise ConfigError for a source without a setting, unless runs were removed or changed."""
-        if path_of(self.file) is None or self.extra or self.smaller or self.left_out:
-            return
-        keys = dict.fromkeys(general for run in runs for general, _, _ in settings_of(run))
-        for key in self.figure.sources:
-            if key not in keys:
-                with placed(self.file):
-                    raise ConfigError(f"sources: found '{key}', {one_of(key, keys)}")
-
-    def fixed(self) -> list[LabelledRun]:
-        """Return the fixed configurations of the figure's limits."""
-        limits = self.figure.limit_runs()
-        if limits is None:
-            return []
-        blocks = list(limits.blocks(self.figure.panels or ["panel"]))
-        runs = self.runs(self.figure.model_copy(update={"runs": blocks}))
-        most = limits.repetitions
-        return [
-            replace(run, settings=replace(run.settings, repetitions=min(run.settings.repetitions, most)), is_limit=True)
-            for run in runs
-        ]
-
-
 def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = True) -> list[LabelledRun]:
     """Return every experiment of ``figure`` at ``scale``; ``extra`` overrides are applied to all of them.
 
     The runs of the first reading come first, then those of the others, with a label `reading`, then the fixed
     configurations of limits; without ``readings`` the first alone. Labels that the scale leaves out count as results
-    that are still missing. Runs that a reading does not change are the same experiments.
+    that are still missing. Runs that a reading does not change are the same experiments. Raises ConfigError for a
+    reading that changes no run, and for a source without a setting.
     """
-    at_scale = _AtScale.of(figure, scale, extra)
-    first = at_scale.runs(figure)
-    others = figure.readings[1:] if readings else []
-    runs = [*first, *(run for reading in others for run in at_scale.under(reading, first))]
-    at_scale.check_sources(runs)
-    return runs + (at_scale.fixed() if readings else [])
+    file, at_scale = f"figure/{figure.paper}/{figure.name}", figure.scales.get(scale)
+    caps = figure.model_dump(include={"horizon", "repetitions"}, exclude_none=True)
+    caps |= at_scale.model_dump(include={"max_horizon", "max_repetitions"}, exclude_unset=True) if at_scale else {}
+    smaller, left_out = (at_scale.overrides, at_scale.leave_out) if at_scale else ([], {})
+    left_out = {axis: [canonical(label) for label in labels] for axis, labels in left_out.items()}
+
+    def runs_of(blocks: "Figure", reading: Reading | None = None) -> list[LabelledRun]:
+        found = []
+        for labels, words in _product(blocks, reading):
+            if any(labels.get(axis) in out for axis, out in left_out.items()):
+                continue
+            own = {key_of(word) for word in words}  # the figure's own words win
+            overrides = [f"paper={figure.paper}", *words, *(word for word in smaller if key_of(word) not in own)]
+            run = from_overrides([f"scale={scale}", *overrides, *extra], caps)
+            labels |= {READING: reading.name} if reading else {}
+            found.append(LabelledRun(**vars(run), labels=labels, overrides=overrides, keys=_keys(tuple(overrides))))
+        return found
+
+    with placed(file):
+        runs = first = runs_of(figure)
+        for reading in figure.readings[1:] if readings else ():
+            under = runs_of(figure, reading)
+            pairs = zip(first, under, strict=True)
+            if not smaller and all(run.experiment.settings == other.experiment.settings for run, other in pairs):
+                raise ConfigError(f"reading: found '{reading.name}', which changes no run, expected one that does")
+            runs = runs + under
+        if figure.sources and path_of(file) and not (extra or smaller or left_out):
+            keys = dict.fromkeys(general for run in runs for general, _, _ in settings_of(run))
+            for key in figure.sources:
+                if key not in keys:
+                    raise ConfigError(f"sources: found '{key}', {one_of(key, keys)}")
+        if readings and (limits := figure.limit_runs()):
+            blocks = list(limits.blocks(figure.panels or ["panel"]))
+            for run in runs_of(figure.model_copy(update={"runs": blocks})):
+                number = min(run.settings.repetitions, limits.repetitions)
+                fixed = replace(run, settings=replace(run.settings, repetitions=number), is_limit=True)
+                runs = [*runs, fixed]
+    return runs
 
 
 @cache

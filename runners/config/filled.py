@@ -17,7 +17,7 @@ def filled(name: str) -> dict[str, Any]:
     content = read(f"figure/{name}")
     figure = deepcopy(read(f"figure/{name.partition('/')[0]}/{content['like']}")) if "like" in content else {}
     figure.pop("name", None)  # its own name is that of its file
-    merge(figure, content, add=True)
+    merge(figure, content)
     figure.pop("like", None)
     for key, expected in zip(("paper", "name"), name.split("/"), strict=True):
         if figure.setdefault(key, expected) != expected:

@@ -1,8 +1,6 @@
 """Folders of configuration files, and folders that environment variables name."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,41 +22,12 @@ CONF = str(CONFIGS)
 
 T = TypeVar("T")
 _remembered: "list[_lru_cache_wrapper[Any]]" = []
-_files: set[tuple[Path, int, int]] = set()
-"""Configuration files with time and size when they were last checked."""
 
 
 def named_folder(variable: str) -> Path | None:
-    """Return the folder that an environment variable names, None if it is not set.
-
-    Raises ConfigError if it begins with an unknown user's home, as ``~nobody``, or may not be entered.
-    """
-    given = os.environ.get(variable, "")
-    expanded = os.path.expanduser(given)
-    if expanded.startswith("~"):
-        raise ConfigError(f"{variable}: found '{given}', but that user has no home folder, expected a folder")
-    if not given:
-        return None
-    try:
-        os.stat(os.path.join(expanded, "."))
-    except (FileNotFoundError, NotADirectoryError):  # the caller reports it, or makes the folder
-        pass
-    except OSError as error:
-        raise ConfigError(
-            f"{variable}: found '{given}', which cannot be read ({error.strerror}), expected a folder that can"
-        ) from None
-    return Path(expanded)
-
-
-@contextmanager
-def readable() -> Iterator[None]:
-    """Convert an OSError of reading to ConfigError, with one sentence."""
-    try:
-        yield
-    except OSError as error:
-        raise ConfigError(
-            f"{error.filename}: cannot be read ({error.strerror}), expected a file or folder that can"
-        ) from None
+    """Return the folder that an environment variable names, None if it is not set."""
+    given = os.environ.get(variable)
+    return Path(os.path.expanduser(given)) if given else None
 
 
 def user_folder() -> Path | None:
@@ -70,12 +39,11 @@ def user_folder() -> Path | None:
 def _user_folder(_given: str, _current: str) -> Path | None:
     named = named_folder("BENCH_CONF_DIR")
     folder = named or Path("conf")
-    with readable():
-        if not folder.is_dir():
-            if not named:
-                return None
-            raise ConfigError(f"BENCH_CONF_DIR: found '{named}', expected a folder with files such as tuner/mine.yaml")
-        return None if folder.samefile(CONFIGS) else folder.resolve()
+    if not folder.is_dir():
+        if not named:
+            return None
+        raise ConfigError(f"BENCH_CONF_DIR: found '{named}', expected a folder with files such as tuner/mine.yaml")
+    return None if folder.samefile(CONFIGS) else folder.resolve()
 
 
 def remembered(results: "_lru_cache_wrapper[T]") -> "_lru_cache_wrapper[T]":
@@ -85,20 +53,10 @@ def remembered(results: "_lru_cache_wrapper[T]") -> "_lru_cache_wrapper[T]":
 
 
 def look_again() -> None:
-    """Empty these caches if a configuration file has changed, as between two cells of a notebook."""
-    global _files
+    """Empty these caches: a configuration file may have changed, as between two cells of a notebook."""
     _user_folder.cache_clear()
-    with readable():
-        found = {
-            (path, status.st_mtime_ns, status.st_size)
-            for folder in filter(None, (CONFIGS, user_folder()))
-            for path in folder.rglob("*.yaml")
-            for status in (path.stat(),)
-        }
-    if found != _files:
-        _files = found
-        for results in _remembered:
-            results.cache_clear()
+    for results in _remembered:
+        results.cache_clear()
 
 
 def results_folder() -> Path:

@@ -159,7 +159,7 @@ def fared(tuner: str, results: Path) -> Iterator[str]:
                 row = rows[0]
                 yield (
                     f"In `{name}` as `{' '.join(typed)}`: mean rank {row['mean_rank']:.1f} ({row['ci_low']:.1f} to "
-                    f"{row['ci_high']:.1f}) of {len(ranks)} over {row['tasks']} tasks; regret by that of random "
+                    f"{row['ci_high']:.1f}) of {len(ranks)} over {row['tasks']:g} tasks; regret by that of random "
                     f"configurations {row['relative']:.2f} ({row['relative_low']:.2f} to {row['relative_high']:.2f}); "
                     f"by family: {each}."
                 )

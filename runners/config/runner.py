@@ -46,12 +46,12 @@ class Runner:
 
 
 def _check_registered(backend: str) -> None:
-    """Raise ConfigError if joblib does not know the back end, before any output or start."""
+    """Raise ConfigError if joblib does not know the back end, or it cannot return results as they come."""
     import joblib  # slow to import
 
     try:
         with joblib.parallel_config(backend):
-            pass
+            joblib.Parallel(return_as="generator_unordered")
     except (ValueError, TypeError) as error:
         raise ConfigError(
             f"found '{backend}', expected loky or dask ({one_line(error)})", owner="Runner", setting="backend"

@@ -2,7 +2,7 @@
 
 import re
 import reprlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from functools import cache
@@ -14,9 +14,9 @@ import yaml
 
 from bench.component import defaults
 from bench.errors import ConfigError
-from runners.config.folders import CONFIGS, readable, remembered, user_folder
+from runners.config.folders import CONFIGS, remembered, user_folder
 from runners.config.listed import class_at, listed
-from runners.config.nearest import classes_here, file_of_data, one_of
+from runners.config.nearest import one_of
 from runners.config.yaml_text import load
 
 PARTS = ("env", "algorithm", "tuner", "task")
@@ -48,10 +48,9 @@ def path_of(name: str) -> Path | None:
     A name outside the groups, such as Hydra's ``config``, is the suite's.
     """
     folders = [CONFIGS, *filter(None, [user_folder()])]
-    with readable():
-        paths = [path for folder in folders if (path := folder / _file(name)).is_file()]
-        if len(paths) > 1 and "/" in name and paths[0].read_bytes() != paths[1].read_bytes():
-            raise ConfigError("found a name that the suite already uses, expected another", file=shown(name))
+    paths = [path for folder in folders if (path := folder / _file(name)).is_file()]
+    if len(paths) > 1 and "/" in name and paths[0].read_bytes() != paths[1].read_bytes():
+        raise ConfigError("found a name that the suite already uses, expected another", file=shown(name))
     return paths[0] if paths else None
 
 
@@ -120,7 +119,7 @@ def read_choice(group: str, name: str) -> dict[str, Any] | None:
     target = settings.get("_target_") if settings and group in PARTS else None
     if settings and isinstance(target, str) and target != "???":
         changes, settings = settings, {"_target_": target, **class_defaults(target)}
-        merge(settings, changes, add=True)
+        merge(settings, changes)
         settings = {key: Open() if value == {} else value for key, value in settings.items()}
     return settings
 
@@ -151,8 +150,8 @@ def _stated(group: str, name: str) -> dict[str, Any] | None:
     if bases and stated is not None:  # choices of the same group, which this one changes
         own, stated = stated, {}
         for base in bases:
-            merge(stated, _stated(group, base) or {}, add=True)
-        merge(stated, own, add=True)
+            merge(stated, _stated(group, base) or {})
+        merge(stated, own)
     return stated
 
 
@@ -172,15 +171,11 @@ def class_defaults(target: str) -> dict[str, Any]:
         return {}
 
 
-def merge(settings: dict[str, Any], changes: Mapping[str, Any], *, add: bool = False, where: str = "") -> None:
-    """Change nested settings in place; ``add`` allows new keys, else KeyError with the unknown dotted key."""
-    add = add or isinstance(settings, Open)
+def merge(settings: dict[str, Any], changes: Mapping[str, Any]) -> None:
+    """Change nested settings in place."""
     for key, value in changes.items():
-        dotted = f"{where}.{key}".lstrip(".")
-        if key not in settings and not add:
-            raise KeyError(dotted)
         if isinstance(value, dict) and isinstance(settings.get(key), dict):
-            merge(settings[key], value, add=add, where=dotted)
+            merge(settings[key], value)
         else:
             settings[key] = value if type(value) in _LEAVES else deepcopy(value)
 
@@ -204,7 +199,8 @@ def plain(value: Any, where: str = "") -> Any:
         value = value.item()
     if type(value) in _LEAVES:
         return value
-    raise ConfigError(f"{where or 'settings'}: found {value!r}, expected plain data (numbers, strings, lists, dicts)")
+    found = " ".join(reprlib.repr(value).split())
+    raise ConfigError(f"{where or 'settings'}: found {found}, expected plain data (numbers, strings, lists, dicts)")
 
 
 @remembered
@@ -249,26 +245,12 @@ def groups() -> list[str]:
 
 def unknown_choice(group: str, found: str) -> ConfigError:
     """Return an error for an unknown choice, with the choices of the group."""
-    if group == "env" and (data := file_of_data(found)):
-        return ConfigError(data)
-    own = classes_here(found) if group in PARTS else []
     others = ", or your own class as module.Class" if group in PARTS else ""
     if group in ("paper", "figure") and not user_folder():
         others = ", or your own in the folder conf or BENCH_CONF_DIR"
-    return ConfigError(f"{group}: found '{found}', {one_of(found, [*own, *choices(group)])}{others}")
+    return ConfigError(f"{group}: found '{found}', {one_of(found, choices(group))}{others}")
 
 
-def unknown_key(settings: Mapping[str, Any], key: str, valid: Sequence[str]) -> ConfigError:
-    """Return an error for an unknown key, with the valid keys; ``valid``: those of the top level."""
-    *parents, name = key.split(".")
-    names, owner = list(valid), ""
-    for parent in parents:
-        if not isinstance(settings.get(parent), Mapping):
-            break
-        settings = settings[parent]
-        names = sorted(map(str, settings))
-    plus = f"; a setting of a class of your own takes a +: +{key}" if names == ["_target_"] else ""
-    if not plus and "_target_" in names:
-        names.remove("_target_")
-        owner = f" of {str(settings['_target_']).rpartition('.')[2]}"
-    return ConfigError(f"{key}: found an unknown key{owner}, {one_of(name, names)}{plus}")
+def unknown_key(key: str, valid: Iterable[str]) -> ConfigError:
+    """Return an error for an unknown key, with the valid keys."""
+    return ConfigError(f"{key}: found an unknown key, {one_of(key.rpartition('.')[2], valid)}")

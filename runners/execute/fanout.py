@@ -1,62 +1,16 @@
 """Many repetitions of many experiments on all processors, each stored as soon as it is finished."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
-from bench.errors import TaskError
 from runners.config.experiment import Experiment
 from runners.config.runner import Runner
 from runners.execute.limits import Call, WorkerDiedError
-from runners.execute.progress import STARTING, Progress, said_if_slow
-from runners.execute.repetition import Answer, RepetitionId, check_correctable, failed, own_names, repeat
+from runners.execute.progress import Progress
+from runners.execute.repetition import Answer, failed, repeat
 from runners.execute.workers import calls, workers
 from runners.results.store import Store
-
-
-class FanOut:
-    """Repetitions and other calls; more can be added while answers arrive.
-
-    A repetition that fails is recorded with its traceback, and the others continue. Other processes may work on the
-    same folder: a repetition that both run has the same bytes.
-    """
-
-    def __init__(self, store: Store, *, jobs: int, runner: Runner | None = None, words: str = "") -> None:
-        self.progress = Progress(words)
-        self._store, self._jobs, self._runner = store, jobs, runner or Runner()
-        self._queue: deque[Call] = deque()
-        self._asked: set[RepetitionId] = set()
-
-    def add(self, experiment: Experiment, repetitions: Iterable[int]) -> None:
-        """Request repetitions that were not requested before."""
-        limit = self._runner.time_limit
-        numbers = [number for number in repetitions if (experiment.run_id, number) not in self._asked]
-        if numbers:
-            self._store.prepare(experiment.run_id, experiment.description)
-        for number in numbers:
-            self._asked.add((experiment.run_id, number))
-            self._queue.append(Call(repeat, experiment, number, self._store, limit, seconds=limit))
-            self.progress.expect(experiment.settings["horizon"])
-
-    def call(self, function: Callable[..., Any], *arguments: Any) -> None:
-        """Request a call, which precedes all repetitions that have not begun; `answers` raises its error."""
-        self._queue.appendleft(Call(function, *arguments))
-
-    def answers(self) -> Iterator[Any]:
-        """Yield an `Answer` for each repetition, and the result of each call, as they arrive; raise a call's error."""
-        if not self._queue:
-            return
-        with workers(self._runner, self._jobs), self.progress.bar(self._runner.progress):
-            for call, result in calls(self._queue):
-                if call.function is repeat:
-                    experiment, number = call.arguments[:2]
-                    self.progress.advance(experiment.settings["horizon"])
-                    if isinstance(result, WorkerDiedError):
-                        result = failed(self._store, experiment, number, result)
-                elif isinstance(result, WorkerDiedError):
-                    raise result
-                yield result
 
 
 @dataclass
@@ -73,7 +27,7 @@ def run_all(
 ) -> dict[str, Result]:
     """Run the missing repetitions of each experiment, each in one thread; return results by run id.
 
-    Raises ConfigError for a wrong runner, StoreError when results cannot be written; finished repetitions are kept.
+    Raises ConfigError for a wrong runner, OSError when results cannot be written; finished repetitions are kept.
     """
     by_id = {experiment.run_id: experiment for experiment in experiments}
     results = {run_id: Result(store.sound(run_id, range(repetitions))) for run_id in by_id}
@@ -91,21 +45,27 @@ def run_all(
 def run_each(
     wanted: Iterable[tuple[Experiment, Iterable[int]]], store: Store, *, jobs: int, runner: Runner, words: str = ""
 ) -> Iterator[Answer]:
-    """Run repetitions of some experiments, the longest first, and yield answers as they arrive, with a progress bar."""
-    fan = FanOut(store, jobs=jobs, runner=runner, words=words)
-    for experiment, numbers in sorted(wanted, key=lambda item: -item[0].settings["horizon"]):
-        fan.add(experiment, sorted(numbers))
-    return fan.answers()
+    """Run repetitions of some experiments, the longest first, and yield answers as they arrive, with a progress bar.
 
-
-def check(experiments: Sequence[Experiment], *, jobs: int, runner: Runner) -> None:
-    """Start each experiment and ask it once, to find errors that a user can correct before the run.
-
-    Raises BenchError; any other error is left to the repetitions, which record its traceback.
+    A repetition that fails is recorded with its traceback, and the others continue. Other processes may work on the
+    same folder: a repetition that both run has the same bytes.
     """
-    queue = deque(Call(check_correctable, one, runner.time_limit, seconds=runner.time_limit) for one in experiments)
-    with workers(runner, jobs), said_if_slow(STARTING, runner.progress):
+    limit = runner.time_limit
+    asked = [(one, sorted(numbers)) for one, numbers in wanted]
+    asked = sorted(((one, numbers) for one, numbers in asked if numbers), key=lambda item: -item[0].settings["horizon"])
+    if not asked:
+        return
+    for experiment, _ in asked:
+        store.prepare(experiment.run_id, experiment.description)
+    tasks = [
+        (one, numbers[0]) for one, numbers in asked
+    ]  # workers begin with one of each: they compile different things
+    tasks += [(one, number) for one, numbers in asked for number in numbers[1:]]
+    progress = Progress([one.settings["horizon"] for one, _ in tasks], words)
+    queue = deque(Call(repeat, one, number, store, limit, seconds=limit) for one, number in tasks)
+    with workers(runner, jobs), progress.bar(runner.progress):
         for call, result in calls(queue):
-            if isinstance(result, TaskError):
-                names = own_names(call.arguments[0])
-                raise TaskError(f"{names}: {result} when it was started and asked once, expected a reward")
+            experiment, number = call.arguments[:2]
+            progress.advance(experiment.settings["horizon"])
+            is_lost = isinstance(result, WorkerDiedError)
+            yield failed(store, experiment, number, result) if is_lost else result

@@ -5,17 +5,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bench.algorithms.contextual import ContextualAlgorithm
-from bench.conformance.capabilities import searches_interval
-from bench.errors import BenchError, TaskError, one_line
+from bench.errors import BenchError, ConfigError, one_line
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.tasks.base import Task
-from runners.config.experiment import Experiment, build
+from runners.config.classes import is_suites
+from runners.config.experiment import Experiment, build, check_experiment
 from runners.config.runner import Runner
-from runners.execute.limits import Call, TimeOverError, raise_if_stopped, time_limit
+from runners.execute.limits import Call, TimeOverError, WorkerDiedError, raise_if_stopped, time_limit
 from runners.execute.progress import STARTING, said_if_slow
-from runners.execute.repetition import check_correctable
 from runners.execute.workers import calls, workers
+
+_WHEN = "when it was started and asked once"
 
 
 @dataclass(frozen=True)
@@ -24,43 +25,65 @@ class Fit:
 
     ``error``: why it cannot be run, "" if it can; ``columns`` of its trace, empty if unknown; ``searches``: whether its
     tuner can search an interval, None if it plays values from outside or this is unknown; ``apart``: a sentence on each
-    hyper-parameter with candidates outside its interval; ``data``: notes on its data.
+    hyper-parameter with candidates outside its interval.
     """
 
     error: str = ""
     columns: tuple[str, ...] = ()
     searches: bool | None = None
     apart: tuple[str, ...] = ()
-    data: tuple[str, ...] = ()
 
 
 def fits(experiments: Iterable[Experiment], column: str, *, jobs: int, runner: Runner) -> dict[str, Fit]:
-    """Return by run id whether experiments can be run and have ``column``: workers start their parts once."""
+    """Return by run id whether experiments can be run and have ``column``: workers start their parts once.
+
+    Without a column only ``error`` is found.
+    """
     limit, found = runner.time_limit, {}
     with workers(runner, jobs), said_if_slow(STARTING, runner.progress):
         for call, result in calls(deque(Call(_fit, one, column, limit, seconds=limit) for one in experiments)):
-            if isinstance(result, TaskError):
-                result = Fit(f"{one_line(result)} when it was started and asked once")
+            if isinstance(result, WorkerDiedError):
+                result = Fit(f"{_own_names(call.arguments[0])}: {one_line(result)} {_WHEN}, expected a reward")
             found[call.arguments[0].run_id] = result
     return found
 
 
+def check(experiments: Iterable[Experiment], *, jobs: int, runner: Runner) -> None:
+    """Start each experiment and ask it once; ConfigError if one cannot be run by an error that a user can correct.
+
+    Any other error is left to the repetitions, which record its traceback.
+    """
+    for fit in fits(experiments, "", jobs=jobs, runner=runner).values():
+        if fit.error:
+            raise ConfigError(fit.error)
+
+
 def _fit(experiment: Experiment, column: str, limit: float | None) -> Fit:
-    try:
-        check_correctable(experiment, limit)
-    except BenchError as error:
-        return Fit(one_line(error))
+    fit = None
     try:
         with time_limit(limit):
-            task, tuner = build(experiment)
-            searches = None if tuner.leaves_space else searches_interval(tuner)
-            notes = tuple(experiment.data_notes())
-            return Fit("", _columns(experiment, task, column), searches, tuple(_apart(task)), notes)
-    except TimeOverError as error:
-        return Fit(f"{one_line(error)} when it was started and asked once")
+            check_experiment(experiment)
+            fit = Fit()
+            return _with_columns(experiment, column) if column else fit
     except BaseException as error:  # other errors are left to the repetitions
         raise_if_stopped(error)
-        return Fit()
+        if isinstance(error, TimeOverError):
+            names = _own_names(experiment)
+            return Fit(f"{names}: found no answer within runner.time_limit = {limit:g} s {_WHEN}, expected one")
+        return fit or Fit(one_line(error) if isinstance(error, BenchError) else "")
+
+
+def _with_columns(experiment: Experiment, column: str) -> Fit:
+    from bench.conformance.capabilities import searches_interval  # slow to import
+
+    task, tuner = build(experiment)
+    searches = None if tuner.leaves_space else searches_interval(tuner)
+    return Fit("", _columns(experiment, task, column), searches, tuple(_apart(task)))
+
+
+def _own_names(experiment: Experiment) -> str:
+    own = {part: cls for part, cls in experiment.classes.items() if not is_suites(cls)} or experiment.classes
+    return ", ".join(f"{part} {cls.__name__}" for part, cls in own.items())
 
 
 def _columns(experiment: Experiment, task: Task, column: str) -> tuple[str, ...]:

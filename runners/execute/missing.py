@@ -98,18 +98,21 @@ def lacking_of(figures: Iterable[AskedFigure], store: Store) -> Iterator[Lacking
 
 def tell(figures: Sequence[AskedFigure], jobs: int, runner: Runner) -> None:
     """Print the number of missing repetitions, and an estimate of their time with so many jobs."""
-    every = list(lacking_of(figures, Store(results_folder())))
+    looks = any(one.most is not None for one in figures)
+    print(estimate(list(lacking_of(figures, Store(results_folder()))), jobs, " before the first look" * looks))
+
+
+def estimate(every: Sequence[Lacking], jobs: int, of: str = "") -> str:
+    """Return the number of missing repetitions, and an estimate of their time with so many jobs, start apart."""
     lacking = [run for run in every if run.numbers]
     missing, asked = sum(len(run.numbers) for run in lacking), sum(run.asked for run in every)
-    looks = any(one.most is not None for one in figures)
-    words = f"{missing:,} of {asked:,} repetitions{' before the first look' * looks} are missing"
+    words = f"{missing:,} of {asked:,} repetitions{of} are missing"
     if not missing:
-        print(words, flush=True)
-        return
+        return words
     seconds, how = expected_seconds([run.experiment for run in lacking])
     total = sum(len(run.numbers) * seconds[run.experiment.run_id] for run in lacking)
     least = max(total / jobs, *seconds.values())
-    print(f"{words}: about {_spelt(total)} of one processor, {_spelt(least)} with jobs={jobs} ({how})", flush=True)
+    return f"{words}: about {_spelt(total)} of one processor, {_spelt(least)} with jobs={jobs} ({how})"
 
 
 def expected_seconds(experiments: Sequence[Experiment]) -> tuple[dict[str, float], str]:

@@ -2,14 +2,14 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import timedelta
 from threading import Event, Thread, Timer
 from typing import Any
 
 _WIDTH = 30
-_PAUSE_SECONDS = 0.1
+_SOON_SECONDS = 0.2
 _EVERY_SECONDS = 60.0
 """Seconds between two lines without a terminal or notebook."""
 STARTING = "each run is started once: data is read and code compiled, which may take a minute the first time"
@@ -17,38 +17,24 @@ _SILENT_SECONDS = 4.0
 
 
 class Progress:
-    """Counts of repetitions and of their rounds, and their display, after ``words``.
+    """Counts of repetitions, given their rounds, and their display, after ``words``.
 
     A repetition of many rounds moves the bar further than a short one.
     """
 
-    def __init__(self, words: str = "") -> None:
-        self.words = words
-        self.finished = self.total = self.rounds = self.total_rounds = 0
-        self._start = self._shown = 0.0
-        self._say: Callable[[], Any] | None = None
-
-    def expect(self, horizon: int) -> None:
-        """Add a repetition to come, of ``horizon`` rounds."""
-        self.total += 1
-        self.total_rounds += horizon
-        self.show()
+    def __init__(self, horizons: Collection[int], words: str = "") -> None:
+        self._words, self._total, self._total_rounds = words, len(horizons), sum(horizons)
+        self._finished = self._rounds = 0
+        self._start = time.monotonic()
 
     def advance(self, horizon: int) -> None:
         """Count a repetition that is done."""
-        self.finished += 1
-        self.rounds += horizon
-        self.show()
-
-    def show(self) -> None:
-        """Update the display."""
-        if self._say and self.total and time.monotonic() - self._shown >= _PAUSE_SECONDS:
-            self._shown = time.monotonic()
-            self._say()
+        self._finished += 1
+        self._rounds += horizon
 
     @contextmanager
     def bar(self, shown: bool | None) -> Iterator[None]:
-        """Show progress inside the block, unless ``shown`` is False.
+        """Show progress inside the block, also during a repetition, unless ``shown`` is False.
 
         In a notebook it is a line of the cell's output, on a terminal a bar on stderr, elsewhere a line on stderr each
         minute, and with ``shown`` = True also at the end.
@@ -56,61 +42,50 @@ class Progress:
         if shown is False:
             yield
             return
-        self._start, self._shown, is_last_shown = time.monotonic(), 0.0, True
         showing: AbstractContextManager[Any] = nullcontext()
+        say, every, is_last_shown = self._print, _EVERY_SECONDS, bool(shown)
         if display := _display():
-            self._say = self._on_page(display)
+            say, every, is_last_shown = self._on_page(display), _SOON_SECONDS, True
         elif sys.stderr.isatty():
-            showing = _rich()
-        else:
-            showing, is_last_shown = self._each_minute(), bool(shown)
-        with showing as bar:
-            if bar:
-                self._say = lambda: bar.update(
-                    0, description=self._counts(), total=max(self.total_rounds, 1), completed=self.rounds
-                )
-            self.show()
-            try:
-                yield
-            finally:
-                if is_last_shown and self.total:
-                    (self._say or self._print)()
-                self._say = None
-
-    @contextmanager
-    def _each_minute(self) -> Iterator[None]:
-        """Print a line each minute inside the block, also during a repetition."""
+            showing = bar = _rich()
+            say, every, is_last_shown = lambda: self._on_terminal(bar), _SOON_SECONDS, True
         over = Event()
 
         def tick() -> None:
-            while not over.wait(_EVERY_SECONDS):
-                self._print()
+            while not over.wait(every):
+                say()
 
-        Thread(target=tick, daemon=True).start()
-        try:
-            yield
-        finally:
-            over.set()
+        with showing:
+            Thread(target=tick, daemon=True).start()
+            try:
+                yield
+            finally:
+                over.set()
+                if is_last_shown:
+                    say()
 
     def _counts(self) -> str:
-        return "  ".join(filter(None, [self.words, f"{self.finished:,}/{self.total:,} repetitions"]))
+        return "  ".join(filter(None, [self._words, f"{self._finished:,}/{self._total:,} repetitions"]))
 
     def _times(self) -> str:
-        seconds, share = time.monotonic() - self._start, self.rounds / max(self.total_rounds, 1)
+        seconds, share = time.monotonic() - self._start, self._rounds / self._total_rounds
         left = f", left: {_clock(seconds / share - seconds)}" if 0 < share < 1 else ""
         return f"{_clock(seconds)}{left}"
 
     def _print(self) -> None:
-        words = f"{self._counts()}, {self.rounds / max(self.total_rounds, 1):.0%} of the rounds  {self._times()}"
+        words = f"{self._counts()}, {self._rounds / self._total_rounds:.0%} of the rounds  {self._times()}"
         with suppress(OSError, ValueError):  # the stream was closed
             print(words, file=sys.stderr, flush=True)
+
+    def _on_terminal(self, bar: Any) -> None:
+        bar.update(0, description=self._counts(), total=self._total_rounds, completed=self._rounds)
 
     def _on_page(self, display: Any) -> Callable[[], None]:
         """Return the function that shows one line of a cell's output; rich's bar would need ipywidgets."""
         handle = display({"text/plain": ""}, raw=True, display_id=True)
 
         def say() -> None:
-            full = round(_WIDTH * self.rounds / self.total_rounds)
+            full = round(_WIDTH * self._rounds / self._total_rounds)
             text = f"{self._counts()}  {'█' * full}{'░' * (_WIDTH - full)}  {self._times()}"
             handle.update({"text/plain": text}, raw=True)
 

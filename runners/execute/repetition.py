@@ -1,13 +1,13 @@
-"""The work of a worker: one repetition, stored or recorded as failed, and the start of an experiment before it."""
+"""The work of a worker: one repetition, stored or recorded as failed."""
 
 import time
 import traceback
 from typing import Literal, NamedTuple
 
-from bench.errors import BenchError, TaskError
-from runners.config.classes import describe, is_suites
-from runners.config.experiment import Experiment, check_experiment, run_repetition
-from runners.execute.limits import TimeOverError, raise_if_stopped, time_limit
+from bench.errors import TaskError
+from runners.config.classes import describe
+from runners.config.experiment import Experiment, run_repetition
+from runners.execute.limits import raise_if_stopped, time_limit
 from runners.results.capture import environment
 from runners.results.store import Store
 
@@ -81,24 +81,3 @@ def _check_identity(experiment: Experiment) -> None:
         return
     experiment.check_here()
     _checked.add(experiment.run_id)
-
-
-def check_correctable(experiment: Experiment, limit: float | None = None) -> None:
-    """Raise errors that a user can correct; all others are left to the repetitions."""
-    try:
-        with time_limit(limit):
-            check_experiment(experiment)
-    except BaseException as error:
-        raise_if_stopped(error)
-        if isinstance(error, TimeOverError):
-            raise TaskError(
-                f"{own_names(experiment)}: found no answer within runner.time_limit = {limit:g} s when it was "
-                "started and asked once, expected one"
-            ) from None
-        if isinstance(error, BenchError):
-            raise
-
-
-def own_names(experiment: Experiment) -> str:
-    own = {part: cls for part, cls in experiment.classes.items() if not is_suites(cls)} or experiment.classes
-    return ", ".join(f"{part} {cls.__name__}" for part, cls in own.items())

@@ -5,7 +5,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from bench.errors import ConfigError
 from bench.report.typeset import duration
@@ -26,30 +26,41 @@ USUAL, BUDGET, LONG = 300, 150.0, 10.0
 """Limits of a usual sample: repetitions, their total seconds, and the seconds of the longest, on one core."""
 
 
-class Population(NamedTuple):
-    """The repetitions that a sample is drawn from; ``words`` describe them and the excluded ones."""
+def play_sample(runs: Sequence[CommittedRun], sample: Size, seed: int, jobs: int, *, is_named: bool) -> bool:
+    """Play some committed repetitions again, print what is found, and return whether all are equal.
 
-    repetitions: list[Repetition]
-    words: str
-    left_out: list[str]
+    Raises ConfigError if none can be played here.
+    """
+    every, words = population(runs, sample, is_named=is_named)
+    drawn = draw(every, sample, random.Random(seed))
+    n, takes = len(drawn), duration(sum(run.seconds for run, _ in drawn) / jobs)
+    how = "all" if n == len(every) else f"drawn at random with SEED={seed}, out of"
+    print(f"{n:,} repetitions, {how} {len(every):,}{words}: about {takes} to play", flush=True)
+    values, differences = play(drawn, jobs)
+    print(f"{n:,} repetitions played again, {values:,} values: {len(differences)} differ")
+    for difference in differences:
+        print(f"differs: {difference}")
+    if others := sum(not run.same_machine for run, _ in drawn):
+        words = f"made on another processor or with other versions: equal to a relative {TOLERANCE:g}"
+        print(f"{others} of them were {words}")
+    if n < len(every) and not differences:
+        share = min(1.0, 3 / n)
+        print(f"with 95 % confidence at most {share:.1%} of the {len(every):,} can still differ: 3/n, n = {n:,}")
+    return not differences
 
 
-def population(runs: Sequence[CommittedRun], sample: Size, *, is_named: bool) -> Population:
-    """Return the repetitions that can be compared here, each once; for a sample of the usual size without long ones.
+def population(runs: Sequence[CommittedRun], sample: Size, *, is_named: bool) -> tuple[list[Repetition], str]:
+    """Return the repetitions that can be compared here, each once, in words; those of a usual sample are not long.
 
     A repetition is long if it takes more than `LONG` seconds, unless all do, or if it trains an encoder first, unless
-    its figure ``is_named``. Raises ConfigError if none is left.
+    its figure ``is_named``. Prints what is left out. Raises ConfigError if none is left.
     """
-    left_out = []
     if lacking := Counter(run.result for run in runs if run.lacks_data):
         of_results = ", ".join(f"{count} of {result}" for result, count in lacking.items())
-        left_out.append(f"not drawn: runs whose data is missing here: {of_results}")
+        print(f"not drawn: runs whose data is missing here: {of_results}")
     here = {(run.folder, run.key): run for run in runs if run.is_asked and not run.lacks_data}
-    of_digits = [run for run in here.values() if run.numbers and run.follows_last_digits]
-    for name in dict.fromkeys(run.name for run in of_digits):
-        left_out.append(
-            f"not drawn: {name}, from another kind of machine, with tuners whose choices depend on the last digits"
-        )
+    for name in dict.fromkeys(run.name for run in here.values() if run.numbers and run.follows_last_digits):
+        print(f"not drawn: {name}, from another kind of machine, with tuners whose choices depend on the last digits")
     every = [(run, number) for run in here.values() if not run.follows_last_digits for number in sorted(run.numbers)]
     if not every and lacking:
         raise ConfigError("found no data for any of the committed runs, expected those that `bench.data status` lists")
@@ -59,16 +70,17 @@ def population(runs: Sequence[CommittedRun], sample: Size, *, is_named: bool) ->
             "a run at scale paper; figures of kind timing keep none"
         )
     if sample is not None:
-        return Population(every, "", left_out)
+        return every, ""
     longest = max(LONG, min(run.seconds for run, _ in every))
     short = [item for item in every if item[0].seconds <= longest and (is_named or not item[0].trains_first)]
     if not short:
         raise ConfigError("all committed repetitions train an encoder first: name their figure, or say sample=1")
     if len(short) == len(every):
-        return Population(every, "", left_out)
+        return every, ""
     share = f"{len(every) - len(short):,} of {len(every):,} repetitions ({1 - len(short) / len(every):.1%})"
     words = f"of more than {longest:.0f} s each, or with an encoder to be trained first; SAMPLE=n draws from all"
-    return Population(short, f" of at most {longest:.0f} s", [*left_out, f"not drawn: {share} {words}"])
+    print(f"not drawn: {share} {words}")
+    return short, f" of at most {longest:.0f} s"
 
 
 def draw(repetitions: Sequence[Repetition], sample: Size, rng: random.Random) -> list[Repetition]:
@@ -79,11 +91,6 @@ def draw(repetitions: Sequence[Repetition], sample: Size, rng: random.Random) ->
     if sample == "all" or sample >= len(repetitions):
         return list(repetitions)
     return rng.sample(repetitions, sample)
-
-
-def expected(drawn: Sequence[Repetition], jobs: int) -> str:
-    """Return the expected time of repetitions, from their committed seconds."""
-    return duration(sum(run.seconds for run, _ in drawn) / jobs)
 
 
 def outdated(folder: Path, runs: Sequence[CommittedRun]) -> str:
@@ -102,15 +109,8 @@ def outdated(folder: Path, runs: Sequence[CommittedRun]) -> str:
     return f"{folder.relative_to(results_folder())}: {words}; to renew it: {manifest['command']}"
 
 
-class Played(NamedTuple):
-    """The number of compared values, and a sentence for each repetition that differs."""
-
-    values: int
-    differences: list[str]
-
-
-def play(drawn: Sequence[Repetition], jobs: int) -> Played:
-    """Play repetitions again, and compare them with the committed ones."""
+def play(drawn: Sequence[Repetition], jobs: int) -> tuple[int, list[str]]:
+    """Play repetitions again; return the number of compared values, and a sentence for each that differs."""
     with tempfile.TemporaryDirectory() as scratch:
         store = Store(scratch)
         wanted: dict[str, tuple[CommittedRun, set[int]]] = {}
@@ -124,7 +124,7 @@ def play(drawn: Sequence[Repetition], jobs: int) -> Played:
         each = spread(Runner(progress=False), jobs)
         compared = list(each(_compare, [(store, items, errors) for items in of_folders.values()]))
     found = [one for of_folder in compared for one in of_folder]
-    return Played(sum(one.values for one in found), sorted(one.difference for one in found if one.difference))
+    return sum(one.values for one in found), sorted(one.difference for one in found if one.difference)
 
 
 def _compare(store: Store, items: Sequence[Repetition], errors: dict[tuple[str, int], str]) -> list[Compared]:
@@ -142,10 +142,3 @@ def _compare(store: Store, items: Sequence[Repetition], errors: dict[tuple[str, 
         where = f"{run.name}, {', '.join(run.labels.values())}, repetition {number}, {one.difference}"
         found.append(one._replace(difference=where if one.difference else ""))
     return found
-
-
-def tolerance_words(drawn: Sequence[Repetition]) -> list[str]:
-    """Return a note if repetitions of another kind of machine are compared with a tolerance."""
-    others = sum(not run.same_machine for run, _ in drawn)
-    words = f"made on another processor or with other versions: equal to a relative {TOLERANCE:g}"
-    return [f"{others} of them were {words}"] if others else []

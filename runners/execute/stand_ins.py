@@ -1,63 +1,28 @@
 """Missing data sets and the figures that they affect, reported before the run."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from bench.data.catalogue import CATALOGUE, OPEN_BANDIT
-from bench.data.files import locate
 from bench.errors import DataError
-from runners.config.classes import import_class
-from runners.config.tree import CLASS, class_of
-
-if TYPE_CHECKING:  # slow to import
-    from bench.report.figure import Figure
+from runners.config.compose import Run
 
 SAMPLE = OPEN_BANDIT.name
 """The data set with a real sample that is always available."""
 
 
-def missing_data(figure: "Figure", *, readings: bool = True) -> dict[str, list[str]]:
-    """Return the missing data sets of a figure, each with the labels that need it."""
-    overrides = [(label, *word.lstrip("+").split("=", 1)) for label, word in _overrides(figure, readings=readings)]
-    named = {value for _, key, value in overrides if key == "env"}
-    needed: dict[str, list[str]] = {}
-    for label, key, value in overrides:
-        part, _, setting = key.partition(".")
-        settings = {setting: value} if setting else {}
-        for env in (named if setting else {value}) if part == "env" else ():
-            always = _data_sets(env, {}) if setting else ()
-            for name in set(_data_sets(env, settings)) - set(always):
-                needed.setdefault(name, []).extend([label] * (label not in ("", *needed.get(name, []))))
-    return {name: labels for name, labels in needed.items() if locate(CATALOGUE[name]) is None}
+def missing_data(runs: Iterable[Run]) -> list[str]:
+    """Return the missing data sets of some runs."""
+    by_env = {repr(run.experiment.settings["env"]): run.experiment for run in runs}  # of thousands of runs
+    return list(dict.fromkeys(data.name for experiment in by_env.values() for data in experiment.missing_data()))
 
 
-def _data_sets(env: str, settings: Mapping[str, Any]) -> Sequence[str]:
-    """Return the data sets that a choice of the suite, or a user's class, reads with some settings."""
-    path = env if CLASS.fullmatch(env) else class_of("env", env)
-    cls: Any = import_class("env", {"_target_": path}) if path else None
-    return cls.data_sets(settings) if cls else ()
-
-
-def _overrides(figure: "Figure", *, readings: bool) -> Iterator[tuple[str, str]]:
-    """Yield all overrides of a figure, each with its label, "" for the whole figure."""
-    yield from (("", override) for override in figure.common)
-    for block in figure.runs:
-        for labels in block.values():
-            for label, overrides in labels.items():
-                yield from ((label, override) for override in overrides)
-    for reading in figure.readings if readings else []:
-        for part in reading.overrides:
-            words = [part] if isinstance(part, str) else part.overrides
-            yield from ((f"reading {reading.name}", word) for word in words)
-
-
-def announcement(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
+def announcement(missing: Mapping[str, Collection[str]]) -> list[str]:
     """Return the message on missing data, by figure, with the command that fetches the free data sets."""
     by_data: dict[str, list[str]] = {}
-    for figure, needed in missing.items():
-        for name, labels in needed.items():
-            by_data.setdefault(name, []).append(f"{figure} ({'; '.join(labels)})" if labels else figure)
+    for figure, names in missing.items():
+        for name in names:
+            by_data.setdefault(name, []).append(figure)
     if not by_data:
         return []
     lines = ["Data that is not here is replaced by stand-ins, on which no verdict rests:"]
@@ -81,7 +46,7 @@ def drawn_from_committed(figure: str, needed: Iterable[str], folder: Path) -> st
     return f"{figure}: drawn from committed repetitions{kind}; {sets}"
 
 
-def refuse(missing: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
+def refuse(missing: Mapping[str, Collection[str]]) -> None:
     """Raise DataError for runs of the papers' size with missing data that has no real sample."""
     names = list(dict.fromkeys(name for needed in missing.values() for name in needed if name != SAMPLE))
     figures = [figure for figure, needed in missing.items() if lacks_data(needed)]

@@ -1,15 +1,13 @@
 """One repetition of each of a user's classes, played again in another process to test that its seeds determine it."""
 
-import math
 import os
 from collections.abc import Collection, Iterable
-from typing import Any
+from tempfile import TemporaryDirectory
 
 from bench.columns import is_measured
 from runners.config.classes import is_suites
-from runners.config.experiment import Experiment, run_repetition
-from runners.execute.limits import time_limit
-from runners.execute.repetition import in_words
+from runners.config.experiment import Experiment
+from runners.execute.repetition import repeat
 from runners.execute.workers import apart
 from runners.results.store import Store
 
@@ -34,7 +32,7 @@ def not_determined(
         if seen.issuperset(own.values()):
             continue
         seen.update(own.values())
-        if difference := _difference(store, experiment, number, _elsewhere(experiment, number, limit)):
+        if difference := _difference(store, experiment, number, limit):
             names = ", ".join(f"{part} {cls.__name__}" for part, cls in own.items())
             sentences.append(
                 f"{names}: repetition {number} played again in another process {difference}: its numbers are not "
@@ -44,34 +42,16 @@ def not_determined(
     return sentences
 
 
-def _elsewhere(experiment: Experiment, number: int, limit: float | None) -> dict[str, list[Any]] | str:
-    """Return the columns of a repetition that another process, with other hashes, plays; or its error."""
-    (answer,) = apart(
-        (_play, experiment, number, limit), PYTHONHASHSEED="2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
-    )
-    return str(answer) if isinstance(answer, Exception) else answer
-
-
-def _play(experiment: Experiment, number: int, limit: float | None) -> dict[str, list[Any]] | str:
-    try:
-        with time_limit(limit):
-            columns = run_repetition(experiment, number).columns()
-    except BaseException as error:
-        return in_words(error)[0]
-    return {name: values.tolist() for name, values in columns.items()}
-
-
-def _difference(store: Store, experiment: Experiment, number: int, again: dict[str, list[Any]] | str) -> str:
-    """Return the first difference from the stored repetition, "" if there is none."""
-    if isinstance(again, str):
-        return f"failed ({again})"
-    kept = store.table(experiment.run_id, number).to_pydict()
-    if kept.keys() != again.keys():
-        return f"came out otherwise (with the columns {', '.join(again)}, not {', '.join(kept)})"
-    names = [name for name in kept if not is_measured(name)]
-    for place, row in enumerate(zip(*(kept[name] for name in names), strict=True)):
-        for name, then in zip(names, row, strict=True):
-            now = again[name][place] if place < len(again[name]) else math.nan
-            if then != now and not (then != then and now != now):
-                return f"came out otherwise ({name} at round {kept['round'][place]}: {then}, now {now})"
-    return ""
+def _difference(store: Store, experiment: Experiment, number: int, limit: float | None) -> str:
+    """Return how a repetition differs that another process, with other hashes, plays again; "" if it does not."""
+    run_id, seed = experiment.run_id, "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
+    with TemporaryDirectory() as scratch:
+        elsewhere = Store(scratch)
+        elsewhere.prepare(run_id, experiment.description)
+        (answer,) = apart((repeat, experiment, number, elsewhere, limit), PYTHONHASHSEED=seed)
+        if isinstance(answer, Exception) or answer.status == "failed":
+            return f"failed ({answer if isinstance(answer, Exception) else answer.error})"
+        then, now = (one.read(run_id, number) for one in (store, elsewhere))
+    names = [name for name in {**then, **now} if not is_measured(str(name))]
+    other = [str(name) for name in names if name not in then or name not in now or not then[name].equals(now[name])]
+    return f"came out otherwise ({', '.join(other)})" if other else ""

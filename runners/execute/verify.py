@@ -1,6 +1,5 @@
 """Verification of committed results: tables derived again, digests compared, and a sample played again."""
 
-import random
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +10,7 @@ from runners.config.folders import look_again
 from runners.config.runner import Runner
 from runners.config.tree import choices
 from runners.execute.manifest import check_shared_runs
-from runners.execute.sample import Size, draw, expected, outdated, play, population, tolerance_words
+from runners.execute.sample import Size, outdated, play_sample
 from runners.execute.workers import spread, workers
 from runners.results import checksums
 from runners.results.folder import REPETITIONS, SECONDS, ResultFolder
@@ -51,8 +50,14 @@ def verify(
         if problems:
             print("to restore damaged files: git checkout, or make the result again: runners.reproduce ... renew=true")
         is_sound = derived and not problems and not any(old)
-        is_equal = _sample(results, sample, seed, jobs, is_named=bool(figure), is_sound=is_sound)
-    return is_equal and is_sound
+        every = [run for runs in results.values() for run in runs]
+        try:
+            return play_sample(every, sample, seed, jobs, is_named=bool(figure)) and is_sound
+        except ConfigError as error:
+            if is_sound:
+                raise
+            print(f"nothing played again: {one_line(error)}")
+            return False
 
 
 def _with_results(figure: str, paper: str) -> list[str]:
@@ -133,30 +138,3 @@ def _say_what_is_not_backed(files: Collection[str]) -> None:
         count = len(files) - len(others)
         words = [f"{SECONDS} of {count} result{'s' * (count > 1)}", *([", ".join(others)] if others else [])]
         print(f"measured seconds, which repetitions cannot confirm: {'; '.join(words)}")
-
-
-def _sample(results: Runs, sample: Size, seed: int, jobs: int, *, is_named: bool, is_sound: bool) -> bool:
-    """Play some repetitions again, print the conclusion, and return whether all are equal."""
-    try:
-        among = population([run for runs in results.values() for run in runs], sample, is_named=is_named)
-    except ConfigError as error:
-        if is_sound:
-            raise
-        print(f"nothing played again: {one_line(error)}")
-        return False
-    for sentence in among.left_out:
-        print(sentence)
-    drawn = draw(among.repetitions, sample, random.Random(seed))
-    n, every = len(drawn), len(among.repetitions)
-    how = "all" if n == every else f"drawn at random with SEED={seed}, out of"
-    print(f"{n:,} repetitions, {how} {every:,}{among.words}: about {expected(drawn, jobs)} to play", flush=True)
-    played = play(drawn, jobs)
-    print(f"{n:,} repetitions played again, {played.values:,} values: {len(played.differences)} differ")
-    for difference in played.differences:
-        print(f"differs: {difference}")
-    for sentence in tolerance_words(drawn):
-        print(sentence)
-    if n < every and not played.differences:
-        share = min(1.0, 3 / n)
-        print(f"with 95 % confidence at most {share:.1%} of the {every:,} can still differ: 3/n, n = {n:,}")
-    return not played.differences

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from bench.errors import ConfigError, one_line
+from bench.errors import ConfigError
 from runners.config.runner import Runner
 from runners.execute.limits import Call, Makes, WorkerDiedError, one_thread, set_up
 
@@ -97,14 +97,7 @@ def _joblib_workers(runner: Runner, jobs: int) -> Iterator[Makes]:
     for words in _QUIET:
         warnings.filterwarnings("ignore", message=words, category=UserWarning)
     own = {"initializer": set_up, "initargs": (os.getpid(),), "max_nbytes": None, "inner_max_num_threads": 1}
-    try:
-        config = joblib.parallel_config(runner.backend, n_jobs=jobs, **(own if is_loky else {}))
-        joblib.Parallel(return_as="generator_unordered")  # not every back end supports it
-    except (ValueError, TypeError) as error:
-        raise ConfigError(
-            f"runner.backend: found '{runner.backend}', expected loky or dask ({one_line(error)})"
-        ) from None
-    with config:
+    with joblib.parallel_config(runner.backend, n_jobs=jobs, **(own if is_loky else {})):
         try:
             yield partial(_spread, jobs=jobs)
         finally:

@@ -87,26 +87,23 @@ def _difference(name: str, path: Path, derived: bytes, exact: bool) -> Mismatch 
         return None
     if not path.is_file():
         return Mismatch(name, 1, "", "(no such file)", derived.decode().partition("\n")[0])
-    lines = [content.decode(errors="replace").splitlines() for content in (committed, derived)]
-    head = next(iter(lines[1]), "")
-    for number, (ours, theirs) in enumerate(itertools.zip_longest(*lines, fillvalue=""), start=1):
-        if ours != theirs and (exact or not _is_noise(head, ours, theirs)):
-            cells = _cells(head, ours, theirs) if name.endswith(".csv") else []
-            return Mismatch(name, number, *(cells[0] if cells else ("", ours, theirs)))
-    return None if not exact else Mismatch(name, len(lines[0]), "", "(ends of lines)", "")
+    ours, theirs = (_rows(name, content) for content in (committed, derived))
+    no_cells: list[str] = []
+    for number, (one, other) in enumerate(itertools.zip_longest(ours, theirs, fillvalue=no_cells), start=1):
+        for column, a, b in itertools.zip_longest(theirs[0], one, other, fillvalue=""):
+            if a != b and (exact or not _is_noise(a, b)):
+                return Mismatch(name, number, column, a, b)
+    return Mismatch(name, len(ours), "", "(ends of lines)", "") if exact else None
 
 
-def _cells(head: str, ours: str, theirs: str) -> list[tuple[str, str, str]]:
-    """Return the differing cells of two lines, each with its column; none if the numbers of cells differ."""
-    rows = list(csv.reader([head, ours, theirs]))
-    if len(rows) != 3 or len({len(row) for row in rows}) > 1:
-        return []
-    return [cell for cell in zip(*rows, strict=True) if cell[1] != cell[2]]
+def _rows(name: str, content: bytes) -> list[list[str]]:
+    """Return the cells of each line of a table; of another text the lines."""
+    lines = content.decode(errors="replace").splitlines()
+    return [*csv.reader(lines)] if name.endswith(".csv") else [[""], *([line] for line in lines)]
 
 
-def _is_noise(head: str, ours: str, theirs: str) -> bool:
-    cells = _cells(head, ours, theirs)
+def _is_noise(a: str, b: str) -> bool:
     try:
-        return bool(cells) and all(math.isclose(float(a), float(b), rel_tol=0.0, abs_tol=NOISE) for _, a, b in cells)
+        return math.isclose(float(a), float(b), rel_tol=0.0, abs_tol=NOISE)
     except ValueError:
         return False

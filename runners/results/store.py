@@ -1,6 +1,5 @@
 """Storage of results: a folder for each run, a file for each repetition, written atomically."""
 
-import errno
 import json
 import os
 import re
@@ -27,7 +26,6 @@ if TYPE_CHECKING:  # slow to import
 _DONE = re.compile(r"rep-(\d{5,9})\.parquet")
 _LEFTOVER_SECONDS = 600.0
 """Age in seconds of a temporary file that was left by a dead process; writing takes milliseconds."""
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class DamagedError(StoreError):
@@ -35,13 +33,11 @@ class DamagedError(StoreError):
 
 
 def write_together(folder: Path, files: Mapping[str, bytes | None]) -> None:
-    """Write files into a folder by name, each whole, or none if one fails (StoreError); remove those that are None."""
-    with _disk(folder / next(iter(files), "")):
-        folder.mkdir(parents=True, exist_ok=True)
+    """Write files into a folder by name, each whole, or none if one fails (OSError); remove those that are None."""
+    folder.mkdir(parents=True, exist_ok=True)
     _write({folder / name: content for name, content in files.items() if content is not None})
     for name in (name for name, content in files.items() if content is None):
-        with _disk(folder / name):
-            (folder / name).unlink(missing_ok=True)
+        (folder / name).unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -51,10 +47,8 @@ def write_text(path: Path, text: str) -> None:
 @contextmanager
 def alone(path: Path, refusal: str) -> Iterator[None]:
     """Hold the lock file ``path`` inside the block; ConfigError with ``refusal`` if another process holds it."""
-    with _disk(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("a")
-    with file:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
         if not lock(file, wait=False):
             raise ConfigError(refusal)
         try:
@@ -67,7 +61,7 @@ def alone(path: Path, refusal: str) -> Iterator[None]:
 class Store:
     """Raw runs below ``root/raw/<run_id>/``; safe for several processes, on one machine or on a shared file system.
 
-    A failed write is a `StoreError`, and leaves no partial file under its name. With ``settings.json``, the text form
+    A failed write is an OSError, and leaves no partial file under its name. With ``settings.json``, the text form
     of the inputs of the run's name, each repetition has ``rep-00007.parquet``, its trace, byte-identical for any way of
     running it, and ``rep-00007.json``: the seconds it took, the environment, and the digest that the trace is checked
     against at every read. A failed one has ``rep-00007.failed.json`` instead. Two processes may run the same
@@ -88,11 +82,10 @@ class Store:
         folder = self.folder(run_id)
         write_text(folder / "settings.json", json.dumps(identity, indent=1, sort_keys=True) + "\n")
         now = time.time()
-        with _disk(folder):
-            for entry in os.scandir(folder):
-                with suppress(FileNotFoundError):  # another process may remove it too
-                    if entry.name.endswith(".tmp") and now - entry.stat().st_mtime > _LEFTOVER_SECONDS:
-                        os.unlink(entry.path)
+        for entry in os.scandir(folder):
+            with suppress(FileNotFoundError):  # another process may remove it too
+                if entry.name.endswith(".tmp") and now - entry.stat().st_mtime > _LEFTOVER_SECONDS:
+                    os.unlink(entry.path)
 
     def done(self, run_id: str) -> set[int]:
         """Return the repetitions with a result; whether it is sound shows when it is read."""
@@ -102,18 +95,14 @@ class Store:
                 return {int(match[1]) for entry in entries if (match := _DONE.fullmatch(entry.name))}
         except FileNotFoundError:
             return set()
-        except OSError as error:
-            raise StoreError(f"{folder}: cannot be read ({error.strerror}), expected a folder") from None
 
     def has(self, run_id: str, repetition: int) -> bool:
-        path = self.path(run_id, repetition)
-        with _readable(path):
-            return path.is_file()
+        return self.path(run_id, repetition).is_file()
 
     def sound(self, run_id: str, repetitions: Collection[int]) -> set[int]:
         """Return the repetitions with a sound result; damaged ones are named on stderr and deleted.
 
-        Raises StoreError if one cannot be read, which is no damage: it is kept.
+        Raises OSError if one cannot be read, which is no damage: it is kept.
         """
         done = self.done(run_id) & set(repetitions)
         damaged = []
@@ -142,8 +131,7 @@ class Store:
         of_side = json.dumps(side, indent=1, sort_keys=True).encode()
         path = self.path(run_id, repetition)
         _write({self.path(run_id, repetition, ".json"): of_side, path: content})  # last, because it marks completeness
-        with _disk(self.root):
-            self.path(run_id, repetition, ".failed.json").unlink(missing_ok=True)
+        self.path(run_id, repetition, ".failed.json").unlink(missing_ok=True)
 
     def read(self, run_id: str, repetition: int) -> "pd.DataFrame":
         """Return a repetition's trace; a damaged one is deleted, to be run again, and raises StoreError."""
@@ -211,11 +199,10 @@ def _write(contents: Mapping[Path, bytes]) -> None:
     temporary = {path: path.with_name(f".{path.name}.{os.getpid()}-{uuid.uuid4().hex[:12]}.tmp") for path in contents}
     try:
         for path, content in contents.items():
-            with _disk(path), open(temporary[path], "xb") as file:
+            with open(temporary[path], "xb") as file:
                 file.write(content)
         for path in contents:
-            with _disk(path):
-                os.replace(temporary[path], path)
+            os.replace(temporary[path], path)
     except BaseException:
         for each in temporary.values():
             with suppress(OSError):
@@ -224,7 +211,7 @@ def _write(contents: Mapping[Path, bytes]) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return the object in a file; empty if there is no file, or no object in it. StoreError if it cannot be read."""
+    """Return the object in a file; empty if there is no file, or no object in it."""
     try:
         content = json.loads(_read(path) or b"")
     except (ValueError, RecursionError):
@@ -233,31 +220,11 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def _read(path: Path) -> bytes | None:
-    """Return the content of a file, None if there is none; StoreError if it cannot be read."""
-    with _readable(path):
-        try:
-            return path.read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """Convert an error of reading to one sentence: the file is not damaged, and is kept."""
+    """Return the content of a file, None if there is none."""
     try:
-        yield
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be read ({error.strerror}), expected a file or folder that can") from None
-
-
-@contextmanager
-def _disk(path: Path) -> Iterator[None]:
-    """Convert an error of writing to one sentence."""
-    try:
-        yield
-    except OSError as error:
-        kind = "with room" if error.errno in _NO_ROOM else "that can be written"
-        raise StoreError(f"{path}: could not be written ({error.strerror}), expected a folder {kind}") from None
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
 
 
 def _now() -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bench.critical import Rule, fixed
+from bench.critical import Rule, Sequential, fixed
 from bench.report.claims.quantities import Quantity
 from bench.stats import MIN_REPETITIONS as MIN_REPETITIONS
 from bench.stats import Interval
@@ -26,6 +26,8 @@ NO_INTERVAL = Interval(math.nan, math.nan, math.nan, 0)
 ERROR = 0.05
 FIRST_LOOK = 10
 """The least number of repetitions where verdicts are looked at repeatedly: the theory is about many."""
+FEW = 10
+"""With fewer repetitions a verdict says that it assumes values without a long tail."""
 MARGIN = 0.05
 """Differences within this share of the right side are a tie, unless a claim says otherwise."""
 MOST_REPETITIONS = 1_000_000
@@ -138,6 +140,12 @@ class Question:
             notes.append("the interval is not defined")
         is_open = verdict == OPEN
         needed = _repetitions(tests, rule, n, least) if is_open else math.nan
+        if is_open and isinstance(rule, Sequential) and n < rule.most:
+            notes.append(f"{n} of at most {rule.most} repetitions")
+        if verdict in (OPEN, TIE) and TIE in tests:
+            notes.append(f"a tie lies within {100.0 * (self.margin or 0.0):g} %")
+        if not is_open and n < FEW:
+            notes.append(f"rests on {n} repetitions, which is enough if none can be far off")
         if setting.parts is not None and needed > setting.parts:
             if n >= least:
                 more = f"{float(f'{needed / setting.parts:.2g}'):,g}"
