@@ -18,6 +18,7 @@ from runners.config.experiment import Experiment, build
 from runners.config.identity import Code
 from runners.config.runner import Runner
 from runners.execute.fanout import Result, run_all
+from runners.execute.limits import Call
 from runners.execute.progress import Progress
 from runners.results.store import Store
 
@@ -182,3 +183,10 @@ def test_a_batch_job_says_each_minute_how_far_it_is_also_while_a_repetition_runs
     assert others
     time.sleep(0.15)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("death", "how"), [("exit codes {SIGSEGV(-11)}", "SIGSEGV(-11)"), ("exit codes {}", "OSError"), ("", "OSError")]
+)
+def test_how_a_process_died_is_said(death, how):
+    assert str(Call(len).died(OSError(death))).startswith(f"its process died ({how}):")
