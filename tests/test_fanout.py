@@ -18,6 +18,7 @@ from runners.config.experiment import Experiment, build
 from runners.config.identity import Code
 from runners.config.runner import Runner
 from runners.execute.fanout import Result, run_all
+from runners.execute.limits import Call
 from runners.results.store import Store
 
 pytestmark = pytest.mark.usefixtures("trouble")
@@ -167,3 +168,10 @@ def test_any_number_of_jobs_and_any_back_end_give_the_same_bytes_in_one_thread_e
     pids = {int(line[2]) for line in lines}
     assert (pids == {os.getpid()}) == (jobs == 1)
     assert jobs == 1 or not any(Path(f"/proc/{pid}").exists() for pid in pids)  # none is left behind
+
+
+@pytest.mark.parametrize(
+    ("death", "how"), [("exit codes {SIGSEGV(-11)}", "SIGSEGV(-11)"), ("exit codes {}", "OSError"), ("", "OSError")]
+)
+def test_how_a_process_died_is_said(death, how):
+    assert str(Call(len).died(OSError(death))).startswith(f"its process died ({how}):")
