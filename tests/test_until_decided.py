@@ -89,7 +89,7 @@ def test_it_ends_at_the_largest_number_and_where_nothing_is_open():
     assert look_at(drawn, finals_of(drawn, {**NEAR_IS_OPEN, ("near", "B"): 200.0})) == NextLook(0, [20] * 6)
 
 
-@pytest.mark.parametrize(("noise", "most", "goes_on"), [(10.0, 400, True), (10.0, 50, False), (2000.0, 400, False)])
+@pytest.mark.parametrize(("noise", "most", "goes_on"), [(10.0, 400, True), (20.0, 200, False), (2000.0, 200, False)])
 def test_a_case_out_of_reach_is_given_up_at_the_second_look(noise, most, goes_on):
     """Equal means, a margin of 5 % of 100 and a deviation of 14 between pairs: a tie after 100 or more repetitions."""
     means = {("far", "A"): 50.0}

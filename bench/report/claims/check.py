@@ -122,7 +122,7 @@ def verdicts_on(results: Results) -> pd.DataFrame:
 
 def _row(claim: Claim, finding: Finding) -> dict[str, Any]:
     """Return the columns of ``claims.csv``; by default they are attributes of the finding or the claim."""
-    known: dict[str, Any] = {"claim": claim.id}
+    known: dict[str, Any] = {"claim": claim.id, "note": "; ".join(filter(None, [finding.note, finding.proviso]))}
     known |= zip(("estimate", "ci_low", "ci_high", "n"), finding.interval, strict=True)
     known |= zip(("relative", "relative_low", "relative_high"), finding.relative[:3], strict=True)
     for name in names_of("claims"):

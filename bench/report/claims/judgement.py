@@ -8,7 +8,7 @@ repetitions for the interval's nominal coverage (measured, see docs/verdicts.md)
 import math
 import operator
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -57,8 +57,9 @@ class Finding:
     as a share of the right side. ``agrees`` says whether the point estimate alone is as the claim expects,
     ``counts_as`` is the verdict for claims that count cases: a tie is as good as "no more", and not "less". ``p`` is
     the smallest error with the same verdict, NaN for open cases; ``repetitions_needed`` would probably decide an open
-    case, NaN if a million would not suffice, or so many are impossible. ``holm`` says whether the verdict survives
-    Holm's correction, `REMAINS` or not, "" without a test.
+    case, NaN if a million would not suffice, or so many are impossible. ``proviso`` is what the verdict depends on
+    beside its numbers: the margin of ties, the plan of repetitions, the assumption of few. ``holm`` says whether the
+    verdict survives Holm's correction, `REMAINS` or not, "" without a test.
     """
 
     case: str
@@ -71,13 +72,15 @@ class Finding:
     p: float = math.nan
     repetitions_needed: float = math.nan
     note: str = ""
+    proviso: str = ""
     holm: str = ""
 
     def as_no_evidence(self, reason: str) -> "Finding":
         """Return the finding as no evidence, independent of its numbers."""
         note = "; ".join(filter(None, [reason, self.note]))
         word, nan = NO_EVIDENCE, math.nan
-        return replace(self, verdict=word, counts_as=word, agrees=False, p=nan, repetitions_needed=nan, note=note)
+        finding = replace(self, verdict=word, counts_as=word, agrees=False, note=note, proviso="")
+        return replace(finding, p=nan, repetitions_needed=nan)
 
 
 def spell(verdicts: Mapping[str, int], remain: Counter[str] | None = None) -> str:
@@ -140,12 +143,6 @@ class Question:
             notes.append("the interval is not defined")
         is_open = verdict == OPEN
         needed = _repetitions(tests, rule, n, least) if is_open else math.nan
-        if is_open and isinstance(rule, Sequential) and n < rule.most:
-            notes.append(f"{n} of at most {rule.most} repetitions")
-        if verdict in (OPEN, TIE) and TIE in tests:
-            notes.append(f"a tie lies within {100.0 * (self.margin or 0.0):g} %")
-        if not is_open and n < FEW:
-            notes.append(f"rests on {n} repetitions, which is enough if none can be far off")
         if setting.parts is not None and needed > setting.parts:
             if n >= least:
                 more = f"{float(f'{needed / setting.parts:.2g}'):,g}"
@@ -163,7 +160,17 @@ class Question:
             p=math.nan if is_open else _smallest_error(tests[verdict], rule, n),
             repetitions_needed=needed,
             note="; ".join(notes),
+            proviso="; ".join(self._provisos(verdict, rule, n)),
         )
+
+    def _provisos(self, verdict: str, rule: Rule, n: int) -> Iterator[str]:
+        """Yield what a verdict depends on, beside its numbers."""
+        if verdict == OPEN and isinstance(rule, Sequential) and n < rule.most:
+            yield f"{n} of at most {rule.most} repetitions"
+        if verdict in (OPEN, TIE) and TIE in self._tests():
+            yield f"a tie lies within {100.0 * (self.margin or 0.0):g} %"
+        if verdict != OPEN and n < FEW:
+            yield f"rests on {n} repetitions, which is enough if none can be far off"
 
     def _tests(self) -> dict[str, Test]:
         """Return the possible verdicts, each with its test; the first that passes applies.

@@ -71,6 +71,9 @@ class Slope(CaseClaim):
     def selections(self) -> dict[str, Selection]:
         return {"measured": self.measured if self.axis == ROUND else {self.axis: (ANY,), **self.measured}}
 
+    def axes(self) -> dict[str, tuple[str, ...]]:
+        return {"axis": (self.axis,) if self.axis != ROUND else (), **super().axes()}
+
     def validate_axes(self, results: Results, where: str) -> None:
         super().validate_axes(results, where)
         results.check(self.against, f"{where}, key 'against'")
