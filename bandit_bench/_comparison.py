@@ -117,9 +117,8 @@ class ComparisonResult:
         there is nothing to draw, or for an unknown label, colour, scale or size.
         """
         from bench.report.figure import read_figure  # slow to import
-        from bench.report.page import draw
+        from bench.report.page import check_names, draw, keep, rename
         from bench.report.render import plot_of
-        from bench.report.restyle import check_names, keep, rename
         from bench.report.results import Results
 
         changes = {"y_scale": y_scale, "x_scale": x_scale, "title": title}

@@ -134,12 +134,15 @@ def _opened(path: str | Path) -> sqlite3.Connection:
             raise BenchError(f"{path}: found another kind of file, expected {expected}")  # SQLite accepts short files
         file = sqlite3.connect(path, timeout=0.0, isolation_level=None, check_same_thread=False)
         file.execute("PRAGMA locking_mode = EXCLUSIVE")
-        tables = {name for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        if tables and not {"state", "asks"} <= tables:
-            raise BenchError(f"{path}: found the tables {', '.join(sorted(tables))}, expected {expected}")
+        rows = file.execute("SELECT name, type FROM sqlite_master WHERE type != 'index'").fetchall()
+        found: dict[str, str] = dict(rows)
+        if found and not (found.keys() >= {"state", "asks"} and {*found.values()} == {"table"}):
+            names = ", ".join(f"{kind} {name}" for name, kind in sorted(found.items()))
+            raise BenchError(f"{path}: found the {names}, expected {expected}")
         file.execute("PRAGMA journal_mode = WAL")
         file.execute("PRAGMA synchronous = FULL")
         file.executescript(f"BEGIN EXCLUSIVE;{_SCHEMA}COMMIT;")
+        file.execute("SELECT ticket, asked, configuration, propensity, told, reward FROM asks LIMIT 0")  # raises
     except (sqlite3.Error, OSError) as error:
         if "locked" in str(error):
             raise BenchError(

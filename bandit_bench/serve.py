@@ -115,17 +115,27 @@ def app(tuner: Tuner, path: str | Path, hosts: Collection[str] = (), margin: flo
         return JSONResponse({"error": text}, status)
 
     routes = [Route(name.split()[1], guarded(handler), methods=[name.split()[0]]) for name, handler in calls.items()]
-    return Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: say})
+    service = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: say})
+    service.router.redirect_slashes = False  # curl does not follow
+    return service
 
 
 def _check_place(request: Request, allowed: Collection[str]) -> None:
     """Refuse a request to another host name, as in DNS rebinding, or from a page of another site in a browser."""
-    host = urlsplit(f"//{request.headers.get('host', '')}").hostname
-    origin = request.headers.get("origin")
-    if host not in allowed or request.headers.get("sec-fetch-site") == "cross-site":
+    host, origin = request.headers.get("host", ""), request.headers.get("origin")
+    if _name(f"//{host}") not in allowed:
         raise HTTPException(421, f"found the host {host!r}, expected one of {', '.join(allowed)}: see `hosts` of serve")
-    if origin is not None and urlsplit(origin).hostname not in allowed:
+    if request.headers.get("sec-fetch-site") == "cross-site":
+        raise HTTPException(421, "found a request of a page of another site, expected one of a program or of this host")
+    if origin is not None and _name(origin) not in allowed:
         raise HTTPException(421, f"found a request of a page at {origin!r}, expected one of {', '.join(allowed)}")
+
+
+def _name(address: str) -> str | None:
+    try:
+        return urlsplit(address).hostname
+    except ValueError:  # as of [::1
+        return None
 
 
 async def _message(request: Request, keys: list[str]) -> dict[str, Any]:

@@ -46,6 +46,15 @@ def test_curves_are_means_over_the_rounds_that_all_repetitions_have(tmp_path, en
     assert final_table(without).equals(finals)
 
 
+@pytest.mark.parametrize("unit", [2.0**-990, 2.0**990])
+def test_curves_do_not_depend_on_the_unit(unit: float) -> None:
+    rounds, values = np.array([1, 2]), np.random.default_rng(0).normal(size=(6, 2))
+    kept = {number: Kept(rounds, {"regret": row * unit}, {}, {}) for number, row in enumerate(values)}
+    curves = curve_table([Repetitions({"method": "TL"}, kept)])
+    np.testing.assert_array_equal(curves["std"] / unit, values.std(axis=0, ddof=1))
+    np.testing.assert_array_equal(curves["mean"] / unit, mean_band(values)[0])
+
+
 def test_the_curve_of_each_repetition_is_kept_where_a_figure_wants_it() -> None:
     rounds = np.array([1, 5, 10])
     kept = {number: Kept(rounds, {"regret": rounds * (number + 1.0)}, {}, {}) for number in (0, 2)}

@@ -44,6 +44,15 @@ def test_a_median_of_paired_ratios() -> None:
     assert "not positive" in row_of(claim, methods(A=a, B=0 * b))["note"]
 
 
+@pytest.mark.parametrize("unit", [2.0**-990, 2.0**990])
+def test_a_claim_on_spreads_does_not_depend_on_the_unit(unit: float) -> None:
+    rng = np.random.default_rng(4)
+    a, b = rng.normal(0, 1, 40), rng.normal(0, 5, 40)
+    rows = [row_of(compare("less", "spread"), methods(A=a * by, B=b * by)) for by in (1.0, unit)]
+    for name in ("verdict", "estimate", "ci_low", "ci_high"):
+        assert rows[0][name] == rows[1][name]
+
+
 def test_a_claim_compares_spreads_whatever_the_means() -> None:
     rng = np.random.default_rng(4)
     a, b = rng.normal(0, 1, 40), rng.normal(50, 5, 40)

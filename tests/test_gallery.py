@@ -15,7 +15,6 @@ from gallery_site import (
     EVIL,
     FIGURES_MADE,
     PANELS,
-    REPETITIONS,
     ROUNDS,
     made_up,
     made_up_published,
@@ -25,8 +24,8 @@ from rendered import render
 
 from bench.audit.headlines import read_headlines
 from bench.gallery.build import build
-from bench.gallery.folders import read_papers
 from bench.gallery.overview import overview, overview_text
+from bench.gallery.papers import read_papers
 from bench.gallery.render import OWN, SITE, build_own, pages_of
 from bench.gallery.result import ResultView
 from runners.results.pages import write_gallery
@@ -250,32 +249,34 @@ def exp3_bound(rounds: Any) -> Any:
 @pytest.mark.parametrize(
     ("page", "mark", "columns"),
     [
-        ("syndicated/figure2", ("line", PANELS[1], "Random arms"), {0: ROUNDS}),
-        ("syndicated/figure2", ("bound", PANELS[1], "TL"), {1: exp3_bound(ROUNDS)}),
-        ("syndicated/figure2", ("reference", PANELS[1], "a line"), {0: [None], 1: [25], 2: [None], 4: [None]}),
-        ("syndicated/table1", ("best", "fixed", "Fixed"), {0: [0]}),  # the lowest
-        ("syndicated/table1", ("published", "fixed", "published best"), {0: [0.5], 1: [44], 2: [None], 4: [None]}),
-        ("habo/longer", ("bound", "fixed", "bound of EXP3"), {0: [100, 200, 400]}),
-        ("habo/longer", ("line", "fixed", "Random arms"), {1: [83.333, 166.67, 333.33]}),
-        ("habo/spread", ("repetitions", *FIRST), {0: range(REPETITIONS), 1: FIRSTS}),
-        ("habo/spread", ("quantile", *FIRST), {1: [np.quantile(FIRSTS, 0.95)]}),
-        ("habo/spread", ("box", *FIRST), {i: [np.quantile(FIRSTS, q)] for i, q in ((1, 0.5), (2, 0.25), (3, 0.75))}),
-        ("habo/dots", ("line", *FIRST), {1: [FIRSTS.mean()], 4: [REPETITIONS]}),
-        ("habo/dots", ("reference", PANELS[0], "a line"), {1: [60]}),
-        ("habo/dots", ("published", *FIRST), {0: [None], 1: [55], 2: [None], 4: [None]}),
-        ("habo/limits", ("case 0", PANELS[0], "b"), {1: [FIRSTS.mean() / exp3_bound(ROUNDS)[-1]]}),
-        ("habo/seconds", ("line", "relative", "TL"), {0: PANELS, 1: [1, 1]}),
+        ("syndicated/figure2", ("line", PANELS[1], "Random arms"), {"x": ROUNDS}),
+        ("syndicated/figure2", ("bound", PANELS[1], "TL"), {"y": exp3_bound(ROUNDS)}),
+        ("syndicated/figure2", ("reference", PANELS[1], "a line"), {"y": [25]}),
+        ("syndicated/table1", ("best", "fixed", "Fixed"), {"x": [0]}),  # the lowest
+        ("syndicated/table1", ("published", "fixed", "published best"), {"x": [0.5], "y": [44]}),
+        ("habo/longer", ("bound", "fixed", "bound of EXP3"), {"x": [100, 200, 400]}),
+        ("habo/longer", ("line", "fixed", "Random arms"), {"y": [83.333, 166.67, 333.33]}),
+        ("habo/spread", ("repetitions", *FIRST), {"x": FIRSTS}),
+        ("habo/spread", ("quantile", *FIRST), {"x": [np.quantile(FIRSTS, 0.95)]}),
+        (
+            "habo/spread",
+            ("box", *FIRST),
+            {"x": [np.quantile(FIRSTS, 0.5)], "low": [np.quantile(FIRSTS, 0.25)]},
+        ),
+        ("habo/dots", ("line", *FIRST), {"x": [FIRSTS.mean()]}),
+        ("habo/dots", ("reference", PANELS[0], "a line"), {"x": [60]}),
+        ("habo/dots", ("published", *FIRST), {"x": [55]}),
+        ("habo/limits", ("case 0", PANELS[0], "b"), {"x": [FIRSTS.mean() / exp3_bound(ROUNDS)[-1]]}),
+        ("habo/seconds", ("line", "relative", "TL"), {"x": [1, 1]}),
     ],
 )
-def test_marks_of_all_kinds_carry_their_numbers(page: str, mark: tuple[str, str, str], columns: dict[int, Any]) -> None:
+def test_marks_of_all_kinds_carry_their_numbers(page: str, mark: tuple[str, str, str], columns: dict[str, Any]) -> None:
     plot = render(FIGURES_MADE[page], *made_up(FIGURES_MADE[page])).plot
-    points = next(one.points() for one in plot.marks() if (one.part, one.case, one.name) == mark)
+    found = next(one for one in plot.marks() if (one.part, one.case, one.name) == mark)
     for column, expected in columns.items():
-        assert [point[column] for point in points] == [
-            pytest.approx(value, rel=1e-4) if isinstance(value, float) else value for value in expected
-        ]
-    mean, low, high = points[0][1:4]
-    assert low is None or low < mean < high
+        assert getattr(found, column).tolist() == pytest.approx(list(expected), rel=1e-4)
+    for low, mean, high in zip(found.low[:1], found.numbers[:1], found.high[:1], strict=False):
+        assert low < mean < high
 
 
 def test_half_finished_results_are_shown_as_far_as_they_go(site: Path, tmp_path: Path) -> None:

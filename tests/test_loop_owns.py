@@ -128,3 +128,16 @@ def test_what_a_tuner_does_to_an_outcome_does_not_stay():
 
     trace = run(Direct(Says()), Writes({"x": 0.5, "y": 0.25, "word": "b"}), rounds=5)
     assert trace.columns()["regret"][-1] == pytest.approx(5 * 0.125)
+
+
+@component
+class SaysReward(Says):
+    """Its values have a reward too."""
+
+    def values(self):
+        return {**super().values(), "reward": 99.0}
+
+
+def test_a_value_called_reward_does_not_replace_the_reward():
+    with pytest.raises(TaskError, match=r"^round 1: found two values with the name 'reward', expected another name"):
+        run(Direct(SaysReward()), UCB1(), rounds=2)

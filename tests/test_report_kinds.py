@@ -17,7 +17,7 @@ from bench.errors import ConfigError
 from bench.report.claims.judgement import MIN_REPETITIONS
 from bench.report.drawing import in_digits
 from bench.report.figure import read_figure
-from bench.report.saving import content
+from bench.report.page import content
 from bench.stats import mean_band
 
 ROUNDS = np.linspace(1, 1000, 50).round().astype(int)
@@ -161,11 +161,11 @@ def test_grid_marks_the_best_value_and_theory() -> None:
     for star, theory, panel, best in zip(
         parts(made, "best"), parts(made, "theory", "Theory"), ("fixed", "changing"), (4.0, 1.5), strict=True
     ):
-        assert star.places[0] == pytest.approx(best, abs=0.5)
+        assert star.x[0] == pytest.approx(best, abs=0.5)
         own = finals[(finals["panel"] == panel) & (finals["method"] == "Theory")]["regret"]
         assert theory.numbers[0] == pytest.approx(own.mean())
     highest = shown({**GRID, "best": "highest"}, NONE, finals)
-    assert parts(highest, "best")[0].places == [10.0]
+    assert parts(highest, "best")[0].x == pytest.approx([10.0], abs=0.5)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 
 from bench.envs.direct import DirectEnvironment
-from bench.errors import ConfigError
+from bench.errors import ConfigError, TaskError
 from bench.seeding import Seeds
 from bench.space import Configuration
 from bench.tasks.base import Outcome, Task
@@ -74,6 +74,11 @@ class Direct(Task):
                 values |= regrets(environment, self._round, environment.mean, "configuration")
         else:
             values = {"reward": reward, **environment.values()}
+            if values["reward"] is not reward:
+                raise TaskError(
+                    f"round {self._round}: found two values with the name 'reward', expected another name in "
+                    f"{type(environment).__name__}.values()"
+                )
         if usual:
             values |= usual
         rewards = environment.rewards

@@ -36,7 +36,7 @@ class Call:
         self.function, self.arguments, self.seconds = function, arguments, seconds
 
     def died(self, death: BaseException) -> WorkerDiedError:
-        codes = re.search(r"\{(.*)\}", str(death))  # such as {SIGSEGV(-11)} or {EXIT(3)}
+        codes = re.search(r"\{(.+)\}", str(death))  # such as {SIGSEGV(-11)} or {EXIT(3)}
         limit = f", or code that does not stop at runner.time_limit = {self.seconds:g} s" if self.seconds else ""
         how = codes[1] if codes else type(death).__name__
         return WorkerDiedError(f"its process died ({how}): an exit, a crash, too little memory{limit}")

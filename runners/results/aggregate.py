@@ -13,7 +13,7 @@ import pandas as pd
 
 from bench.report.figure import evenly
 from bench.report.tables import DIGITS
-from bench.stats import mean_band
+from bench.stats import mean_band, spread
 from runners.results.store import Store
 
 if TYPE_CHECKING:  # slow to import
@@ -126,7 +126,7 @@ def curve_table(runs: Sequence[Repetitions], each: Sequence[str] = ()) -> pd.Dat
             if not np.isfinite(values).all():
                 continue
             mean, low, high = mean_band(values)
-            std = values.std(axis=0, ddof=1) if len(values) > 1 else np.full(len(rounds), np.nan)
+            std = spread(values, axis=0) if len(values) > 1 else np.full(len(rounds), np.nan)
             same = {axis: run.labels.get(axis, "") for axis in axes} | {"column": column}
             table = {name: np.full(len(rounds), value, dtype=object) for name, value in same.items()}
             table |= {"round": rounds, "mean": mean, "std": std, "ci_low": low, "ci_high": high}

@@ -81,12 +81,11 @@ class Lipschitz(Figure):
                 rows = table[[experiment == key for experiment in experiments]]
                 if len(rows):
                     name = results.series_name(key, axes) or _MEAN
-                    std, ends = rows["std"].fillna(0.0), f"one standard deviation over {rows['blocks'].iloc[0]} blocks"
+                    std = rows["std"].fillna(0.0)
                     panel.marks.append(
                         mark(
                             name, panel.title, plot.look(name, size=4.0), x=rows["probed"], y=rows["mean"],
-                            low=rows["mean"] - std, high=rows["mean"] + std, interval="bars", ends=ends,
-                            places=rows["probed"].tolist(), places_are=x.label,
+                            low=rows["mean"] - std, high=rows["mean"] + std, interval="bars",
                         )
                     )  # fmt: skip
                     plot.explain(name, plot.look(name))

@@ -10,7 +10,7 @@ from bench.report.claims.base import Case
 from bench.report.claims.comparisons import Tie, TwoSided
 from bench.report.claims.judgement import MARGIN, Direction, Question, Unmeasured
 from bench.report.claims.quantities import Mean, Quantity, RatioOfMeans, Resampled, Shifted
-from bench.stats import Array, resampled
+from bench.stats import Array, resampled, spread
 
 LEAST_FOR_SPREAD = 20
 """Repetitions for a verdict: with fewer, intervals of standard deviations cover less than they say."""
@@ -95,18 +95,14 @@ class Spread(TwoSided):
         left, right = self.values(case)
         if len(left) < 3:
             raise Unmeasured("an interval of a standard deviation needs at least 3 repetitions")
-        if not (_deviations(left) > 0).all() or not (_deviations(right) > 0).all():
+        if not (spread(left, axis=-2) > 0).all() or not (spread(right, axis=-2) > 0).all():
             raise Unmeasured("a standard deviation is 0: a ratio has no meaning")
         ratio = self.compared(left, right, _of_deviations, average=False)
         return Question(ratio, self.expect, 1.0, Shifted(ratio, -1.0), self.tie, LEAST_FOR_SPREAD)
 
 
-def _deviations(values: Array) -> Array:
-    return np.asarray(values.std(axis=-2, ddof=1))
-
-
 def _logarithm(left: Array, right: Array) -> Array:
-    return np.asarray(np.log(_deviations(left).mean(axis=-1) / _deviations(right).mean(axis=-1)))
+    return np.asarray(np.log(spread(left, axis=-2).mean(axis=-1) / spread(right, axis=-2).mean(axis=-1)))
 
 
 def _of_deviations(left: Array, right: Array) -> Quantity:
