@@ -75,8 +75,7 @@ def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to
     assert look.startswith("These runs are too few and too short for verdicts; ")
     assert stand_ins == [
         "Data that is not here is replaced by stand-ins, on which no verdict rests:",
-        "  movielens: generated surrogate ratings are used, in syndicated/figure2 "
-        "(LinUCB, MovieLens; LinTS, MovieLens)",
+        "  movielens: generated surrogate ratings are used, in syndicated/figure2",
         "To fetch what may be downloaded: python -m bench.data fetch movielens (for the rest see docs/reproduce.md)",
     ]
     assert "figure2" in (commands.results / "syndicated" / "index.html").read_text()
