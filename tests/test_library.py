@@ -183,6 +183,9 @@ WRONG = {
     "env: found ": lambda: bb.compare(["tl", "cdt"], env=SHEET),
     "hydra.run.dir: found an unknown key": lambda: bb.run(settings={"hydra.run.dir": "x"}),
     "found no comparison 'compare/none'": lambda: bb.load("compare/none"),
+    "found None, expected the name of a result": lambda: bb.load(None),
+    "format: found 'bmp'": lambda: bb.compare(["tl", "cdt"], formats=("bmp",)),
+    "size: found 'column', expected format=pdf": lambda: bb.compare(["tl", "cdt"], size="column"),
 }
 
 
