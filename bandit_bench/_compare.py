@@ -1,6 +1,5 @@
 """Comparisons: run the missing repetitions of every combination, draw a figure, and judge the differences."""
 
-import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -155,19 +154,12 @@ def _carried_out(
     from runners.execute.stand_ins import announcement, missing_data
     from runners.execute.workers import workers
     from runners.results.comparison_pages import write_comparisons
-    from runners.results.reuse import forget, reuse_line
+    from runners.results.reuse import finished, reuse_line
     from runners.results.store import Store, alone, results_folder
 
     jobs, runner, store = runs[0].settings.jobs, runs[0].runner, Store(results_folder())
-    finished = {
-        run.experiment.run_id: store.done(run.experiment.run_id)
-        & set(range(plan.until_decided or run.settings.repetitions))
-        for run in runs
-    }
-    if renew and not instead:
-        for run_id, numbers in finished.items():
-            forget(store, run_id, numbers)
-        finished = {}
+    wanted = {run.experiment.run_id: plan.until_decided or run.settings.repetitions for run in runs}
+    before = finished(store, wanted, renew=renew and not instead)
     with workers(runner, jobs):
         methods, notes, data_notes = that_fit(plan, runs, jobs, runner)
         left = {canonical(method) for method in methods}
@@ -198,7 +190,7 @@ def _carried_out(
             notes += result.notes
             write_comparisons(results_folder(), result.folder.name)
     is_complete = result.complete and len(methods) == len(plan.methods)
-    if line := reuse_line(store, finished, "renew=true" if plan.command else "renew=True"):
+    if line := reuse_line(store, before, "renew=true" if plan.command else "renew=True"):
         notes.append(f"Repetitions that were there: {line}")
     return ComparisonResult(result.folder, figure, is_complete=is_complete, notes=notes)
 
@@ -227,9 +219,7 @@ def _tuned(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> str:
 def _check_look(look: Mapping[str, Any]) -> None:
     """Raise ConfigError for an argument that `compare` does not have."""
     for key in look.keys() - {*LOOK}:
-        names = [name for name, kind in inspect.signature(compare).parameters.items() if kind.kind != kind.VAR_KEYWORD]
-        cure = "expected formats=('pdf', 'tex')" if key == "format" else one_of(key, [*names, *LOOK])
-        raise ConfigError(f"{key}: found an argument that compare does not have, {cure}")
+        raise ConfigError(f"{key}: found an argument that compare does not have, {one_of(key, LOOK)} for the drawing")
 
 
 def _axis(key: str, values: Any) -> Axis:

@@ -118,17 +118,12 @@ class ComparisonResult:
         there is nothing to draw, or for an unknown label, colour, scale or size.
         """
         from bench.report.figure import read_figure  # slow to import
-        from bench.report.page import draw
+        from bench.report.page import check_names, draw, keep, rename
         from bench.report.render import plot_of
-        from bench.report.restyle import check_names, keep, rename
         from bench.report.results import Results
 
         changes = {"y_scale": y_scale, "x_scale": x_scale, "title": title}
         given = {key: value for key, value in changes.items() if value is not None}
-        if unknown := [key for key in given if key not in type(self._figure).model_fields]:
-            raise ConfigError(
-                f"{unknown[0]}: found it for a figure of kind '{self._figure.kind}', which has no such key"
-            )
         figure = read_figure({**self._figure.given(), **given}, is_own=True) if given else self._figure
         figure = figure.model_copy(update={"colors": figure.colors | dict(colors or {})})
         found = self._results

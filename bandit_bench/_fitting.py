@@ -48,14 +48,11 @@ def that_fit(
         print(f"error: left out: {reason}", file=sys.stderr)
     fitting = [found[run.experiment.run_id] for run in new if run.labels[METHOD] not in reasons]
     _check_column(plan.column, [fit.columns for fit in fitting])
-    said = dict.fromkeys(line for fit in fitting for line in fit.data)
-    for line in said:
-        print(line, flush=True)
     is_unequal = len({fit.searches for fit in fitting} - {None}) > 1
     notes = list(dict.fromkeys(text for fit in fitting for text in fit.apart)) if is_unequal else []
     by_data = {repr(run.experiment.settings["env"]): run.experiment for run in new}
     data = dict.fromkeys(line for experiment in by_data.values() for line in experiment.data_notes())
-    return left, notes, [line for line in data if line not in said]
+    return left, notes, list(data)
 
 
 def _check_column(column: str, columns: Iterable[Sequence[str]]) -> None:

@@ -1,47 +1,141 @@
 """The reach of an interval to either side of its estimate, in standard errors.
 
-`fixed` is for a number of repetitions chosen beforehand: Student's quantile. `sequential` is for repeated looks while
-repetitions are added: an asymptotic confidence sequence, which contains the truth at all looks jointly with the given
-probability.
+`fixed` is for a number of repetitions chosen beforehand: Student's quantile. `Sequential` is for repeated looks while
+repetitions are added, up to a number chosen beforehand: a group-sequential bound spends the error over the looks.
 """
 
 import math
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Protocol
 
-Rule = Callable[[float, float], float]
-"""Number of repetitions and one-sided error -> standard errors to that side."""
-
-EXPECTED_LOOK = 200
-"""Number of repetitions for which the confidence sequence is optimised."""
-
-_LOG = -2.0 * math.log(0.05)
-_RHO2 = (_LOG + math.log(_LOG) + 1.0) / EXPECTED_LOOK
+import numpy as np
+import numpy.typing as npt
 
 
-def fixed(n: float, error: float) -> float:
+class Rule(Protocol):
+    """The number of repetitions, a one-sided error and the repetitions' skewness -> standard errors to that side.
+
+    The ``skewness`` is positive if their long tail is on that side.
+    """
+
+    def __call__(self, n: float, error: float, skewness: float = 0.0, /) -> float: ...
+
+
+Array = npt.NDArray[np.float64]
+
+STEP = 20
+"""Repetitions before the first look at the verdicts, and between two: nothing is decided by fewer than 10 to 20."""
+_POINTS = 161
+"""Points of the numerical integration at a look, an odd number."""
+_QUANTILES = np.linspace(0.5, 8.0, 41)
+"""Normal quantiles of the errors for which bounds are computed; they are interpolated between."""
+
+
+def fixed(n: float, error: float, _skewness: float = 0.0) -> float:
     """Return Student's quantile with n - 1 degrees of freedom, exceeded with probability ``error``."""
     from scipy import special  # slow to import
 
     return -float(special.stdtrit(n - 1.0, error))
 
 
-def sequential(n: float, error: float) -> float:
-    """Return the reach of an asymptotic confidence sequence after ``n`` repetitions.
+def pocock(share: Array) -> Array:
+    """Return the share of the error that is spent when this share of the repetitions is there.
 
-    The reach is sqrt(2 (n rho^2 + 1) / (n rho^2) log(sqrt(n rho^2 + 1) / alpha)) standard errors, alpha = 2 ``error``:
-    Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic confidence
-    sequences, Annals of Statistics 52 (2024), theorem 2.2. rho follows from their equation for the sequence that is
-    tightest at `EXPECTED_LOOK`. Their theorem is for large n: here Student's quantile replaces the normal quantile,
-    because the variances of small samples are estimates.
+    ln(1 + (e - 1) t): Lan and DeMets, Discrete sequential boundaries for clinical trials, Biometrika 70 (1983). The
+    bounds are almost the same at all looks, as those of Pocock (1977) are.
+    """
+    return np.log1p((math.e - 1.0) * np.minimum(share, 1.0))
+
+
+def looks_up_to(most: int) -> tuple[int, ...]:
+    """Return the numbers of repetitions at which verdicts are looked at: every `STEP`, and the largest."""
+    return (*range(STEP, most, STEP), most)
+
+
+def bounds(shares: Sequence[float], errors: Array, spending: Callable[[Array], Array] = pocock) -> Array:
+    """Return the normal bounds c, shape (looks, errors): |Z| exceeds c at any look with probability ``errors``.
+
+    ``shares`` of the largest number of repetitions increase; ``errors`` are two-sided. At each look the part of the
+    error between two values of the spending function is used up. The density of Z sqrt(share) among the runs within all
+    earlier bounds is integrated numerically: Armitage, McPherson and Rowe, Repeated significance tests on accumulating
+    data, Journal of the Royal Statistical Society A 132 (1969).
     """
     from scipy import special  # slow to import
 
-    m = n * _RHO2
-    normal = math.sqrt(2.0 * (m + 1.0) / m * math.log(math.sqrt(m + 1.0) / (2.0 * error)))
-    # The logarithm, because the probability itself underflows.
-    tail = special.ndtr(-normal)
-    return -float(special.stdtrit(n - 1.0, tail)) if tail > 1e-300 else math.inf
+    spent = np.diff(spending(np.asarray(shares, dtype=np.float64)), prepend=0.0)
+    weights = np.where(np.arange(_POINTS) % 2, 4.0, 2.0)  # Simpson's
+    weights[[0, -1]] = 1.0
+    found = [-special.ndtri(spent[0] * errors / 2.0)]
+    grid = density = np.empty(0)
+    for look in range(1, len(shares)):
+        edge = found[-1] * math.sqrt(shares[look - 1])
+        points = np.linspace(-edge, edge, _POINTS, axis=-1)  # (errors, points)
+        if look == 1:
+            inside = _normal(points, math.sqrt(shares[0]))
+        else:
+            deviation = math.sqrt(shares[look - 1] - shares[look - 2])
+            inside = np.stack(
+                [_normal(p[:, None] - g, deviation) @ d for p, g, d in zip(points, grid, density, strict=True)]
+            )
+        density = inside * weights * (2.0 * edge / (_POINTS - 1) / 3.0)[:, None]
+        grid, deviation = points, math.sqrt(shares[look] - shares[look - 1])
+        low, high = np.zeros(len(errors)), np.full(len(errors), 40.0)
+        for _ in range(60):
+            middle = (low + high) / 2.0
+            end = (middle * math.sqrt(shares[look]))[:, None]
+            crossing = (density * special.ndtr((grid - end) / deviation)).sum(axis=-1)
+            is_wide = crossing < spent[look] * errors / 2.0
+            low, high = np.where(is_wide, low, middle), np.where(is_wide, middle, high)
+        found.append((low + high) / 2.0)
+    return np.array(found)
 
 
-def rule(*, is_sequential: bool) -> Rule:
-    return sequential if is_sequential else fixed
+def _normal(x: Array, deviation: float) -> Array:
+    return np.asarray(np.exp(-0.5 * (x / deviation) ** 2) / (deviation * math.sqrt(2.0 * math.pi)))
+
+
+@cache
+def _tabled(most: int, spending: Callable[[Array], Array] = pocock) -> Array:
+    """Return the bounds at each look for the errors of `_QUANTILES`, shape (looks, errors)."""
+    from scipy import special  # slow to import
+
+    return bounds([n / most for n in looks_up_to(most)], 2.0 * special.ndtr(-_QUANTILES), spending)
+
+
+@dataclass(frozen=True)
+class Sequential:
+    """The rule for looks after every `STEP` repetitions up to ``most``: the `bounds`, as Student's quantiles.
+
+    At all looks together the truth is missed to one side with at most the given error, if the repetitions are normal.
+    If they are skewed the bound is wider to the side of the long tail, see `skewed`.
+    Repetitions between two looks count as the later look, more than ``most`` as the last.
+    """
+
+    most: int
+    spending: Callable[[Array], Array] = pocock
+
+    def __call__(self, n: float, error: float, skewness: float = 0.0, /) -> float:
+        from scipy import special  # slow to import
+
+        place = bisect_left(looks_up_to(self.most), min(n, self.most))
+        quantile = -float(special.ndtri(error))
+        bound = float(np.interp(quantile, _QUANTILES, _tabled(self.most, self.spending)[place]))
+        return skewed(fixed(n, float(special.ndtr(-bound - max(quantile - _QUANTILES[-1], 0.0)))), skewness, n)
+
+
+def skewed(reach: float, skewness: float, n: float) -> float:
+    """Return the reach to the side of a long tail: the larger of ``reach`` and its transformation for skewed data.
+
+    Hall, On the removal of skewness by transformation, Journal of the Royal Statistical Society B 54 (1992): T has
+    about a normal law as ((1 + a T)^3 - 1) / (3 a) + a / 2, a = skewness / (3 sqrt(n)).
+    """
+    a = skewness / (3.0 * math.sqrt(n))
+    return reach if a < 1e-9 else max(reach, (1.0 - math.cbrt(1.0 - 3.0 * a * (reach + a / 2.0))) / a)
+
+
+def rule(most: int | None) -> Rule:
+    """Return the rule for a number of repetitions that was fixed (None), or decided by looks up to ``most``."""
+    return fixed if most is None else Sequential(most)

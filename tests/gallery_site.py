@@ -12,12 +12,11 @@ from rendered import render
 
 from bench.audit.published import PublishedOverview
 from bench.gallery.build import build
-from bench.gallery.folders import read_papers
+from bench.gallery.papers import read_papers
 from bench.report.figure import read_figure
-from bench.report.page import draw
+from bench.report.page import content, draw
 from bench.report.provenance import Provenance
 from bench.report.results import Results
-from bench.report.saving import content
 from bench.report.tables import to_csv
 
 EVIL = "<script>alert('&')</script>\"'><x-evil onclick=alert(1)>${7*7}{{7*7}}"
@@ -111,8 +110,8 @@ FIGURES_MADE = {
         reference={"method": "TL"},
     ),
     "habo/examples": {
-        "name": "examples", "title": "Examples", "kind": "bench.papers.habo.computed.Computed",
-        "compute": "worked_examples", "caption": "Words.",
+        "name": "examples", "title": "Examples", "kind": "bench.papers.habo.worked_examples.WorkedExamples",
+        "caption": "Words.",
     },
 }  # fmt: skip
 """All figures by name; all but one have results."""
@@ -120,7 +119,7 @@ FIGURES_MADE = {
 
 def made_up(figure: dict[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return mean curves and final values."""
-    if figure["kind"] == "bench.papers.habo.computed.Computed":
+    if figure["kind"] == "bench.papers.habo.worked_examples.WorkedExamples":
         return pd.DataFrame(), pd.DataFrame()
     rng = np.random.default_rng(0)
     data = Results(read_figure(figure))

@@ -42,8 +42,8 @@ def check(figure: Mapping[str, Any], finals: pd.DataFrame, curves: pd.DataFrame 
     return claims.verdicts_on(Results(known, curves, finals, Provenance(**how)))
 
 
-def still_open(figure: Mapping[str, Any], finals: pd.DataFrame, *, sequential: bool = True) -> Any:
-    return claims.still_open(Results(figure_of(figure), finals=finals, provenance=Provenance(sequential=sequential)))
+def still_open(figure: Mapping[str, Any], finals: pd.DataFrame, *, most: int | None = 400) -> Any:
+    return claims.still_open(Results(figure_of(figure), finals=finals, provenance=Provenance(until_decided=most)))
 
 
 def results_of(figure: Mapping[str, Any], finals: pd.DataFrame, curves: Any = None, surrogate: bool = False) -> Results:
@@ -67,6 +67,16 @@ def shown(figure: Mapping[str, Any], curves: pd.DataFrame, finals: pd.DataFrame,
     known = read_figure({**figure, "note": note})
     results = results_of(known, finals, curves, "urrogate" in note)
     return plot_of(results, known.tables(results))
+
+
+def numbers_of(made: Plot) -> pd.DataFrame:
+    """Return the points of all marks with the ends of their intervals."""
+    parts = []
+    for mark in made.marks():
+        ends = {"low": mark.low, "high": mark.high} if len(mark.low) else {}
+        about = {"case": mark.case, "name": mark.name, "part": mark.part}
+        parts.append(pd.DataFrame({"x": mark.x, "y": mark.y, **ends}, index=range(len(mark.numbers))).assign(**about))
+    return pd.concat(parts, ignore_index=True)
 
 
 def draw(figure: Mapping[str, Any], curves: pd.DataFrame, finals: pd.DataFrame, *, note: str = "") -> Picture:

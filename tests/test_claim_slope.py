@@ -10,6 +10,7 @@ import pytest
 from claim_cases import NOISE, SLOPE, finals_of, methods, row_of
 from rendered import NO_CURVES
 
+from bench.errors import ConfigError
 from bench.stats import mean_interval
 
 ALONG_ROUNDS = {"kind": "slope", "measured": {"method": "A"}, "expect": "less", "threshold": 1}
@@ -105,3 +106,60 @@ def test_a_slope_reads_its_own_curve_from_a_round_on() -> None:
     ):
         row = row_of(ALONG_ROUNDS, methods(A=NOISE), curves)
         assert (row["verdict"], note in row["note"]) == ("open", True)
+
+
+def near_random(regret: Mapping[Any, float], random: float = 1.0) -> pd.DataFrame:
+    """Regret at each horizon as a share of that of random arms, which is ``random`` in each round."""
+    finals = horizons({t: random * t * share * (1 + 0.01 * NOISE) for t, share in regret.items()})
+    return finals.assign(random_regret=random * finals["horizon"].astype(float))
+
+
+def test_values_near_random_play_do_not_count() -> None:
+    """Random play has slope 1: of 5 horizons the 2 with at least half of its regret are left out."""
+    shares = {1000: 0.9, 10_000: 0.5, 100_000: 0.4, 1_000_000: 0.1, 10_000_000: 0.025}
+    row = row_of(SLOPE, near_random(shares))
+    left = list(shares)[2:]
+    expected = np.polyfit(np.log(left), np.log([t * shares[t] for t in left]), 1)[0]
+    assert (row["estimate"], row["verdict"]) == (pytest.approx(expected), "holds")
+    assert row["note"] == "left out, as regret is near that of random play: horizon 1000, 10000"
+    assert row_of(SLOPE, near_random(shares).drop(columns="random_regret"))["estimate"] != row["estimate"]
+    assert row_of(SLOPE, near_random(dict.fromkeys(shares, 0.49)))["note"] == ""
+
+
+@pytest.mark.parametrize(
+    ("power", "expect", "verdict"),
+    [
+        (0.95, "at_most", "no evidence"), (0.7, "at_most", "holds"), (0.95, "greater", "no evidence"),
+        (0.7, "greater", "fails"),
+    ],
+)  # fmt: skip
+def test_fewer_than_three_values_left_cannot_say_what_random_play_would(
+    power: float, expect: str, verdict: str
+) -> None:
+    """A slope below the threshold stays: near random play slopes are steeper than they would be."""
+    shares = {10.0**k: 0.9 * 10 ** ((k - 3) * (power - 1)) for k in (3, 4)}
+    row = row_of({**SLOPE, "expect": expect}, near_random(shares))
+    assert (row["estimate"], row["verdict"]) == (pytest.approx(power), verdict)
+    note = "no value of 'horizon' has less than half of the regret of random arms"
+    assert (note in row["note"]) == (verdict == "no evidence" and power > 0.9)
+
+
+def test_two_values_far_from_random_play_are_enough() -> None:
+    assert row_of(SLOPE, near_random({1000: 0.2, 10_000: 0.19}))["verdict"] == "fails"
+
+
+def test_along_rounds_a_tuner_that_does_not_learn_stands_for_random_play() -> None:
+    """A's regret falls below half of B's at round 400; B's grows with the rounds."""
+    learns = curve(0.5, 0.01)
+    idle = learns.assign(method="B", mean=learns["round"] * 5.0 * 2 / 20)
+    claim = {**ALONG_ROUNDS, "measured": {}, "per": ["method"], "only": {"method": "A"}, "against": {"method": "B"}}
+    both = methods(A=NOISE, B=NOISE)
+    row = row_of(claim, both, pd.concat([learns, idle]))
+    assert (row["estimate"], row["verdict"]) == (pytest.approx(0.5), "holds")
+    assert "left out, as regret is near that of random play: round 100 to 400" in row["note"]
+    row = row_of({**claim, "expect": "greater"}, both, pd.concat([learns.assign(mean=idle["mean"]), idle]))
+    assert row["note"].startswith("no value of 'round' has less than half of the regret of B")
+    assert row["verdict"] == "no evidence"
+    complaint = "'against' goes with axis: round"
+    with pytest.raises(ConfigError, match=complaint):
+        row_of({**SLOPE, "against": {"horizon": "10"}}, near_random({10: 0.1, 100: 0.1}))

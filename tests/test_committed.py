@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from rendered import numbers_of
 
 from bench.errors import BenchError, StoreError
 from bench.report.figure import Figure, read_figure
@@ -85,7 +86,7 @@ def test_final_values_and_curves_of_a_reference_result_are_those_of_a_users_own(
         folder = tmp_path / name / "mine/small/paper"
         results = results_in(figure, folder)
         assert long_tables(results) == {name: own[name] for name in ("finals.csv", "curves.csv")}
-        plots.append(plot_of(results, figure.tables(results)).numbers())
+        plots.append(numbers_of(plot_of(results, figure.tables(results))))
     pd.testing.assert_frame_equal(*plots)
 
 

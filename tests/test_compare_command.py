@@ -12,7 +12,7 @@ from markupsafe import escape
 
 import bandit_bench
 from bench.gallery.build import build
-from bench.gallery.folders import read_papers
+from bench.gallery.papers import read_papers
 from bench.gallery.render import build_own
 from bench.report.provenance import commands as commands_of
 from runners.compare import arguments

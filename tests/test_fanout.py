@@ -19,7 +19,6 @@ from runners.config.identity import Code
 from runners.config.runner import Runner
 from runners.execute.fanout import Result, run_all
 from runners.execute.limits import Call
-from runners.execute.progress import Progress
 from runners.results.store import Store
 
 pytestmark = pytest.mark.usefixtures("trouble")
@@ -143,7 +142,7 @@ def test_other_code_than_the_run_is_named_after_is_refused(tmp_path, experiment)
     assert "found other code or data than when it was started" in result.failed[0]
 
 
-BACKENDS = [(1, "loky"), (2, "loky"), (4, "loky"), (2, "dask")]
+BACKENDS = [(1, "loky"), (3, "loky"), (2, "dask")]
 
 
 @pytest.mark.parametrize(("jobs", "backend"), BACKENDS)
@@ -169,20 +168,6 @@ def test_any_number_of_jobs_and_any_back_end_give_the_same_bytes_in_one_thread_e
     pids = {int(line[2]) for line in lines}
     assert (pids == {os.getpid()}) == (jobs == 1)
     assert jobs == 1 or not any(Path(f"/proc/{pid}").exists() for pid in pids)  # none is left behind
-
-
-def test_a_batch_job_says_each_minute_how_far_it_is_also_while_a_repetition_runs(monkeypatch, capsys):
-    monkeypatch.setattr("runners.execute.progress._EVERY_SECONDS", 0.05)
-    progress = Progress([100] * 4, "figure2")
-    with progress.bar(None):
-        progress.advance(100)
-        time.sleep(0.5)
-        progress.advance(100)
-    first, *others = capsys.readouterr().err.splitlines()
-    assert first.startswith("figure2  1/4 repetitions, 25% of the rounds  0:00:00, left: 0:00:00")
-    assert others
-    time.sleep(0.15)
-    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,7 @@ def test_a_command_with_workers_that_is_stopped_says_how_to_go_on(commands, word
     assert len(parquet(commands.results)) == least
 
 
+@pytest.mark.release
 def test_a_killed_dask_scheduler_is_named_and_what_is_finished_is_kept(tmp_path, commands):
     pytest.importorskip("distributed", reason="dask is not installed")
     address_file = tmp_path / "scheduler.json"
@@ -181,7 +182,10 @@ MOMENTS: dict[str, tuple[int, Callable[[Commands, subprocess.Popen[str]], Any]]]
 """By their names: the number of jobs, and what waits for them."""
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize(
+    "moment",
+    ["workers run", *(pytest.param(name, marks=pytest.mark.release) for name in MOMENTS if name != "workers run")],
+)
 def test_sigterm_at_any_moment_ends_with_the_sentence_or_silently(commands, moment):
     """From Python's start to its end; nothing sleeps that could be interrupted."""
     jobs, wait = MOMENTS[moment]

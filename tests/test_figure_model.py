@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from rendered import draw, render, tables
+from rendered import draw, numbers_of, render, tables
 
 import bench.report.kinds
 from bench.errors import ConfigError
@@ -94,7 +94,7 @@ class Lasts(Figure):
         plot = self.blank(row["method"] for row in rows)
         marks = [
             Mark(part="line", name=row["method"], case="", x=np.array([i]), y=np.array([row["mean"]]),
-                 look=plot.look(row["method"], size=self.size), n=[row["n"]])
+                 look=plot.look(row["method"], size=self.size))
             for i, row in enumerate(rows)
         ]
         plot.panels.append(Panel(marks=marks))
@@ -105,8 +105,8 @@ class Lasts(Figure):
     finals = pd.DataFrame(
         {"method": ["A", "A", "B", "B"], "repetition": [0, 1, 0, 1], "rounds": 5, "regret": [1, 3, 2, 6]}
     )
-    numbers = render(figure, pd.DataFrame(), finals).plot.numbers()
-    assert numbers[["name", "value", "n"]].to_numpy().tolist() == [["A", 2.0, 2.0], ["B", 4.0, 2.0]]
+    numbers = numbers_of(render(figure, pd.DataFrame(), finals).plot)
+    assert numbers[["name", "y"]].to_numpy().tolist() == [["A", 2.0], ["B", 4.0]]
     assert len(draw(figure, pd.DataFrame(), finals).axes[0].lines) == 2
 
 

@@ -15,7 +15,6 @@ from gallery_site import (
     EVIL,
     FIGURES_MADE,
     PANELS,
-    REPETITIONS,
     ROUNDS,
     made_up,
     made_up_published,
@@ -25,8 +24,8 @@ from rendered import render
 
 from bench.audit.headlines import read_headlines
 from bench.gallery.build import build
-from bench.gallery.folders import read_papers
 from bench.gallery.overview import overview, overview_text
+from bench.gallery.papers import read_papers
 from bench.gallery.render import OWN, SITE, build_own, pages_of
 from bench.gallery.result import ResultView
 from runners.results.pages import write_gallery
@@ -182,47 +181,10 @@ def test_a_verdict_that_does_not_remain_after_holms_correction_is_pale(site: Pat
     assert 'class="badge holds pale">✓ 1 hold, not after Holm</span>' in pages["index.html"]
 
 
-def test_headlines_stand_before_all_else_of_a_paper(site: Path) -> None:
-    given = {
-        "claim": "Regret is bounded",
-        "place": "abstract",
-        "rests_on": {"bound": "limits#b"},
-        "verdict": "mixed",
-        "finding": "It lies under the bound in {bound.holds} of {bound.cases} cases",
-        "picture": "limits",
-        "short": "It does in {bound.holds}",
-    }
-    about = {"habo": {"headlines": read_headlines("habo", [given])}}
-    pages = build(read_papers(site, FIGURES_MADE, about))
-    page, front = Page(pages["habo/index.html"]), Page(pages["index.html"])
-    assert not page.open
-    words = " ".join(page.words.split())
-    said = "± mixedRegret is bounded abstractIt lies under the bound in 1 of 2 cases. Limits"
-    assert words.index(said) < words.index("A figure of kind")
-    assert any(link.endswith("habo/limits/index.html#claim-b") for link in page.links)
-    assert not front.open
-    assert "It does in 1. Headlines ± 1 mixed" in " ".join(front.words.split())
-    assert {"habo/limits/index.html", "habo/limits/paper/limits.svg"} <= set(front.links)
-
-
 def test_the_first_page_leads_to_every_figure_with_results(site: Path) -> None:
     links = set(Page((site / "index.html").read_text()).links)
     made = [figure for paper in read_papers(site, FIGURES_MADE) for figure in paper.made]
     assert {figure.address for figure in made if figure.paper != "compare"} <= links
-
-
-def test_a_paper_of_ones_own_comes_first_and_those_without_results_take_a_line_each(site: Path) -> None:
-    given = {"claim": "It holds", "rests_on": {"bound": "limits#b"}, "verdict": "mixed", "finding": "In words"}
-    about = {"other": {"title": "Another", "headlines": read_headlines("other", [given])}, "syndicated": {}}
-    about |= {"habo": {"title": "Mine", "headlines": read_headlines("habo", [given])}}
-    figures = {**FIGURES_MADE, "other/limits": FIGURES_MADE["habo/limits"]}
-    of_suite = [name for name in figures if not name.startswith("habo/")]
-    page = build(read_papers(site, figures, about, of_suite))["index.html"]
-    assert re.findall(r"<h2>(Your own: )?<a[^>]*>(.*?)</a>", page) == [("Your own: ", "Mine"), ("", "syndicated")]
-    words = " ".join(Page(page).words.split())
-    assert "Our claims ± 1 mixed" in words
-    assert "Not run here: Another" in words
-    assert "not run" not in words
 
 
 def test_a_figure_says_what_it_rests_on(site: Path) -> None:
@@ -250,32 +212,34 @@ def exp3_bound(rounds: Any) -> Any:
 @pytest.mark.parametrize(
     ("page", "mark", "columns"),
     [
-        ("syndicated/figure2", ("line", PANELS[1], "Random arms"), {0: ROUNDS}),
-        ("syndicated/figure2", ("bound", PANELS[1], "TL"), {1: exp3_bound(ROUNDS)}),
-        ("syndicated/figure2", ("reference", PANELS[1], "a line"), {0: [None], 1: [25], 2: [None], 4: [None]}),
-        ("syndicated/table1", ("best", "fixed", "Fixed"), {0: [0]}),  # the lowest
-        ("syndicated/table1", ("published", "fixed", "published best"), {0: [0.5], 1: [44], 2: [None], 4: [None]}),
-        ("habo/longer", ("bound", "fixed", "bound of EXP3"), {0: [100, 200, 400]}),
-        ("habo/longer", ("line", "fixed", "Random arms"), {1: [83.333, 166.67, 333.33]}),
-        ("habo/spread", ("repetitions", *FIRST), {0: range(REPETITIONS), 1: FIRSTS}),
-        ("habo/spread", ("quantile", *FIRST), {1: [np.quantile(FIRSTS, 0.95)]}),
-        ("habo/spread", ("box", *FIRST), {i: [np.quantile(FIRSTS, q)] for i, q in ((1, 0.5), (2, 0.25), (3, 0.75))}),
-        ("habo/dots", ("line", *FIRST), {1: [FIRSTS.mean()], 4: [REPETITIONS]}),
-        ("habo/dots", ("reference", PANELS[0], "a line"), {1: [60]}),
-        ("habo/dots", ("published", *FIRST), {0: [None], 1: [55], 2: [None], 4: [None]}),
-        ("habo/limits", ("case 0", PANELS[0], "b"), {1: [FIRSTS.mean() / exp3_bound(ROUNDS)[-1]]}),
-        ("habo/seconds", ("line", "relative", "TL"), {0: PANELS, 1: [1, 1]}),
+        ("syndicated/figure2", ("line", PANELS[1], "Random arms"), {"x": ROUNDS}),
+        ("syndicated/figure2", ("bound", PANELS[1], "TL"), {"y": exp3_bound(ROUNDS)}),
+        ("syndicated/figure2", ("reference", PANELS[1], "a line"), {"y": [25]}),
+        ("syndicated/table1", ("best", "fixed", "Fixed"), {"x": [0]}),  # the lowest
+        ("syndicated/table1", ("published", "fixed", "published best"), {"x": [0.5], "y": [44]}),
+        ("habo/longer", ("bound", "fixed", "bound of EXP3"), {"x": [100, 200, 400]}),
+        ("habo/longer", ("line", "fixed", "Random arms"), {"y": [83.333, 166.67, 333.33]}),
+        ("habo/spread", ("repetitions", *FIRST), {"x": FIRSTS}),
+        ("habo/spread", ("quantile", *FIRST), {"x": [np.quantile(FIRSTS, 0.95)]}),
+        (
+            "habo/spread",
+            ("box", *FIRST),
+            {"x": [np.quantile(FIRSTS, 0.5)], "low": [np.quantile(FIRSTS, 0.25)]},
+        ),
+        ("habo/dots", ("line", *FIRST), {"x": [FIRSTS.mean()]}),
+        ("habo/dots", ("reference", PANELS[0], "a line"), {"x": [60]}),
+        ("habo/dots", ("published", *FIRST), {"x": [55]}),
+        ("habo/limits", ("case 0", PANELS[0], "b"), {"x": [FIRSTS.mean() / exp3_bound(ROUNDS)[-1]]}),
+        ("habo/seconds", ("line", "relative", "TL"), {"x": [1, 1]}),
     ],
 )
-def test_marks_of_all_kinds_carry_their_numbers(page: str, mark: tuple[str, str, str], columns: dict[int, Any]) -> None:
+def test_marks_of_all_kinds_carry_their_numbers(page: str, mark: tuple[str, str, str], columns: dict[str, Any]) -> None:
     plot = render(FIGURES_MADE[page], *made_up(FIGURES_MADE[page])).plot
-    points = next(one.points() for one in plot.marks() if (one.part, one.case, one.name) == mark)
+    found = next(one for one in plot.marks() if (one.part, one.case, one.name) == mark)
     for column, expected in columns.items():
-        assert [point[column] for point in points] == [
-            pytest.approx(value, rel=1e-4) if isinstance(value, float) else value for value in expected
-        ]
-    mean, low, high = points[0][1:4]
-    assert low is None or low < mean < high
+        assert getattr(found, column).tolist() == pytest.approx(list(expected), rel=1e-4)
+    for low, mean, high in zip(found.low[:1], found.numbers[:1], found.high[:1], strict=False):
+        assert low < mean < high
 
 
 def test_half_finished_results_are_shown_as_far_as_they_go(site: Path, tmp_path: Path) -> None:

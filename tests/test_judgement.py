@@ -125,8 +125,8 @@ def test_one_repetition_foretells_nothing():
 
 def test_a_ratio_whose_denominator_just_reaches_0_has_no_interval():
     ratio = RatioOfMeans(np.array([1.0, 2.0]), np.array([1.0, 3.0]))  # squared relative error of the mean: 0.5 / 2
-    assert ratio.ends(0.025, lambda n, error: 2.0, 2) == (-INF, INF)
-    low, high = ratio.ends(0.025, lambda n, error: 1.9, 2)
+    assert ratio.ends(0.025, lambda n, error, skewness=0.0: 2.0, 2) == (-INF, INF)
+    low, high = ratio.ends(0.025, lambda n, error, skewness=0.0: 1.9, 2)
     assert -INF < low < ratio.estimate < high < INF
 
 
@@ -178,7 +178,7 @@ def test_the_extreme_of_several_shares_the_error_where_one_suffices():
 @pytest.mark.parametrize(("reach", "defined"), [(0.5, True), (1.0, False), (2.0, False)])
 def test_a_band_that_reaches_0_anywhere_has_no_slope(reach, defined):
     slope = BandSlope(np.array([-1.0, 1.0]), np.array([1.0, 10.0]), np.array([reach, 0.1]), 4)
-    low, high = slope.ends(0.025, lambda n, error: 2.0, 4)
+    low, high = slope.ends(0.025, lambda n, error, skewness=0.0: 2.0, 4)
     assert math.isfinite(low) == math.isfinite(high) == defined
     if defined:
         assert (low, high) == pytest.approx((np.log(9.9 / 1.5), np.log(10.1 / 0.5)))

@@ -236,6 +236,7 @@ bb.compare(["tl"], horizon="long")
 """
 
 
+@pytest.mark.release
 def test_a_users_class_is_checked_by_mypy_from_outside(tmp_path):
     (tmp_path / "user.py").write_text(USER)
     (tmp_path / "mypy.ini").write_text(

@@ -227,6 +227,40 @@ def test_contexts_of_another_shape_are_named(contexts, words):
         play(contexts, [1.0])
 
 
+PLAIN = np.array([[1.0, 0.5], [0.25, 2.0], [-1.0, 0.0]])
+SAME = {
+    "a list": PLAIN.tolist(),
+    "float32": PLAIN.astype(np.float32),
+    "big-endian": PLAIN.astype(">f8"),
+    "objects": PLAIN.astype(object),
+    "a table": pd.DataFrame(PLAIN),
+    "masked nowhere": np.ma.masked_array(PLAIN),
+}
+
+
+@pytest.mark.parametrize("contexts", SAME.values(), ids=SAME)
+def test_contexts_of_the_same_numbers_are_the_same(contexts):
+    found, expected = (play(each, [0.1, 0.7, 0.3] * 3) for each in (contexts, PLAIN))
+    assert {name: column.tolist() for name, column in found.items()} == {
+        name: column.tolist() for name, column in expected.items()
+    }
+
+
+NO_NUMBERS = {
+    "masked": np.ma.masked_array(PLAIN, PLAIN > 1),
+    "words": PLAIN.astype(str),
+    "rows of different lengths": [[1.0, 2.0], [1.0]],
+    "complex": PLAIN.astype(complex),
+    "missing in a table": pd.DataFrame({"a": [1, pd.NA, 3], "b": [1, 2, 3]}),
+}
+
+
+@pytest.mark.parametrize("contexts", NO_NUMBERS.values(), ids=NO_NUMBERS)
+def test_contexts_that_are_no_numbers_are_named(contexts):
+    with pytest.raises(TaskError, match=r"^round 1: Mistaken.observe: found contexts [^\n]*, expected an array of num"):
+        play(contexts, [1.0])
+
+
 @pytest.mark.parametrize("reward", [None, "0.3", 10**400, np.ones(1), np.timedelta64(3, "s")], ids=short)
 @pytest.mark.parametrize("algorithm", [LinUCB(), SGDTS()])
 def test_a_reward_that_an_algorithm_cannot_learn_is_named(algorithm, reward):

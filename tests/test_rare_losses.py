@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from rendered import check
 
-from bench.critical import Rule, fixed, sequential
+from bench.critical import Rule, Sequential, fixed
 from bench.report.claims.comparisons import rare_deviations, rare_room
 from bench.report.claims.judgement import Conditions, Question
 from bench.report.claims.quantities import Mean, Unseen
@@ -59,8 +59,8 @@ def test_equals_are_seldom_told_apart_where_the_figure_shows_the_losses(chance):
     Without room 36 % or 67 % are decided at the first look, when no loss has happened.
     """
     looks = [20, 40, 60, 80, 140, 200]
-    (before,) = decided_wrongly(sequential, looks[:1], chance, 14, room=False)
-    after = decided_wrongly(sequential, looks, chance, 14, room=True)
+    (before,) = decided_wrongly(Sequential(200), looks[:1], chance, 14, room=False)
+    after = decided_wrongly(Sequential(200), looks, chance, 14, room=True)
     assert before > 0.3
     assert after.max() < 0.07
     assert after.sum() < 0.05

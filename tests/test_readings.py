@@ -12,7 +12,7 @@ from scipy import stats
 
 from bench.audit.readings import render_readings
 from bench.gallery.build import build
-from bench.gallery.folders import read_papers
+from bench.gallery.papers import read_papers
 from bench.gallery.result import ResultView
 from bench.report.figure import read_figure
 from bench.report.provenance import Provenance

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from rendered import check, draw, finals_of, shown
+from rendered import check, draw, finals_of, parts, shown
 
 from bench.envs.arms import GaussianArms
 from bench.errors import ConfigError
@@ -137,16 +137,15 @@ def test_curves_have_the_lines_of_their_bounds() -> None:
     bound = {"measured": {"method": "EXP3"}, "formula": FORMULA}
     figure = {"name": "f", "kind": "curves", "column": "regret", "bounds": [bound]}
     picture = draw(figure, curves_of(methods), finals, note="")
-    lines = {str(line.get_gid()): line for line in picture.axes[0].lines}
-    (name,) = (name for name in lines if name.startswith("bound:"))
-    x, y = (np.asarray(values, dtype=float) for values in lines[name].get_data())
+    made = shown(figure, curves_of(methods), finals)
+    ((bound_line,), (line,)) = (parts(made, part, "EXP3") for part in ("bound", "line"))
+    x, y = np.asarray(bound_line.x), np.asarray(bound_line.y)
     np.testing.assert_allclose(y, 2 * np.sqrt(5 * x * math.log(5)))
-    assert lines[name].get_color() == lines["line::EXP3"].get_color()
+    assert bound_line.look.color == line.look.color
     assert picture.axes[0].get_ylim()[1] >= y.max()
     legend = [text.get_text() for text in picture.legends[0].get_texts()]
     assert legend == ["EXP3", "UCB1", "Bound, in the colour of its method"]
-    without = draw({**figure, "bounds": []}, curves_of(methods), finals, note="")
-    assert not any(str(line.get_gid()).startswith("bound:") for line in without.axes[0].lines)
+    assert not parts(shown({**figure, "bounds": []}, curves_of(methods), finals), "bound")
 
 
 def test_the_kind_cases_draws_regret_divided_by_a_formula() -> None:

@@ -17,7 +17,7 @@ from bench.errors import ConfigError
 from bench.report.claims.judgement import MIN_REPETITIONS
 from bench.report.drawing import in_digits
 from bench.report.figure import read_figure
-from bench.report.saving import content
+from bench.report.page import content
 from bench.stats import mean_band
 
 ROUNDS = np.linspace(1, 1000, 50).round().astype(int)
@@ -114,18 +114,6 @@ def test_nothing_overlaps_and_nothing_is_cut_off(name: str) -> None:
     assert_readable(examples()[name])
 
 
-@pytest.mark.parametrize(("random", "is_drawn"), [(430.0, True), (5000.0, False)])
-def test_random_arms_far_above_are_mentioned_not_drawn(random: float, is_drawn: bool) -> None:
-    curves, finals = results(("P",), random)
-    made = shown(CURVES, curves, finals)
-    assert ("Random arms" in made.legend) == is_drawn
-    assert ("random arms: 5,000 ↑" in [text.words for text in made.panels[0].texts]) != is_drawn
-    assert 300 < draw(CURVES, curves, finals).axes[0].get_ylim()[1] < 600
-    logarithmic = {**CURVES, "y_scale": "log"}
-    assert "Random arms" in shown(logarithmic, curves, finals).legend
-    assert draw(logarithmic, curves, finals).axes[0].get_ylim()[1] >= random
-
-
 @pytest.mark.parametrize("name", [name for name, figure in FIGURES_MADE.items() if figure.get("column")])
 def test_published_numbers_never_stand_beside_surrogate_data(name: str) -> None:
     figure = FIGURES_MADE[name]
@@ -161,11 +149,11 @@ def test_grid_marks_the_best_value_and_theory() -> None:
     for star, theory, panel, best in zip(
         parts(made, "best"), parts(made, "theory", "Theory"), ("fixed", "changing"), (4.0, 1.5), strict=True
     ):
-        assert star.places[0] == pytest.approx(best, abs=0.5)
+        assert star.x[0] == pytest.approx(best, abs=0.5)
         own = finals[(finals["panel"] == panel) & (finals["method"] == "Theory")]["regret"]
         assert theory.numbers[0] == pytest.approx(own.mean())
     highest = shown({**GRID, "best": "highest"}, NONE, finals)
-    assert parts(highest, "best")[0].places == [10.0]
+    assert parts(highest, "best")[0].x == pytest.approx([10.0], abs=0.5)
 
 
 @pytest.mark.parametrize(

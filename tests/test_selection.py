@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from rendered import finals_of, shown, tables
+from rendered import finals_of, numbers_of, shown, tables
 
 from bench.papers.cdt.selection import kept, number_run, printed, resampled
 
@@ -80,7 +80,7 @@ def test_the_figure_says_what_the_choice_does():
     assert cdt["low"] < cdt["mean"] < cdt["high"]
     assert (cdt["printed"], cdt["n"]) == (90, 60)
     assert np.isnan(op["printed"])
-    marks = shown(FIGURE, pd.DataFrame(), own).numbers().set_index(["name", "part"])["value"]
+    marks = numbers_of(shown(FIGURE, pd.DataFrame(), own)).set_index(["name", "part"])["x"]
     assert marks["CDT", "published"] == 90
     assert marks["CDT", "chosen repetitions"] == cdt["chosen_mean"]
     assert tables(FIGURE, own[own["method"] == "OP"])["table"].empty

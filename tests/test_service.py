@@ -209,10 +209,6 @@ def test_a_wrong_message_is_a_sentence_and_teaches_nothing(server, case):
     assert answer_to(server, ticket, 0.5) == "200"
 
 
-def test_a_body_that_does_not_end_is_answered(server):
-    assert send(server, "/tell", iter([b"{}"]), Transfer_Encoding="chunked")[0] == 408  # a header, and no chunks
-
-
 def test_other_addresses_and_methods_are_named(server):
     for method, path, status in (
         ("POST", "/other", 404),

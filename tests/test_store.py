@@ -150,31 +150,6 @@ def test_the_environment_says_what_matters_and_not_who_it_was():
         assert f'"{secret}"' not in text
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".json"])
-def test_what_cannot_be_read_is_named_and_stays(store, monkeypatch, capsys, suffix):
-    """It is not damaged: rights are corrected, files are closed, and a disk may come back."""
-    for repetition in range(3):
-        store.write(RUN, repetition, columns(), {})
-    before = {path.name for path in store.folder(RUN).iterdir()}
-    wrong = store.path(RUN, 1, suffix)
-
-    read_bytes = Path.read_bytes
-
-    def fails(path: Path) -> bytes:
-        if path == wrong:
-            raise PermissionError(errno.EACCES, "Permission denied")
-        return read_bytes(path)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "read_bytes", fails)
-        for call in (lambda: store.sound(RUN, range(3)), lambda: store.read(RUN, 1), lambda: store.last_round(RUN, 1)):
-            with pytest.raises(PermissionError):
-                call()
-    assert {path.name for path in store.folder(RUN).iterdir()} == before
-    assert store.sound(RUN, range(3)) == {0, 1, 2}
-    assert capsys.readouterr().err == ""
-
-
 def test_a_folder_is_written_by_one_command_at_a_time(tmp_path):
     mine, other = tmp_path / "compare" / ".mine.lock", tmp_path / "compare" / ".other.lock"
     found = pytest.raises(ConfigError, match=r"^name: found 'mine', expected another$")

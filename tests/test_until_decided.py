@@ -57,7 +57,9 @@ def finals_of(drawn: Sequence[LabelledRun], means: dict[tuple[str, str], float],
 
 def look_at(drawn, finals, most=400, figure=FIGURE, done=None) -> NextLook:
     done = done or [list(range(one.settings.repetitions)) for one in drawn]
-    return look(drawn, done, Results(read_figure(figure), finals=finals, provenance=Provenance(sequential=True)), most)
+    return look(
+        drawn, done, Results(read_figure(figure), finals=finals, provenance=Provenance(until_decided=most)), most
+    )
 
 
 NEAR_IS_OPEN = {("far", "A"): 50.0}
@@ -87,7 +89,7 @@ def test_it_ends_at_the_largest_number_and_where_nothing_is_open():
     assert look_at(drawn, finals_of(drawn, {**NEAR_IS_OPEN, ("near", "B"): 200.0})) == NextLook(0, [20] * 6)
 
 
-@pytest.mark.parametrize(("noise", "most", "goes_on"), [(10.0, 400, True), (10.0, 50, False), (2000.0, 400, False)])
+@pytest.mark.parametrize(("noise", "most", "goes_on"), [(10.0, 400, True), (20.0, 200, False), (2000.0, 200, False)])
 def test_a_case_out_of_reach_is_given_up_at_the_second_look(noise, most, goes_on):
     """Equal means, a margin of 5 % of 100 and a deviation of 14 between pairs: a tie after 100 or more repetitions."""
     means = {("far", "A"): 50.0}
@@ -152,10 +154,10 @@ def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(undrawn
 
     Where no look decides how far readings go, their intervals are those of a fixed number of repetitions.
     """
-    sequential = {}
+    most = {}
 
     def spy(results, *rest):
-        sequential.update({name: own.provenance.sequential for name, own in results.items()})
+        most.update({name: own.provenance.until_decided for name, own in results.items()})
         return render_readings(results, *rest)
 
     monkeypatch.setattr("bench.audit.readings.render_readings", spy)
@@ -179,7 +181,7 @@ def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(undrawn
         claims, judged = (pd.read_csv(made.folder / f"{name}.csv") for name in ("claims", "readings"))
         first = judged[judged["reading"] == "first"].reset_index()
         assert first[["ci_low", "ci_high", "verdict"]].equals(claims[["ci_low", "ci_high", "verdict"]])
-        assert sequential == {"first": True, "loud": limit is None}
+        assert most == {"first": 40, "loud": None if limit else 40}
 
 
 # the commands
@@ -219,7 +221,7 @@ def test_a_large_difference_is_decided_at_the_first_look_and_equals_are_a_tie_la
     n = int(claims.loc["AsOften", "n"])
     assert 20 < n < 400
     manifest = json.loads((folder / "manifest.json").read_text())
-    assert manifest["provenance"]["sequential"] is True
+    assert manifest["provenance"]["until_decided"] == 400
     assert {run["labels"]["method"]: run["repetitions"] for run in manifest["runs"]} == {
         "Often": n, "AsOften": n, "Never": 20
     }  # fmt: skip

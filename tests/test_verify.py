@@ -39,7 +39,7 @@ from runners.results.aggregate import Kept
 from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
 from runners.results.derive import thinning
 
-SAMPLED = 20
+SAMPLED = 12
 """How many of the committed repetitions are sampled."""
 COMMAND = "python -m runners.reproduce figure=mine/small scale=paper"
 

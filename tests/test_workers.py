@@ -81,6 +81,7 @@ def test_a_tuner_that_never_answers_is_a_sentence_before_anything_is_run(command
     assert "compare/" in answer.out
 
 
+@pytest.mark.release
 def test_with_one_job_too_a_limit_of_time_ends_code_that_does_not_stop(commands):
     own = ("tuner=harmful.Harmful", "tuner.kind=swallow", "tuner.at=50", "tuner.repetition=0", "repetitions=2")
     answer = commands.call("run", *own, *SIZE, "runner.time_limit=1")

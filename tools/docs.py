@@ -5,6 +5,7 @@ paper's folder. The papers' headlines there and in `README.md` come from the ref
 `docs/which_tuner.md` and the hours in `docs/reproduce.md`; a rule in `docs/verdicts.md` comes from the code.
 """
 
+import csv
 import os
 import re
 import sys
@@ -107,6 +108,32 @@ def hours_part(folder: Path) -> str:
     return "\n".join([*rows, f"| all | {sum(counts.values())} | {sum(every.values()) / 3600.0:.1f} |"])
 
 
+def looks_part(folder: Path) -> str:
+    """Return the measured errors of verdicts under repeated looks; see `tools.looks`."""
+    header, *rows = csv.reader((folder / "coverage" / "looks.csv").read_text(encoding="utf-8").splitlines())
+    lines = [f"| law of the paired difference | {' | '.join(header[1:])} |", f"| --- |{' ---: |' * len(header[1:])}"]
+    return "\n".join(lines + [f"| {name} | {' | '.join(f'{float(x):.1f}' for x in row)} |" for name, *row in rows])
+
+
+def decided_part(folder: Path) -> str:
+    """Return the number of cases that are decided in figures that run until decided, and of those that remain."""
+    figures = cases = decided = remain = 0
+    for name in figure_names():
+        counted = {str(claim["id"]) for claim in load_figure(name).claims if claim["kind"] != "count"}
+        for result in ResultFiles.of(folder, name):
+            if result.provenance.until_decided is None:
+                continue
+            rows = [row for row in csv.DictReader((result.path / "claims.csv").open()) if row["claim"] in counted]
+            rows = [row for row in rows if row["ci_low"] and row["verdict"] != "no evidence"]
+            verdicts = [row for row in rows if row["verdict"] != "open"]
+            figures, cases, decided = figures + 1, cases + len(rows), decided + len(verdicts)
+            remain += sum(row["holm"] == "yes" for row in verdicts)
+    return (
+        f"Of the {cases} cases with intervals in the {figures} figures that run until decided, {decided} are decided, "
+        f"and {remain} of these remain after Holm's correction."
+    )
+
+
 def with_made_part(page: str, part: str, name: str) -> str:
     """Return a page with the text between two named marks replaced."""
     before, begin, rest = page.partition(f"<!-- made by make docs: {name} -->\n")
@@ -121,6 +148,8 @@ def made_parts(folder: Path) -> list[tuple[Path, str, Callable[[], str]]]:
         (DOCS / "which_tuner.md", "answers", partial(answers_part, folder)),
         (DOCS / "reproduce.md", "hours", partial(hours_part, folder)),
         (DOCS / "verdicts.md", "rule", lambda: RULE),
+        (DOCS / "verdicts.md", "looks", partial(looks_part, folder)),
+        (DOCS / "verdicts.md", "decided", partial(decided_part, folder)),
     ]
 
 

@@ -2,7 +2,7 @@
 
 Both sides play the same problems by turns in one thread, and processor seconds are counted. coba and mabwiser need
 ``pip install coba==8.1.0 mabwiser==2.7.4``; obp is an extra of the suite. Writes ``results/benchmark/peers.csv`` and
-``peers.md``, keeping the rows of libraries that are not installed.
+``peers.md``.
 """
 
 import argparse
@@ -175,18 +175,15 @@ def markdown(table: pd.DataFrame, machine: Mapping[str, Any]) -> str:
 
 
 def measure(cases: Sequence[Peer], repeats: int) -> None:
-    """Measure cases whose library is installed, print them and write the tables."""
-    file = results_folder() / "benchmark" / "peers.csv"
-    before = read(file).to_dict("records") if file.exists() else []
-    rows: dict[Any, dict[Any, Any]] = {(row["peer"], row["does"]): row for row in before}
+    """Measure cases, print them and write the tables."""
+    if missing := sorted({case.peer for case in cases if version(case.peer) is None}):
+        raise SystemExit(f"error: not installed: {', '.join(missing)}; run `make benchmark PEERS=1`")
+    file, rows = results_folder() / "benchmark" / "peers.csv", []
     for case in cases:
-        if version(case.peer) is None:
-            print(f"not measured: {case.peer}, {case.does}: {case.peer} is not installed")
-            continue
         with one_thread():
-            rows[case.peer, case.does] = row = compare(case, repeats)
-        print(", ".join(f"{key}: {value}" for key, value in row.items() if key != "note"), flush=True)
-    write_text(file, to_csv(pd.DataFrame(list(rows.values())), digits=6))
+            rows.append(compare(case, repeats))
+        print(", ".join(f"{key}: {value}" for key, value in rows[-1].items() if key != "note"), flush=True)
+    write_text(file, to_csv(pd.DataFrame(rows), digits=6))
     write_text(file.with_suffix(".md"), markdown(read(file), environment()))  # the file's content, to the last digit
     note(results_folder(), [file.parent])
 

@@ -8,9 +8,8 @@ import sys
 from collections.abc import Sequence
 
 from bench.report.figure import Figure
-from bench.report.page import draw
+from bench.report.page import content, draw
 from bench.report.plot import Plot
-from bench.report.saving import content
 from runners.config.figures import figure_names, load_figure
 from runners.results.checksums import note
 from runners.results.derive import derive_committed

@@ -56,12 +56,10 @@ class Headline(BaseModel):
     figures under which the headline is judged, by name; a figure has at most one of them.
 
     ``verdict`` is the expected verdict on the reference results by reading, or a word if there is one reading.
-    ``finding`` is a sentence whose numbers are filled in: ``{group.holds}``, or ``{reading.group.holds}``. The fields
-    of a group are the numbers of `cases`, `holds`, `fails`, `ties`, `open`, `no_evidence` and `agree`; the `least` and
-    `most` estimate, the ends of intervals `low` and `high`, `percent_least` and `percent_most`, `n_least` and `n_most`
-    repetitions; and the cases `held_in` and `failed_in`. ``totals`` are claims by name, whose cases a table counts by
-    reading. ``aside`` is the reason for its omission from tallies. The gallery's first page shows a paper by the
-    headline with a ``picture``, a figure, and its sentence ``short``.
+    ``finding`` is a sentence whose numbers are filled in: ``{group.holds}``, or ``{reading.group.holds}``, with a field
+    of `Evidence`. ``totals`` are claims by name, whose cases a table counts by reading. ``aside`` is the reason for its
+    omission from tallies. The gallery's first page shows a paper by the headline with a ``picture``, a figure, and its
+    sentence ``short``.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

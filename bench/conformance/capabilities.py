@@ -13,22 +13,15 @@ from bench.tuners.fault import fault_of
 
 @dataclass(frozen=True)
 class Capabilities:
-    """The spaces that a tuner can search, and its optional features."""
+    """The spaces that a tuner can search, and its optional features; `WORDS` explains each."""
 
     candidates: bool
-    """A list of numbers."""
     interval: bool
-    """An interval without candidates."""
     words: bool
-    """Candidates that are strings."""
     several: bool
-    """Several hyper-parameters at once."""
     late: bool
-    """Rewards that arrive after further asks."""
     history: bool
-    """A start from earlier observations."""
     state: bool
-    """A state that is saved as JSON and continued by another object."""
 
 
 def capabilities(tuner: Tuner) -> Capabilities:

@@ -11,10 +11,9 @@ from bench.audit.published import LEVELS, NUMBER_VERDICTS, PLACEBO, PublishedOve
 from bench.audit.readings import POSSIBLE
 from bench.gallery.claims import spot_of
 from bench.gallery.picture import Picture
-from bench.report.page import draw
+from bench.report.page import content, draw
 from bench.report.plot import REFERENCE, Axis, Look, Mark, Panel, Plot, mark
 from bench.report.reading import READING
-from bench.report.saving import content
 from bench.report.style import Looks, Palette
 from bench.report.typeset import readable
 
@@ -126,8 +125,8 @@ def scatter(rows: pd.DataFrame, title: str, looks: Looks = NO_LOOKS) -> Plot:
             panel.marks += _of_method(str(name), rows, ends[0], plot.look(str(name), dash="none", size=4.0))
         plot.panels.append(panel)
     for method in methods:
-        plot.explain(method, plot.look(method, dash="none"), "method")
-    plot.explain(_EQUAL, REFERENCE, "reference")
+        plot.explain(method, plot.look(method, dash="none"))
+    plot.explain(_EQUAL, REFERENCE)
     plot.caption = [f"Bars: {_FURTHER}."]
     return plot
 
@@ -137,15 +136,10 @@ def _of_method(method: str, rows: pd.DataFrame, lowest: float, look: Look) -> li
     printed, ours, low, high = (
         rows[name].to_numpy(float) for name in ("published", "estimate", "further_low", "further_high")
     )
-    places = [f"{panel or table}, printed {value:g}" for panel, table, value in
-              zip(rows["panel"], rows["table"], printed, strict=True)]  # fmt: skip
     gap = np.full(len(rows), np.nan)
     across = np.column_stack([printed, printed, gap]).ravel()
     up = np.column_stack([np.maximum(low, lowest), high, gap]).ravel()
     how: dict[str, Any] = {"name": method, "case": ""}
     bars = Mark(part="further", x=across, y=up, look=Look(look.color, width=0.8, order=2.5), number="", **how)
-    points = Mark(
-        part="line", x=printed, y=ours, look=look, low=low, high=high, n=rows["n"].tolist(), ends=_FURTHER,
-        what="ours", places=places, **how,
-    )  # fmt: skip
+    points = Mark(part="line", x=printed, y=ours, look=look, low=low, high=high, **how)
     return [bars, points]

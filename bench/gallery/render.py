@@ -16,7 +16,7 @@ from bench.report.claims.judgement import VERDICTS
 from bench.report.claims.tallies import DECIDED, ORIGIN_WORDS, tally_of
 from bench.report.folder import PAGE
 from bench.report.labels import anchor_of
-from bench.report.typeset import duration, in_unicode, interval, listed, number
+from bench.report.typeset import in_unicode, interval, listed, number
 
 MARKS = {"holds": "✓", "fails": "✗", "tie": "=", "open": "○", "no evidence": "·"}
 """A symbol for each verdict: colour alone does not reach every reader."""
@@ -110,7 +110,6 @@ def _environment() -> Environment:
     filters = {
         "number": number,
         "listed": listed,
-        "duration": duration,
         "slug": slug,
         "anchor": anchor_of,
         "linked": linked,

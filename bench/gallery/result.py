@@ -144,7 +144,9 @@ class ResultView:
         if self.provenance.accepted:
             rounds = self.provenance.rounds()
         numbers = {run.repetitions for run in self.manifest.runs if not self._is_limit(run)}
-        repetitions = number_of_repetitions(numbers, sequential=self.provenance.sequential) if numbers else ""
+        repetitions = (
+            number_of_repetitions(numbers, sequential=self.provenance.until_decided is not None) if numbers else ""
+        )
         return " of ".join(filter(None, [repetitions, rounds]))
 
     @property

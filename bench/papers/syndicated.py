@@ -36,10 +36,9 @@ class Cases(Rows):
             if pd.notna(case["estimate"]):
                 fill = "none" if case["verdict"] == NO_EVIDENCE else ""
                 look = plot.look(case["claim"], dash="none", marker="o", size=6.5, width=2.2, fill=fill, order=5)
-                numbers = {"low": case["ci_low"], "high": case["ci_high"], "n": [case["n"]], "interval": "segment"}
-                words = {"part": f"case {row}", "what": case["verdict"]}
+                numbers = {"low": case["ci_low"], "high": case["ci_high"], "interval": "segment", "part": f"case {row}"}
                 place = {"x": case["estimate"], "y": row, "number": "x"}
-                panel.marks.append(mark(case["claim"], case["case"], look, **place, **numbers, **words))
+                panel.marks.append(mark(case["claim"], case["case"], look, **place, **numbers))
         plot.explain("estimate", Look(CHARCOAL, "none", "o", size=6.5))
         plot.explain("no evidence", Look(CHARCOAL, "none", "o", size=6.5, fill="none"))
         plot.explain(INTERVAL, Look(CHARCOAL, width=2.2))

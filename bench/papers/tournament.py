@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -80,9 +79,8 @@ class Profile(Ranking):
         for place, name in enumerate(names):
             places, shares = _steps(factors[factors[METHOD] == name], _FACTORS[-1])
             look, step = looks.get(name) or plot.look(name), max(len(places) // _MARKS, 1)
-            words: dict[str, Any] = {"places": [float(f"{place:.3g}") for place in places], "places_are": "factor"}
             every = (((place + 1) * 2) % step, step)
-            plot.put(panel, name, look, x=places, y=shares, every=every, what="share of tasks", **words)
+            plot.put(panel, name, look, x=places, y=shares, every=every)
         plot.put_last(reference, BEST_FIXED)
         plot.caption = [
             f"Share of {factors[TASK].nunique()} tasks, families weighted alike, on which mean final {self.column} is "

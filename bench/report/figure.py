@@ -58,10 +58,6 @@ class Figure(Asked):
         """Return the file's content for the part of the figure with these labels."""
         return given
 
-    def calculate(self) -> pd.DataFrame:
-        """Return the numbers of a figure whose source is a formula."""
-        raise NotImplementedError
-
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
         """Return all tables by file name; the main one is called ``table``."""
         return {"table": summary(results)}

@@ -1,8 +1,9 @@
-"""Tables as LaTeX, for papers; they need the package booktabs."""
+"""Tables as LaTeX, for papers; they need the packages booktabs and adjustbox."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import starmap
 
 import numpy as np
 import pandas as pd
@@ -25,8 +26,8 @@ Say = Callable[[str], str]
 _ACROSS: dict[Size, int] = {"": 2, "column": 2, "text": 3}
 """The largest number of panels beside each other in a column, or across the text; further ones follow below."""
 _MEANS = {"n", "mean", "ci_low", "ci_high"}
-_COLUMN, _TEXT, _GAP = 53, 110, 2
-"""Letters of \\footnotesize that have room in a column, across both, and between columns of a table."""
+_NARROW, _LONG = 3, 40
+"""Columns of a table that have room in one of two columns of text, and letters of a cell that is broken into lines."""
 _ESCAPES = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
     ">": r"\textgreater{}", "|": r"\textbar{}", '"': "''", "–": "--", "−": "$-$", "±": r"$\pm$", "·": r"$\cdot$",
@@ -56,7 +57,10 @@ def latex_tables(results: Results, tables: Mapping[str, pd.DataFrame], *, size: 
         if name == "table" and set(table.columns) >= _MEANS:
             blocks, says = _means(table, results, _ACROSS[size], say)
         else:
-            blocks, says = _unchanged(table, say), ["From, to: 95 % interval"] * bool({"ci_low", "best_low"} & {*table})
+            blocks, says = (
+                [_unchanged(table, say)],
+                ["From, to: 95 % interval"] * bool({"ci_low", "best_low"} & {*table}),
+            )
         paper = figure.paper if figure.paper != "none" else ""
         label = "-".join(filter(None, (paper, figure.name, name if name != "table" else "")))
         resting_on, *more = notes(results)
@@ -70,16 +74,14 @@ def escape(text: str) -> str:
     return _SPECIAL.sub(lambda match: _ESCAPES[match[0]], text)
 
 
-def not_told_from_best(
-    values: Mapping[str, "pd.Series[float]"], *, lowest: bool, is_sequential: bool = False
-) -> set[str]:
+def not_told_from_best(values: Mapping[str, "pd.Series[float]"], *, lowest: bool, most: int | None = None) -> set[str]:
     """Return the name with the best mean, and all whose difference to it has a 95 % interval that contains 0.
 
     ``values`` are final values by name, each indexed by repetition, within which differences are taken. If repetitions
     were added until the claims were decided, the interval is the sequential one, see `bench.critical`. With fewer than
     two names, or too few repetitions for a verdict, there is none.
     """
-    least = FIRST_LOOK if is_sequential else MIN_REPETITIONS
+    least = MIN_REPETITIONS if most is None else FIRST_LOOK
     if len(values) < 2 or any(len(series) < least for series in values.values()):
         return set()
     means = {name: series.mean() for name, series in values.items()}
@@ -89,7 +91,7 @@ def not_told_from_best(
         difference = np.asarray((values[name] - values[best]).dropna(), dtype=np.float64)
         if len(difference) < least:
             return set()
-        low, high = Mean(difference).ends(ERROR / 2.0, rule(is_sequential=is_sequential), len(difference))
+        low, high = Mean(difference).ends(ERROR / 2.0, rule(most), len(difference))
         if low <= 0.0 <= high:
             kept.add(name)
     return kept
@@ -97,7 +99,7 @@ def not_told_from_best(
 
 def _means(table: pd.DataFrame, results: Results, at_once: int, say: Say) -> tuple[list[pd.DataFrame], list[str]]:
     """Return the blocks of a table of means, a column for each of some panels, and the sentences of its caption."""
-    figure, sequential = results.figure, results.provenance.sequential
+    figure, most = results.figure, results.provenance.until_decided
     lowest = _lowest_is_best(figure)
     across = [*results.panel_axes(), *([figure.unfold.axis] if figure.unfold else [])]
     rows, measure = by_experiment(table, results), figure.y_label or figure.column
@@ -107,7 +109,7 @@ def _means(table: pd.DataFrame, results: Results, at_once: int, say: Say) -> tup
         names = {results.series_name(key, across): key for key in results.select(panel) if key in rows}
         series = {name: results.series(key, figure.column) for name, key in names.items()}
         measured = {name: values for name, values in series.items() if len(values)}
-        bold = set() if lowest is None else not_told_from_best(measured, lowest=lowest, is_sequential=sequential)
+        bold = set() if lowest is None else not_told_from_best(measured, lowest=lowest, most=most)
         has_bold |= bool(bold)
         columns[panel_title(panel) or measure] = _cells({name: rows[key] for name, key in names.items()}, bold)
     if len(columns) > 1 and all(len(cells) == 1 for cells in columns.values()):  # one row only: panels are its rows
@@ -122,9 +124,9 @@ def _means(table: pd.DataFrame, results: Results, at_once: int, say: Say) -> tup
     what = f"{measure[0].upper()}{measure[1:]}, averaged over repetitions," if _is_mean(measure) else f"Mean {measure}"
     says = [f"{what} ± half-width of its 95 % interval (Student's t)"]
     if sorted(set(counts)) != sorted(results.provenance.repetitions):
-        says.append(f"Results of {number_of_repetitions(counts or [0], sequential=sequential)}")
+        says.append(f"Results of {number_of_repetitions(counts or [0], sequential=most is not None)}")
     if has_bold:
-        interval = "valid under repeated looks" if sequential else "Student's t"
+        interval = "Student's t" if most is None else "valid under repeated looks"
         says.append(
             f"Bold: the {'lowest' if lowest else 'highest'} mean in a column and every mean not distinguishable from "
             f"it (the 95 % interval of the paired difference, {interval}, not corrected for multiple comparisons, "
@@ -166,60 +168,34 @@ def _cells(rows: Mapping[str, Mapping[str, float]], bold: set[str]) -> dict[str,
     return cells
 
 
-def _unchanged(table: pd.DataFrame, say: Say) -> list[pd.DataFrame]:
-    """Return any table without ratios to published numbers, in blocks of columns that fit a page.
-
-    The columns before the first column of numbers, which name the rows, are in each block.
-    """
+def _unchanged(table: pd.DataFrame, say: Say) -> pd.DataFrame:
+    """Return any table without ratios to published numbers."""
     names = [str(name) for name in table.columns if not str(name).startswith("ratio_")]
     cells = [cells_of(name, table[name]) for name in names]
     heads = [say(_HEADS.get(name, name.replace("_", " "))) for name in names]
     columns = [[_number(cell) if is_numeric else say(cell) for cell in texts] for texts, is_numeric in cells]
-    shown = pd.DataFrame(dict(enumerate(columns))).set_axis(heads, axis=1)
-    widths = [min(width, _COLUMN // 2) for width in _widths(shown)]
-    n_names = [*(is_numeric for _, is_numeric in cells), True].index(True)
-    blocks: list[list[int]] = [[]]
-    for place in range(n_names, len(names)):
-        if blocks[-1] and sum(widths[i] for i in (*range(n_names), *blocks[-1], place)) > _TEXT:
-            blocks.append([])
-        blocks[-1].append(place)
-    return [shown.iloc[:, [*range(n_names), *block]] for block in blocks]
+    return pd.DataFrame(dict(enumerate(columns))).set_axis(heads, axis=1)
 
 
 def floats(blocks: Sequence[pd.DataFrame], caption: str, label: str) -> str:
-    """Return a float, across both columns if necessary, with a table for each block."""
-    star = "*" * (max(sum(_widths(block)) for block in blocks) > _COLUMN)
+    """Return a float, across both columns if a block has many, with a table for each block, no wider than its place."""
+    star = "*" * (max(block.shape[1] for block in blocks) > _NARROW)
     tables = [
-        block.style.hide(axis="index").to_latex(hrules=True, column_format=_formats(block, _TEXT if star else _COLUMN))
+        block.style.hide(axis="index").to_latex(hrules=True, column_format="".join(starmap(_format, block.items())))
         for block in blocks
     ]
     titles = f"\\caption{{{caption}}}\n\\label{{tab:{re.sub('[^A-Za-z0-9-]+', '-', label)}}}"
     begin = f"\\begin{{table{star}}}\n\\centering\\footnotesize\\setlength{{\\tabcolsep}}{{4pt}}\n"
-    inside = "".join(f"\\par\\medskip\n{table.rstrip()}\n" for table in tables)
-    return f"% \\usepackage{{booktabs}}\n{begin}{titles}\n{inside}\\end{{table{star}}}\n"
+    fit = "\\par\\medskip\n\\begin{adjustbox}{max width=\\linewidth}\n", "\\end{adjustbox}\n"
+    inside = "".join(f"{fit[0]}{table.rstrip()}\n{fit[1]}" for table in tables)
+    return f"% \\usepackage{{booktabs,adjustbox}}\n{begin}{titles}\n{inside}\\end{{table{star}}}\n"
 
 
-def _widths(table: pd.DataFrame) -> list[int]:
-    """Return the approximate number of letters of each column, its head included."""
-    return [_GAP + max(map(_letters, map(str, (name, *table.iloc[:, i])))) for i, name in enumerate(table.columns)]
-
-
-def _letters(cell: str) -> int:
-    return len(re.sub(r"\\[a-z]+\b|[{}$\\]", "", cell))
-
-
-def _formats(table: pd.DataFrame, room: int) -> str:
-    """Return the LaTeX column formats, with text broken so that all fit."""
-    widths = _widths(table)
-    widest = room
-    while widest > 8 and sum(min(width, widest) for width in widths) > room:
-        widest -= 1
-    formats = []
-    for i, width in enumerate(widths):
-        is_number = i > 0 and table.iloc[:, i].str.fullmatch(r"[^A-Za-z]*|.*\\pm.*|.*\\textbf.*").all()
-        broken = f"p{{{(widest - _GAP) * 0.95 / room:.2f}\\linewidth}}"
-        formats.append("r" if is_number else "l" if width <= widest else broken)
-    return "".join(formats)
+def _format(name: str, cells: "pd.Series[str]") -> str:
+    """Return the LaTeX format of a column: numbers on the right, long texts broken into lines."""
+    if name and cells.str.fullmatch(r"[^A-Za-z]*|.*\\pm.*|.*\\textbf.*").all():
+        return "r"
+    return "p{130pt}" if cells.str.len().max() > _LONG else "l"
 
 
 def _number(text: str) -> str:

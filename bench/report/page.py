@@ -1,9 +1,11 @@
-"""Drawing of a plot with matplotlib: for the screen with title, note and caption, or for print at a given width."""
+"""Pictures of plots: for the screen with title, note and caption, or for print at a given width; as file contents."""
 
+import io
 import math
 import textwrap
+import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,6 +21,13 @@ from bench.report.plot import Panel, Plot, Sample
 from bench.report.style import SURROGATE_COLOUR, applied
 from bench.report.typeset import in_unicode, on_one_line, typeset
 
+_DPI = 150
+# No date and no version of the program that wrote it.
+_METADATA: dict[str, dict[str, None]] = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
 # Inches, and inches per letter at the font sizes of the screen.
 _MIN_WIDTH, _MOST_ACROSS = 7.0, 12.4
 _MARGIN = 0.12
@@ -223,3 +232,41 @@ class _Page:
 def _inches(per_point: float, size: str) -> float:
     settings: Any = mpl.rcParams
     return per_point * float(settings[size])
+
+
+def content(figure: Figure, kind: str) -> bytes:
+    """Return a figure as PNG (150 dots per inch), SVG (text as text) or PDF (embedded TrueType fonts)."""
+    file = io.BytesIO()
+    with applied(), warnings.catch_warnings():
+        # A missing character of the font is a box in a PNG; SVG leaves it to the reader's fonts
+        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+        figure.savefig(file, format=kind, dpi=_DPI, metadata=_METADATA[kind])
+    return file.getvalue()
+
+
+def keep(plot: Plot, order: Iterable[str]) -> None:
+    """Draw only some labels, in this order. Raises ConfigError for an unknown one."""
+    names = list(order)
+    check_names(plot, names, "order")
+    place = {name: i for i, name in enumerate(names)}
+    plot.legend = {name: plot.legend[name] for name in names}
+    for panel in plot.panels:
+        kept = [mark for mark in panel.marks if mark.name in place]
+        panel.marks = sorted(kept, key=lambda mark: place[mark.name])
+
+
+def rename(plot: Plot, labels: Mapping[str, str]) -> None:
+    """Rename labels and panels. Raises ConfigError for an unknown one."""
+    titles = [panel.title for panel in plot.panels]
+    check_names(plot, [name for name in labels if name not in titles], "labels")
+    plot.legend = {labels.get(name, name): sample for name, sample in plot.legend.items()}
+    for panel in plot.panels:
+        panel.title = labels.get(panel.title, panel.title)
+        panel.marks = [replace(mark, name=labels.get(mark.name, mark.name)) for mark in panel.marks]
+
+
+def check_names(plot: Plot, names: Iterable[str], key: str) -> None:
+    """Raise ConfigError for a name that is not in the legend."""
+    for name in names:
+        if name not in plot.legend:
+            raise ConfigError(f"{key}: found '{name}', expected some of: {', '.join(plot.legend)}")

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from bench.report.labels import apart
 from bench.report.style import GREY, Dash, Looks, Palette
@@ -43,8 +42,8 @@ class Look:
     order: float = 3.0
 
 
-Role = Literal["method", "reference", "limit", ""]
-"""What a line is: a method that is compared, what it stands beside, or what could be reached at best; "": no line."""
+Role = Literal["method", "reference", "limit"]
+"""What a line is: a method that is compared, what it stands beside, or what could be reached at best."""
 REFERENCE = Look(GREY, width=1.0, order=1.2)
 RANDOM = Look(GREY, (0, (5, 2)), width=1.2, order=1.5)
 
@@ -64,15 +63,9 @@ class Mark:
     # at x, y; words alone
     shape: Literal["line", "box", "tick", "cell", "text"] = "line"
     number: Literal["x", "y", ""] = "y"  # the axis of the numbers; "": there are none to read
-    values: Array | None = None  # the numbers, if they are not coordinates
     low: Array = field(default_factory=lambda: np.empty(0))  # ends of intervals, along the same axis
     high: Array = field(default_factory=lambda: np.empty(0))
     interval: Literal["band", "bars", "segment", ""] = ""  # how they are drawn; bars have caps
-    n: Sequence[float] = ()  # numbers of repetitions
-    what: str = ""  # the statistic, if not means,
-    ends: str = INTERVAL  # and the kind of intervals
-    places: Sequence[Any] = ()  # where along the other axis, for readers,
-    places_are: str = ""  # and its name; empty if it has no meaning
     every: tuple[int, int] | None = None  # first point with a marker, and the step to the next
     half: float = 0.0
     text: str = ""  # written into a cell, or alone,
@@ -80,7 +73,7 @@ class Mark:
 
     @property
     def numbers(self) -> Array:
-        values = self.values if self.values is not None else self.x if self.number == "x" else self.y
+        values = self.x if self.number == "x" else self.y
         return np.empty(0) if values is None or not self.number else values
 
     @property
@@ -89,20 +82,13 @@ class Mark:
         numbers = np.concatenate([self.numbers, self.low, self.high])
         return np.asarray(numbers[np.isfinite(numbers)])
 
-    def points(self) -> list[list[Any]]:
-        """Return place, number, ends and repetitions of each point; None for a missing one."""
-        none = [None] * len(self.numbers)
-        columns = (np.asarray(of, dtype=float).tolist() for of in (self.numbers, self.low, self.high, self.n))
-        finite = [[number if math.isfinite(number) else None for number in of] or none for of in columns]
-        return [list(point) for point in zip(self.places if len(self.places) else none, *finite, strict=True)]
-
 
 def mark(name: str, case: str, look: Look, *, x: Any = None, y: Any = None, **keys: Any) -> Mark:
     """Return a mark of numbers or sequences; a single number of `x` or `y` applies to all points.
 
     Without one of the two it is a line across the panel, whose number lies along the other.
     """
-    numbers = {"x": x, "y": y} | {key: keys.pop(key) for key in ("low", "high", "values") if key in keys}
+    numbers = {"x": x, "y": y} | {key: keys.pop(key) for key in ("low", "high") if key in keys}
     arrays = {key: np.atleast_1d(np.asarray(given, float)) for key, given in numbers.items() if given is not None}
     if "x" in arrays and "y" in arrays:
         arrays["x"], arrays["y"] = np.broadcast_arrays(arrays["x"], arrays["y"])
@@ -181,7 +167,6 @@ def end_without(random: float, bottom: float, top: float, *, is_log: bool) -> fl
 class Sample:
     look: Look
     is_box: bool = False
-    role: Role = ""
 
 
 @dataclass
@@ -203,14 +188,6 @@ class Plot:
         for panel in self.panels:
             yield from panel.marks
 
-    def numbers(self) -> pd.DataFrame:
-        rows = [
-            (mark.case, mark.name, mark.part, mark.what or "mean", *point, mark.ends if len(mark.low) else "")
-            for mark in self.marks()
-            for point in mark.points()
-        ]
-        return pd.DataFrame(rows, columns=["case", "name", "part", "what", "at", "value", "low", "high", "n", "ends"])
-
     def look(self, name: str, **keys: Any) -> Look:
         """Return the look of a line, with ``keys`` changed."""
         style = self.palette.style(name)
@@ -220,21 +197,16 @@ class Plot:
         """Return the name of a reference or limit here, distinct from methods' names."""
         return apart(name, self.methods)
 
-    def explain(self, name: str, sample: Sample | Look, role: Role = "") -> None:
-        self.legend.setdefault(name, sample if isinstance(sample, Sample) else Sample(sample, role=role))
+    def explain(self, name: str, sample: Sample | Look) -> None:
+        self.legend.setdefault(name, sample if isinstance(sample, Sample) else Sample(sample))
 
     def put(self, panel: Panel, name: str, look: Look, *, role: Role = "method", **keys: Any) -> Mark:
-        """Add a mark of a panel, see `mark`, and its name to the legend; return it.
-
-        With both coordinates, its places are those along `x`, unless others are given.
-        """
+        """Add a mark of a panel, see `mark`, and its name to the legend; return it."""
         if role != "method":
             name = self.beside(name)
             look = replace(look, color=self.palette.colors.get(name, look.color))
-        if "x" in keys and "y" in keys:
-            keys = {"places": [float(place) for place in keys["x"]], "places_are": panel.x.label} | keys
         panel.marks.append(mark(name, panel.title, look, role=role, **keys))
-        self.explain(name, look, role)
+        self.explain(name, look)
         return panel.marks[-1]
 
     def put_random(self, panel: Panel, **keys: Any) -> None:

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from bench.data_kind import DataKind
 
@@ -99,7 +99,7 @@ PACKAGED_WORDS = "a small packaged sample of the data set, too small to conclude
 """What is said of results where a sample that comes with a library stands in for the full data set."""
 
 
-_LEFT_OUT = ("smaller", "altered", "genuine", "other_than_published", "accepted", "parts")
+_LEFT_OUT = ("until_decided", "smaller", "altered", "genuine", "other_than_published", "accepted", "parts")
 """What a manifest does not say where there is nothing to say."""
 
 
@@ -109,7 +109,7 @@ class Provenance(BaseModel):
     Repetitions and horizons are those requested, each once, in order. ``surrogate`` are environments whose data was
     generated in place of the real, or altered, ``altered`` those of them whose data differs from the published data,
     ``genuine`` labels of the experiments on real or synthetic data, if the data of others is not. ``packaged`` says
-    that a packaged sample was used, ``sequential`` that the verdicts decided on the numbers of repetitions,
+    that a packaged sample was used, ``until_decided`` the largest number of repetitions if the verdicts decided on it,
     ``other_than_published`` why published numbers, which belong to other runs, are shown without being judged. If all
     runs replay a log, ``accepted`` are the mean numbers of accepted rounds, ``horizons`` only limits; ``parts`` of the
     log are the largest number of repetitions. ``smaller`` is the scale's reduction of other sizes than horizon and
@@ -125,11 +125,19 @@ class Provenance(BaseModel):
     altered: tuple[str, ...] = ()
     genuine: tuple[dict[str, str], ...] = ()
     packaged: bool = False
-    sequential: bool = False
+    until_decided: int | None = None
     other_than_published: str = ""
     accepted: tuple[int, ...] = ()
     parts: int | None = None
     smaller: tuple[str, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_older(cls, given: Any) -> Any:
+        """Read ``sequential``, of results before 0.4, which did not say the largest number: 400 by default."""
+        if isinstance(given, Mapping) and given.get("sequential") and "until_decided" not in given:
+            return {**given, "until_decided": max([400, *given.get("repetitions", ())])}
+        return given
 
     @model_serializer(mode="wrap")
     def _without_empty(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -164,7 +172,7 @@ class Provenance(BaseModel):
         """Return the basis of the numbers in a line."""
         if not self.repetitions:
             return "computed, nothing was run"
-        repetitions = number_of_repetitions(self.repetitions, sequential=self.sequential)
+        repetitions = number_of_repetitions(self.repetitions, sequential=self.until_decided is not None)
         generated = ", ".join(name for name in self.surrogate if name not in self.altered)
         data = "; in longer runs settings may rank differently" if self.accepted else ""
         data += f"; surrogate data in place of the real ({generated})" if generated else ""

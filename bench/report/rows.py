@@ -92,5 +92,4 @@ def in_row(panel: Panel, row: float, name: str, numbers: Any, look: Look, **keys
 def repetitions(panel: Panel, row: int, name: str, values: Array, look: Look) -> Mark:
     """Return single values, spread evenly over half the height of a row, neighbours far from each other."""
     heights = row + 0.5 * (np.arange(1, len(values) + 1) * _JITTER % 1.0 - 0.5)
-    places = {"places": range(len(values)), "places_are": "repetition"}
-    return in_row(panel, row, name, values, look, part="repetitions", what="one value", y=heights, **places)
+    return in_row(panel, row, name, values, look, part="repetitions", y=heights)

@@ -62,7 +62,7 @@ def duration(seconds: float) -> str:
 
 
 def readable(table: pd.DataFrame) -> dict[str, Any]:
-    """Return a table for a template: heads with their kind (label, number or verdict), rows, verdicts.
+    """Return a table for a template: heads with their kind (label, number or verdict), and rows.
 
     Empty columns are left out; a pair ``x_low``, ``x_high`` is one column, an interval.
     """
@@ -82,8 +82,7 @@ def readable(table: pd.DataFrame) -> dict[str, Any]:
             kind = "number" if numeric else "verdict" if name == "verdict" else "label"
             heads.append((_HEADS.get(name, name.replace("ratio_", "ours / published ")).replace("_", " "), kind))
         columns.append(cells)
-    verdicts = next((cells for (_, kind), cells in zip(heads, columns, strict=True) if kind == "verdict"), [])
-    return {"heads": heads, "rows": [list(row) for row in zip(*columns, strict=True)], "verdicts": verdicts}
+    return {"heads": heads, "rows": [list(row) for row in zip(*columns, strict=True)]}
 
 
 def _intervals(table: pd.DataFrame, low: str, high: str) -> list[str]:

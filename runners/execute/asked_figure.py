@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from bench.critical import STEP
 from bench.data_kind import DataKind
 from bench.report.claims.tallies import Tally, tallies
 from bench.report.figure import Figure
@@ -19,7 +20,7 @@ from runners.config.tree import suite_choices
 from runners.results.checksums import note
 from runners.results.folder import ResultFolder
 from runners.results.store import results_folder
-from runners.results.until_decided import STEP, applies_to
+from runners.results.until_decided import applies_to
 
 
 @dataclass(frozen=True)
@@ -81,10 +82,10 @@ class AskedFigure:
         scale = self.figure.scales.get(self.scale)
         return scale.readings_up_to if scale else None
 
-    def is_sequential(self, runs: Sequence[LabelledRun]) -> bool:
-        """Return whether looks decide the number of repetitions; false for readings that end at the first look."""
+    def most_of(self, runs: Sequence[LabelledRun]) -> int | None:
+        """Return the largest number of repetitions if looks decide it; None for readings that end at the first look."""
         further = any(READING in labelled.labels for labelled in runs)
-        return self.most is not None and not (further and (self.readings_up_to or self.most) <= STEP)
+        return None if further and (self.readings_up_to or self.most or 0) <= STEP else self.most
 
     def experiments(self) -> list[LabelledRun]:
         return self.runs or expand(self.figure, self.scale, list(self.extra), readings=self.readings)

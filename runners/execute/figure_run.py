@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from bench.columns import is_measured
+from bench.critical import STEP
 from bench.data_kind import DataKind
 from bench.digest import digest
 from bench.report.figure import Figure
@@ -25,7 +26,7 @@ from runners.results.derive import results_of, thinning
 from runners.results.folder import ResultFolder
 from runners.results.replay import compare, follows_last_digits
 from runners.results.store import Store, results_folder
-from runners.results.until_decided import STEP, look, with_repetitions
+from runners.results.until_decided import look, with_repetitions
 
 
 class FigureRun:
@@ -203,7 +204,7 @@ class FigureRun:
         figure = self.asked.figure
         # Only the first reading's verdicts decide; under the others experiments go as far, or to their limit.
         first = next(iter(by_reading(figure, runs).values()))
-        results = results_of(figure, [kept[i] for i in first], Provenance(sequential=True))
+        results = results_of(figure, [kept[i] for i in first], Provenance(until_decided=most))
         seen = look([runs[i] for i in first], [done[i] for i in first], results, most)
         of_labels = {tuple(runs[i].labels.items()): number for i, number in zip(first, seen.next, strict=True)}
         self.open_cases = seen.open_cases

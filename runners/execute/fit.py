@@ -25,14 +25,13 @@ class Fit:
 
     ``error``: why it cannot be run, "" if it can; ``columns`` of its trace, empty if unknown; ``searches``: whether its
     tuner can search an interval, None if it plays values from outside or this is unknown; ``apart``: a sentence on each
-    hyper-parameter with candidates outside its interval; ``data``: notes on its data.
+    hyper-parameter with candidates outside its interval.
     """
 
     error: str = ""
     columns: tuple[str, ...] = ()
     searches: bool | None = None
     apart: tuple[str, ...] = ()
-    data: tuple[str, ...] = ()
 
 
 def fits(experiments: Iterable[Experiment], column: str, *, jobs: int, runner: Runner) -> dict[str, Fit]:
@@ -79,8 +78,7 @@ def _with_columns(experiment: Experiment, column: str) -> Fit:
 
     task, tuner = build(experiment)
     searches = None if tuner.leaves_space else searches_interval(tuner)
-    notes = tuple(experiment.data_notes())
-    return Fit("", _columns(experiment, task, column), searches, tuple(_apart(task)), notes)
+    return Fit("", _columns(experiment, task, column), searches, tuple(_apart(task)))
 
 
 def _own_names(experiment: Experiment) -> str:

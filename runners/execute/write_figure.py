@@ -184,8 +184,10 @@ def _pictures(asked: AskedFigure, derived: Derived) -> dict[str, bytes]:
     plot, name = derived.plot, asked.figure.name
     if not plot:
         return {}
-    from bench.report.page import draw  # slow to import
-    from bench.report.saving import content
+    from bench.report.page import (
+        content,
+        draw,  # slow to import
+    )
 
     page = draw(plot)
     pictures = {f"{name}.{kind}": content(page, kind) for kind in (["svg"] if asked.is_reference else ["png", "svg"])}
@@ -209,7 +211,7 @@ def _provenance(
         altered=tuple(sorted({env for env, kind in by_env if kind is DataKind.ALTERED})),
         genuine=tuple(genuine) if len(genuine) < len(runs) else (),
         packaged=any(kind is DataKind.PACKAGED for _, kind in by_env),
-        sequential=asked.is_sequential(runs),
+        until_decided=asked.most_of(runs),
         other_than_published=other_than_published,
         accepted=_accepted(kept),
         parts=min(filter(None, parts)) if parts and all(parts) else None,

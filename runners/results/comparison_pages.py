@@ -5,8 +5,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from bench.gallery.folders import comparisons
-from bench.gallery.papers import COMPARE
+from bench.gallery.papers import COMPARE, comparisons
 from bench.gallery.render import OWN, SITE, pages_of
 from bench.report.folder import PAGE
 from runners.config.folders import CHECKOUT

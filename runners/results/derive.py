@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from bench.columns import is_measured
+from bench.critical import STEP
 from bench.errors import StoreError
 from bench.report.figure import Figure
 from bench.report.provenance import Provenance
@@ -23,7 +24,6 @@ from runners.config.figures import by_reading, unfold
 from runners.config.papers import load_paper
 from runners.results.aggregate import Repetitions, curve_table, final_table
 from runners.results.folder import REPETITIONS, SECONDS, ResultFolder
-from runners.results.until_decided import STEP
 
 _LONG = ("curves.csv", "finals.csv")
 CURVE_DIGITS = 8
@@ -143,11 +143,11 @@ def _provenances(figure: Figure, manifest: Mapping[str, Any]) -> dict[str, Prove
     """Return the provenance of each reading; the manifest states that of the first."""
     first = Provenance.of_manifest(manifest)
     scale = figure.scales.get(first.scale)
-    further = first.sequential and ((scale and scale.readings_up_to) or STEP + 1) > STEP
+    further = first.until_decided if ((scale and scale.readings_up_to) or STEP + 1) > STEP else None
     entries, overrides = manifest["runs"], manifest.get("overrides")
     provenances: dict[str, Provenance] = {}
     for name, places in by_reading(figure, [Repetitions(entry["labels"], {}) for entry in entries]).items():
         runs = [entries[place] for place in places]
         of_reading = Provenance.of_manifest({"scale": first.scale, "overrides": overrides, "runs": runs})
-        provenances[name] = of_reading.model_copy(update={"sequential": further}) if provenances else first
+        provenances[name] = of_reading.model_copy(update={"until_decided": further}) if provenances else first
     return provenances

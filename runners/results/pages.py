@@ -11,9 +11,8 @@ from bench.audit.published import PublishedOverview, published_overview, publish
 from bench.digest import digest
 from bench.errors import BenchError, one_line
 from bench.gallery.build import build
-from bench.gallery.folders import read_paper, read_papers, with_results
 from bench.gallery.overview import overview, overview_text
-from bench.gallery.papers import PaperPage
+from bench.gallery.papers import PaperPage, read_paper, read_papers, with_results
 from bench.gallery.render import build_own
 from bench.report.figure import Figure
 from bench.report.tables import to_csv

@@ -4,14 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from bench.critical import STEP
 from bench.report.claims.check import still_open
 from bench.report.figure import Figure
 from bench.report.results import Results
 from runners.config.figures import LabelledRun
-
-STEP = 20
-"""Repetitions before the first look at the verdicts, and between two: nothing is decided by fewer than 10 to 20."""
-
 
 OUT_OF_REACH = 2
 """From the second look on, a case is left open if it seems to need this many times the largest number."""

@@ -91,7 +91,7 @@ class Selection(Rows):
                 if key in rows:
                     panel.marks += _pair(panel, row, name, plot.look(name), rows[key])
                     if np.isfinite(number := rows[key]["printed"]):
-                        panel.marks.append(in_row(panel, row, name, number, _TICK, part="published", what="published"))
+                        panel.marks.append(in_row(panel, row, name, number, _TICK, part="published"))
             if panel.marks:
                 self.scale(plot, panel)
         plot.explain(_OPEN, Look(CHARCOAL, "none", "o", size=6, fill="none"))
@@ -118,8 +118,8 @@ def _pair(panel: Panel, row: int, name: str, look: Look, numbers: Mapping[Any, A
     dot = replace(look, dash="none", marker="o", size=6.0, order=5)
     return [
         in_row(
-            panel, row, name, numbers[f"{stem}mean"], shown, y=row + below, part=words, what=words,
-            low=numbers[f"{stem}low"], high=numbers[f"{stem}high"], ends=_RANGE, interval="segment", n=[numbers["n"]],
+            panel, row, name, numbers[f"{stem}mean"], shown, y=row + below, part=words,
+            low=numbers[f"{stem}low"], high=numbers[f"{stem}high"], interval="segment",
         )
         for stem, words, shown, below in (("", _OPEN, replace(dot, fill="none"), -0.1), ("chosen_", _FILLED, dot, 0.1))
     ]  # fmt: skip

@@ -6,12 +6,14 @@ inherit one.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from bench.report.figure import Figure
+from bench.report.results import Results
 from bench.stats import Array
 
 Numbers = Sequence[float] | Array
@@ -52,6 +54,24 @@ class Step(NamedTuple):
 
     def _pairs(self, numbers: Numbers) -> list[tuple[float, str]]:
         return list(zip((float(number) for number in numbers), self.printed.split(), strict=True))
+
+
+class WorkedExamples(Figure):
+    """The table of `worked_examples`; nothing is run, and it has no picture.
+
+    On its page verdicts (column `verdict`: right, inherited, slip) have a sign; ``caption`` is a line below it.
+    """
+
+    source: ClassVar[Literal["runs", "timing", "formula"]] = "formula"
+
+    column: str = ""
+    caption: str = ""
+
+    def tables(self, results: Results) -> dict[str, pd.DataFrame]:
+        return {"worked_examples": worked_examples()}
+
+    def table_titles(self) -> dict[str, str]:
+        return {"worked_examples": "Table"}
 
 
 def worked_examples() -> pd.DataFrame:
@@ -244,6 +264,3 @@ def _spelled(number: float, like: str, decimals: int) -> str:
     if "e" in like:
         return f"{number:.{decimals}e}"
     return f"{number:.{min(max(decimals, 3), 6) if decimals else 0}f}"
-
-
-COMPUTATIONS: dict[str, Callable[[], pd.DataFrame]] = {"worked_examples": worked_examples}

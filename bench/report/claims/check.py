@@ -103,12 +103,11 @@ def verdicts_on(results: Results) -> pd.DataFrame:
     """Return the verdict on every case of every claim of their figure, a row each with the columns of ``claims.csv``.
 
     Cases that need missing experiments are open. If the number of repetitions was chosen by looking at the verdicts,
-    intervals are those of a confidence sequence, and stay valid. Only cases on genuine data are judged if other data is
-    a stand-in or a packaged sample. Raises ConfigError if a claim has an unknown kind, key, axis or label, or lacks
-    one.
+    intervals are group-sequential, and stay valid. Only cases on genuine data are judged if other data is a stand-in or
+    a packaged sample. Raises ConfigError if a claim has an unknown kind, key, axis or label, or lacks one.
     """
     claims, provenance = claims_of(results), results.provenance
-    judged_by = rule(is_sequential=provenance.sequential)
+    judged_by = rule(provenance.until_decided)
     setting = Conditions(judged_by, _no_evidence(provenance), provenance.genuine, provenance.parts)
     findings = _after_holm({of.id: of.findings(results, setting) for of in claims if isinstance(of, CaseClaim)})
     for claim in claims:
@@ -123,7 +122,7 @@ def verdicts_on(results: Results) -> pd.DataFrame:
 
 def _row(claim: Claim, finding: Finding) -> dict[str, Any]:
     """Return the columns of ``claims.csv``; by default they are attributes of the finding or the claim."""
-    known: dict[str, Any] = {"claim": claim.id}
+    known: dict[str, Any] = {"claim": claim.id, "note": "; ".join(filter(None, [finding.note, finding.proviso]))}
     known |= zip(("estimate", "ci_low", "ci_high", "n"), finding.interval, strict=True)
     known |= zip(("relative", "relative_low", "relative_high"), finding.relative[:3], strict=True)
     for name in names_of("claims"):
@@ -166,7 +165,7 @@ def still_open(results: Results) -> dict[tuple[str, str], Unfinished]:
 
     Cases without evidence are left out. Raises as `verdicts_on` does.
     """
-    setting = Conditions(rule(is_sequential=results.provenance.sequential))
+    setting = Conditions(rule(results.provenance.until_decided))
     unfinished = {}
     for claim in claims_of(results):
         if not isinstance(claim, CaseClaim):

@@ -8,11 +8,11 @@ repetitions for the interval's nominal coverage (measured, see docs/verdicts.md)
 import math
 import operator
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bench.critical import Rule, fixed
+from bench.critical import Rule, Sequential, fixed
 from bench.report.claims.quantities import Quantity
 from bench.stats import MIN_REPETITIONS as MIN_REPETITIONS
 from bench.stats import Interval
@@ -26,6 +26,8 @@ NO_INTERVAL = Interval(math.nan, math.nan, math.nan, 0)
 ERROR = 0.05
 FIRST_LOOK = 10
 """The least number of repetitions where verdicts are looked at repeatedly: the theory is about many."""
+FEW = 10
+"""With fewer repetitions a verdict says that it assumes values without a long tail."""
 MARGIN = 0.05
 """Differences within this share of the right side are a tie, unless a claim says otherwise."""
 MOST_REPETITIONS = 1_000_000
@@ -55,8 +57,9 @@ class Finding:
     as a share of the right side. ``agrees`` says whether the point estimate alone is as the claim expects,
     ``counts_as`` is the verdict for claims that count cases: a tie is as good as "no more", and not "less". ``p`` is
     the smallest error with the same verdict, NaN for open cases; ``repetitions_needed`` would probably decide an open
-    case, NaN if a million would not suffice, or so many are impossible. ``holm`` says whether the verdict survives
-    Holm's correction, `REMAINS` or not, "" without a test.
+    case, NaN if a million would not suffice, or so many are impossible. ``proviso`` is what the verdict depends on
+    beside its numbers: the margin of ties, the plan of repetitions, the assumption of few. ``holm`` says whether the
+    verdict survives Holm's correction, `REMAINS` or not, "" without a test.
     """
 
     case: str
@@ -69,13 +72,15 @@ class Finding:
     p: float = math.nan
     repetitions_needed: float = math.nan
     note: str = ""
+    proviso: str = ""
     holm: str = ""
 
     def as_no_evidence(self, reason: str) -> "Finding":
         """Return the finding as no evidence, independent of its numbers."""
         note = "; ".join(filter(None, [reason, self.note]))
         word, nan = NO_EVIDENCE, math.nan
-        return replace(self, verdict=word, counts_as=word, agrees=False, p=nan, repetitions_needed=nan, note=note)
+        finding = replace(self, verdict=word, counts_as=word, agrees=False, note=note, proviso="")
+        return replace(finding, p=nan, repetitions_needed=nan)
 
 
 def spell(verdicts: Mapping[str, int], remain: Counter[str] | None = None) -> str:
@@ -155,7 +160,17 @@ class Question:
             p=math.nan if is_open else _smallest_error(tests[verdict], rule, n),
             repetitions_needed=needed,
             note="; ".join(notes),
+            proviso="; ".join(self._provisos(verdict, rule, n)),
         )
+
+    def _provisos(self, verdict: str, rule: Rule, n: int) -> Iterator[str]:
+        """Yield what a verdict depends on, beside its numbers."""
+        if verdict == OPEN and isinstance(rule, Sequential) and n < rule.most:
+            yield f"{n} of at most {rule.most} repetitions"
+        if verdict in (OPEN, TIE) and TIE in self._tests():
+            yield f"a tie lies within {100.0 * (self.margin or 0.0):g} %"
+        if verdict != OPEN and n < FEW:
+            yield f"rests on {n} repetitions, which is enough if none can be far off"
 
     def _tests(self) -> dict[str, Test]:
         """Return the possible verdicts, each with its test; the first that passes applies.

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from bench.critical import Rule
+from bench.critical import Rule, fixed
 from bench.stats import Array, Interval, spread
 
 
@@ -46,12 +46,16 @@ class Mean(Quantity):
         deviations = values - values[0]
         self._mean = float(values[0] + deviations.mean())
         self._deviation = float(spread(deviations, axis=0)) if self.n > 1 else math.nan
+        self._skewness = skewness(deviations)
         self._exponential = exponential
         self.estimate = self._scale(self._mean)
 
     def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
-        reach = rule(n, error) * self._deviation / math.sqrt(n) if self._deviation else 0.0
-        return self._scale(self._mean - reach), self._scale(self._mean + reach)
+        down, up = (
+            rule(n, error, towards) * self._deviation / math.sqrt(n) if self._deviation else 0.0
+            for towards in (-self._skewness, self._skewness)
+        )
+        return self._scale(self._mean - down), self._scale(self._mean + up)
 
     def _scale(self, number: float) -> float:
         if not self._exponential:
@@ -73,6 +77,7 @@ class RatioOfMeans(Quantity):
         self.estimate = float(top.mean()) / mean if mean > 0 else math.nan
         rest = (top - self.estimate * bottom) / mean if mean > 0 else np.full(self.n, math.nan)
         rest = rest - rest.mean()
+        self._skewness = skewness(rest)
         deviations = (bottom - bottom[0]) / mean if mean > 0 else rest
         deviations = deviations - deviations.mean()
         degrees = max(self.n - 1, 1)
@@ -83,12 +88,15 @@ class RatioOfMeans(Quantity):
     def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
         if math.isnan(self.estimate):
             return math.nan, math.nan
-        share = rule(n, error) ** 2 / n
+        low, high = (self._end(rule(n, error, sign * self._skewness) ** 2 / n, sign) for sign in (-1.0, 1.0))
+        return low, high
+
+    def _end(self, share: float, sign: float) -> float:
         bottom, both, rest = (share * number for number in (self._bottom, self._both, self._rest))
         if not bottom < 1:
-            return -math.inf, math.inf
+            return sign * math.inf
         root = math.sqrt(max(both**2 + (1.0 - bottom) * rest, 0.0))
-        return self.estimate + (-both - root) / (1.0 - bottom), self.estimate + (-both + root) / (1.0 - bottom)
+        return self.estimate + (-both + sign * root) / (1.0 - bottom)
 
 
 class Resampled(Quantity):
@@ -105,7 +113,7 @@ class Resampled(Quantity):
         if not len(self._values):
             return math.nan, math.nan
         low, high = map(float, np.quantile(self._values, (error, 1.0 - error)))
-        wider = rule(n, error) / rule(math.inf, error) * math.sqrt(self.n / n)
+        wider = rule(n, error) / fixed(math.inf, error) * math.sqrt(self.n / n)
         return self.estimate + wider * (low - self.estimate), self.estimate + wider * (high - self.estimate)
 
 
@@ -227,3 +235,10 @@ class Unseen(Quantity):
         low, high = self._quantity.ends(error, rule, n)
         rate = -math.log(error) / n
         return low - rate * self._below, high + rate * self._above
+
+
+def skewness(deviations: Array) -> float:
+    """Return the skewness of values, given as deviations from any number; 0 if they are equal."""
+    centred = deviations - deviations.mean()
+    variance = float(np.mean(centred**2))
+    return float(np.mean(centred**3)) / variance**1.5 if variance**1.5 > 0 else 0.0

@@ -22,7 +22,6 @@ from bench.report.limits import (
     Limits,
     by_stretch,
     closed_gaps,
-    configuration,
     limits_of,
 )
 from bench.report.limits import CAPTION as LIMIT_CAPTION
@@ -123,6 +122,7 @@ class Curves(Figure):
         names = (self._name(results, key) for key in results.experiments)
         plot = self.blank(name for name in names if name not in constants)
         has_random = has_early = False
+        counts: set[int] = set()
         for chosen in results.groups(axes, [{}]):
             panel = Panel(panel_title(chosen), x=Axis(self.x_label or "round"), y=Axis(self.y_label or self.column))
             plot.panels.append(panel)
@@ -131,7 +131,7 @@ class Curves(Figure):
             if not lines:
                 continue
             self._put_lines(plot, panel, results, lines, constants)
-            self._put_limits(plot, panel, results, chosen)
+            counts |= self._put_limits(plot, panel, results, chosen)
             numbers, random = _settled(panel), self._random(results, keys)
             bottom, top = start_at_zero(numbers.min(), numbers.max()), None
             if len(numbers) < len(panel.every_number):
@@ -160,11 +160,9 @@ class Curves(Figure):
         bands = f"Bands: pointwise {MEAN_INTERVAL}." if has_bands else f"No bands: {needed}."
         plot.caption = [f"Lines: mean over repetitions. {bands}", *[RANDOM_CAPTION] * has_random]
         plot.caption += [_EARLY_CAPTION] * has_early + [_MANY_CAPTION] * (len(plot.methods) > _MANY)
-        limits = [mark for mark in plot.marks() if mark.role == "limit"]
-        if limits:
-            counts = sorted({int(mark.n[0]) for mark in limits})
-            plot.caption.append(LIMIT_CAPTION.format(n=" or ".join(map(str, counts))))
-        plot.caption += [STRETCH_CAPTION] * any(mark.part == "stretches" for mark in limits)
+        if counts:
+            plot.caption.append(LIMIT_CAPTION.format(n=" or ".join(map(str, sorted(counts)))))
+        plot.caption += [STRETCH_CAPTION] * any(mark.part == "stretches" for mark in plot.marks())
         return plot
 
     def _put_lines(
@@ -190,28 +188,28 @@ class Curves(Figure):
             n = rows["n"].to_numpy()
             low, high = (rows[end].where(n >= MIN_REPETITIONS) for end in ("ci_low", "ci_high"))
             band: dict[str, Any] = {"low": low, "high": high, "interval": "band"} if name in strong else {}
-            plot.explain(name, plot.look(name), "method")
+            plot.explain(name, plot.look(name))
             look = plot.look(name, **({} if name in strong else _THIN))
-            plot.put(panel, name, look, x=rows["round"], y=rows["mean"], n=n, every=every, **band)
+            plot.put(panel, name, look, x=rows["round"], y=rows["mean"], every=every, **band)
             if key in formulas:
                 values, look = regret_bound(formulas[key], rows["round"].to_numpy(float)), plot.look(name, **_DOTS)
-                plot.put(panel, name, look, x=rows["round"], y=values, part="bound", what="bound")
+                plot.put(panel, name, look, x=rows["round"], y=values, part="bound")
                 plot.explain(_BOUND, Look(GREY, **_DOTS))
 
-    def _put_limits(self, plot: Plot, panel: Panel, results: Results, chosen: Selection) -> None:
+    def _put_limits(self, plot: Plot, panel: Panel, results: Results, chosen: Selection) -> set[int]:
+        """Add the limits of a panel, if there are any, and return the number of their repetitions."""
         limits = limits_of(results, self._limit_names, chosen, self.column)
         if limits is None or self.limits is None:
-            return
+            return set()
         rows = results.curve(limits.best, self.column)
         lines: dict[str, tuple[Any, Any]] = {BEST_FIXED: (rows["round"], rows["mean"])}
         stretches = [self.limits.stretches[label] for (label,) in chosen.values() if label in self.limits.stretches]
         if stretches:
             lines[BEST_BY_STRETCH] = by_stretch(results, limits, self.column, stretches[0])
         for name, (x, y) in lines.items():
-            what = f"mean of {configuration(results, limits.best)}" if name == BEST_FIXED else ""
-            n = [limits.n] * len(x)
             part = "limit" if name == BEST_FIXED else "stretches"
-            plot.put(panel, name, _LIMITS[name], role="limit", x=x, y=y, part=part, what=what, n=n)
+            plot.put(panel, name, _LIMITS[name], role="limit", x=x, y=y, part=part)
+        return {limits.n}
 
     def _name(self, results: Results, key: Labels) -> str:
         return results.series_name(key, results.panel_axes()) or self.column

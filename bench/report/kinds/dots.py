@@ -61,11 +61,6 @@ class Dots(Rows):
     better: dict[str, Any] = Field(default_factory=dict)
     in_column: str = ""
 
-    @property
-    def number_label(self) -> str:
-        """The quantity of the published numbers; the column of improvements has no unit."""
-        return self.x_label if self.better else super().number_label
-
     def check(self, results: Results) -> None:
         super().check(results)
         if bool(self.better) != bool(self.in_column):
@@ -93,8 +88,9 @@ class Dots(Rows):
                 look = plot.look(name or self.column)
                 panel.marks += self._row(panel, row, name or self.column, look, results, key, rows[key])
                 if key in printed:
-                    words = {"part": "published", "what": "published"}
-                    panel.marks.append(in_row(panel, row, name or self.column, printed[key].value, _DIAMOND, **words))
+                    panel.marks.append(
+                        in_row(panel, row, name or self.column, printed[key].value, _DIAMOND, part="published")
+                    )
             if not panel.marks:
                 continue
             if results.has_random_arms(self.column):
@@ -131,7 +127,7 @@ class Dots(Rows):
             low, high = float(numbers["ci_low"]), float(numbers["ci_high"])
             ends = {"low": low, "high": high} if math.isfinite(low + high) else {}
             dot = _dot(look, size=6.5, edge_width=0.6)
-            yield in_row(panel, row, name, numbers["mean"], dot, interval="segment", n=[len(values)], **ends)
+            yield in_row(panel, row, name, numbers["mean"], dot, interval="segment", **ends)
         if 1 < len(values) <= _FEW:
             yield repetitions(panel, row, name, values, replace(look, **_SMALL, size=3.2, alpha=0.32, order=2))
         if self.whiskers and matches(results.as_dict(key), selection(self.whiskers.only)):
@@ -139,7 +135,7 @@ class Dots(Rows):
             if all(map(len, columns)):
                 whisker = replace(look, dash="-", marker="|", size=9, width=1.0, order=2.5)
                 means = [values.mean() for values in columns]
-                yield in_row(panel, row, name, means, whisker, part="whiskers", what=self.whiskers.label)
+                yield in_row(panel, row, name, means, whisker, part="whiskers")
 
     def _plot_quantiles(self, plot: Plot, results: Results, rows: Mapping[Labels, Mapping[Any, Any]]) -> None:
         plot.explain(_ONE, Look(CHARCOAL, **_SMALL, size=3.4, alpha=0.6))
@@ -196,17 +192,16 @@ def _dot(look: Look, **keys: Any) -> Look:
 
 
 def _quantiles(panel: Panel, row: int, name: str, look: Look, values: Array, numbers: Mapping[Any, Any]) -> list[Mark]:
-    n = [len(values)]
     low, middle, high, upper = np.quantile(values, (0.25, 0.5, 0.75, _UPPER))
-    box: dict[str, Any] = {"low": low, "high": high, "what": "median", "ends": "quartiles", "half": 0.3}
+    box: dict[str, Any] = {"low": low, "high": high, "half": 0.3}
     small = replace(look, **_SMALL, size=3.4, alpha=min(0.5, max(_FAINTEST, _MANY / len(values))), order=3)
-    tail: dict[str, Any] = {"part": "quantile", "shape": "tick", "half": 0.36, "what": "95 % quantile"}
+    tail: dict[str, Any] = {"part": "quantile", "shape": "tick", "half": 0.36}
     ends = {"low": numbers["ci_low"], "high": numbers["ci_high"]}
     return [
-        in_row(panel, row, name, middle, replace(look, alpha=0.2, order=2), part="box", shape="box", n=n, **box),
+        in_row(panel, row, name, middle, replace(look, alpha=0.2, order=2), part="box", shape="box", **box),
         repetitions(panel, row, name, values, small),
-        in_row(panel, row, name, upper, Look(CHARCOAL, width=2.2, order=4), n=n, **tail),
-        in_row(panel, row, name, numbers["mean"], _dot(look, size=7.5, edge_width=0.8), what="mean", n=n, **ends),
+        in_row(panel, row, name, upper, Look(CHARCOAL, width=2.2, order=4), **tail),
+        in_row(panel, row, name, numbers["mean"], _dot(look, size=7.5, edge_width=0.8), **ends),
     ]
 
 

@@ -175,16 +175,17 @@ class Grid(Figure):
             x = Axis(self.x_label or axis.replace("_", " "), log=self.x_scale == "log")
             panel = Panel(panel_title(chosen), x=x, y=Axis(self.y_label or self.column, log=self.y_scale == "log"))
             plot.panels.append(panel)
-            lines = list(_lines(results, chosen, axis, axes).values())
+            lines, places = list(_lines(results, chosen, axis, axes).values()), set[float]()
             for place, keys in enumerate(lines):
                 name = results.series_name(keys[0], [*axes, axis])
                 points = {_x(results, key, axis): rows[key] for key in keys if rows[key]["n"]}
                 if points:
+                    places |= set(points)
                     look, name = (plot.look(name, size=4.0), name) if name else (_GRID, _MEASURED)
                     aside = place - (len(lines) - 1) / 2
                     self._put_line(plot, panel, points, name, look, aside)
             if panel.marks:
-                self._put_beside(plot, panel, chosen, results, rows)
+                self._put_beside(plot, panel, chosen, results, rows, sorted(places))
         theory = dict.fromkeys(mark.name for mark in plot.marks() if mark.part == "theory")
         plot.put_last(_BEST, *theory, *map(plot.beside, (_PUBLISHED, RANDOM_ARMS)))
         band = f" and the band of {', '.join(theory)}" if theory else ""
@@ -199,21 +200,25 @@ class Grid(Figure):
         if self.x_scale != "log" and 1 < len(places) <= FEW:
             moved = moved + aside * _DODGE * float(np.ptp(moved))
         numbers = {"interval": "bars", **_interval(*points.values())}
-        plot.put(panel, name, look, x=moved, y=means, places=[float(place) for place in places], **numbers)
+        plot.put(panel, name, look, x=moved, y=means, **numbers)
 
     def _put_beside(
-        self, plot: Plot, panel: Panel, chosen: Selection, results: Results, rows: Mapping[Labels, Mapping[Any, Any]]
+        self,
+        plot: Plot,
+        panel: Panel,
+        chosen: Selection,
+        results: Results,
+        rows: Mapping[Labels, Mapping[Any, Any]],
+        places: Sequence[float],
     ) -> None:
         """Add the theoretical setting and references to a panel, and scale its axes."""
         lowest, tops = panel.every_number.min(), [panel.every_number.max()]
-        places = sorted({float(x) for line in panel.marks for x in line.places})
         if self.marked != "none":
             panel.marks += [_best_mark(line, self.marked) for line in panel.marks]
             plot.explain(_BEST, _STAR)
         for bound, look in zip(self.bounds, itertools.cycle(_BOUNDS), strict=False):
             values = [float(regret_bound(bound.formula, [x])[0]) for x in places]
-            words = {"part": "bound", "what": "bound"}
-            plot.put(panel, bound.label, look, role="reference", x=places, y=values, **words)
+            plot.put(panel, bound.label, look, role="reference", x=places, y=values, part="bound")
             tops.append(max(values))
         theory = _theory(results, self.grid_axis(results), chosen)
         if theory is not None and rows[theory]["n"]:
@@ -235,11 +240,10 @@ class Grid(Figure):
             return []
         if "mean" in numbers:
             plot.explain(_PUBLISHED, Look(CHARCOAL, ":", "D", fill="white"))  # type: ignore[arg-type]
-        words = {"part": "published line", "what": "published best"}
-        plot.put(panel, _PUBLISHED, _DOTTED, role="reference", x=numbers["best"], **words)
+        plot.put(panel, _PUBLISHED, _DOTTED, role="reference", x=numbers["best"], part="published line")
         if "mean" in numbers:
             at = {"x": [numbers["best"]], "y": [numbers["mean"]]}
-            plot.put(panel, _PUBLISHED, _DIAMOND, role="reference", **at, part="published", what="published")
+            plot.put(panel, _PUBLISHED, _DIAMOND, role="reference", **at, part="published")
         return [numbers.get("mean", 0.0)]
 
     def _put_random(
@@ -265,17 +269,14 @@ class Grid(Figure):
 
 
 def _interval(*rows: Mapping[Any, Any]) -> dict[str, Any]:
-    return {"low": [row["ci_low"] for row in rows], "high": [row["ci_high"] for row in rows],
-            "n": [row["n"] for row in rows]}  # fmt: skip
+    return {"low": [row["ci_low"] for row in rows], "high": [row["ci_high"] for row in rows]}
 
 
 def _best_mark(line: Mark, best: str) -> Mark:
     """Return the lowest or highest point of a line, marked."""
     at = int(line.numbers.argmin() if best == "lowest" else line.numbers.argmax())
-    ends: dict[str, Any] = {"low": line.low[at], "high": line.high[at], "n": [line.n[at]]}
-    place = {"places": [line.places[at]], "places_are": line.places_are}
-    point = {"x": np.asarray(line.x)[at], "y": line.numbers[at]}
-    return mark(line.name, line.case, _STAR, part="best", what=_BEST, **point, **place, **ends)
+    point = {"x": np.asarray(line.x)[at], "y": line.numbers[at], "low": line.low[at], "high": line.high[at]}
+    return mark(line.name, line.case, _STAR, part="best", **point)
 
 
 def _lines(

@@ -118,10 +118,8 @@ class Ranking(Figure):
         relative = float(row["relative"])
         share = min(max(0.5 + 0.5 * math.log(max(relative, 1e-9)) / math.log(most), 0.0), 1.0)
         colour = mpl.colors.to_hex(mpl.colormaps[_COLOURS](0.08 + 0.84 * share))
-        [reference] = self.reference.values()
         return mark(
-            row[METHOD], row[FAMILY], Look(colour, edge="white"), x=x, y=y, part="cell", shape="cell", values=relative,
-            low=row["relative_low"], high=row["relative_high"], n=[row["n"]], what=f"relative to {reference}",
+            row[METHOD], row[FAMILY], Look(colour, edge="white"), x=x, y=y, part="cell", shape="cell",
             text=f"{relative:.2f}" if relative < 10 else f"{relative:.0f}",
             ink="white" if abs(share - 0.5) * 2 > _DARK else "black",
         )  # fmt: skip
@@ -129,14 +127,13 @@ class Ranking(Figure):
     def _means(self, x: float, ranks: pd.DataFrame) -> Iterator[Mark]:
         """Yield the mean rank of every method, or its mean ratio, in words."""
         keys = ("mean_rank", "ci_low", "ci_high") if self.has_ranks else ("relative", "relative_low", "relative_high")
-        digits, words = 1 if self.has_ranks else 2, {"part": "rank", "shape": "text", "what": self._last}
+        digits = 1 if self.has_ranks else 2
         for y, row in enumerate(ranks.to_dict("records")):
             value, low, high = (float(row[key]) for key in keys)
             if math.isfinite(value):
                 ends = f"  ({low:.{digits}f} to {high:.{digits}f})" if math.isfinite(low) else ""
-                numbers: dict[str, Any] = {"values": value, "low": low, "high": high, "n": [row["n"]]}
-                text = f"{value:.{digits}f}{ends}"
-                yield mark(row[METHOD], self._last, Look("black"), x=x, y=y + 0.5, text=text, **numbers, **words)
+                what: dict[str, Any] = {"part": "rank", "shape": "text", "text": f"{value:.{digits}f}{ends}"}
+                yield mark(row[METHOD], self._last, Look("black"), x=x, y=y + 0.5, **what)
 
     def _caption(
         self, results: Results, tables: Mapping[str, pd.DataFrame], most: float, shown: Sequence[str]

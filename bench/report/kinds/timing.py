@@ -86,8 +86,7 @@ class Timing(Figure):
             for number, index in enumerate(of_group):
                 name = results.series_name(tuple(rows[index].values()), chosen)
                 height = place + _ROOM * ((number + 0.5) / len(of_group) - 0.5)
-                row = {**table.iloc[index], "height": height, "panel": panel_title(chosen)}
-                points.setdefault(name, []).append(row)
+                points.setdefault(name, []).append({**table.iloc[index], "height": height})
         for name, rows_of in points.items():
             look = plot.look(name, dash="none", size=4.5, width=1.5)
             plot.explain(name, look)
@@ -142,16 +141,14 @@ class Timing(Figure):
 
 def _marks(name: str, points: pd.DataFrame, value: str, look: Look, has_published: bool) -> Iterator[Mark]:
     """Yield the measured and the published points of a method."""
-    shown: dict[str, Any] = {"y": points["height"], "number": "x", "places": points["panel"].tolist()}
+    shown: dict[str, Any] = {"y": points["height"], "number": "x"}
     range_: dict[str, Any] = {}
     if value == "seconds":
         range_ = {"low": points["fastest"], "high": points["slowest"], "interval": "segment"}
-        range_ |= {"ends": "fastest and slowest"}
-    what = "median" if value == "seconds" else "ratio of medians"
-    yield mark(name, value, look, x=points[value], n=points["n"].tolist(), what=what, **shown, **range_)
+    yield mark(name, value, look, x=points[value], **shown, **range_)
     if has_published:
         open_ = replace(look, fill="none", order=2)
-        yield mark(name, value, open_, x=points[f"published_{value}"], part="published", what="published", **shown)
+        yield mark(name, value, open_, x=points[f"published_{value}"], part="published", **shown)
 
 
 def _median(values: np.ndarray) -> float:
