@@ -19,6 +19,7 @@ from bandit_bench._parts import (
 )
 from bandit_bench._plan import LOOK, METHOD, ComparisonPlan
 from bench.errors import ConfigError
+from bench.report.formats import extra_formats, print_size
 from bench.report.labels import canonical
 from runners.config.figures import LabelledRun
 from runners.config.folders import look_again
@@ -130,8 +131,8 @@ def compare(
         until_decided=until,
         tie=tie,
         strict=strict,
-        formats=formats,
-        size=size,
+        formats=(extra := extra_formats(formats)),
+        size=print_size(size, extra),
         look=look,
         command=command,
     )

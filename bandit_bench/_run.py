@@ -69,8 +69,9 @@ class RunResult:
     def metrics(self) -> dict[str, Any]:
         """Last values of every numeric column with mean, std and 95 % interval, except for choices.
 
-        A choice is a candidate, or the index of an arm.
+        A choice is a candidate, or the index of an arm. Raises BenchError if all repetitions failed.
         """
+        self._require_some()
         return self._metrics(intervals=True)
 
     @cached_property
