@@ -19,6 +19,7 @@ from bandit_bench._parts import (
 )
 from bandit_bench._plan import LOOK, METHOD, ComparisonPlan
 from bench.errors import ConfigError
+from bench.report.formats import extra_formats, print_size
 from bench.report.labels import canonical
 from runners.config.figures import LabelledRun
 from runners.config.folders import look_again
@@ -130,8 +131,8 @@ def compare(
         until_decided=until,
         tie=tie,
         strict=strict,
-        formats=formats,
-        size=size,
+        formats=(extra := extra_formats(formats)),
+        size=print_size(size, extra),
         look=look,
         command=command,
     )
@@ -153,19 +154,12 @@ def _carried_out(
     from runners.execute.stand_ins import announcement, missing_data
     from runners.execute.workers import workers
     from runners.results.comparison_pages import write_comparisons
-    from runners.results.reuse import forget, reuse_line
+    from runners.results.reuse import finished, reuse_line
     from runners.results.store import Store, alone, results_folder
 
     jobs, runner, store = runs[0].settings.jobs, runs[0].runner, Store(results_folder())
-    finished = {
-        run.experiment.run_id: store.done(run.experiment.run_id)
-        & set(range(plan.until_decided or run.settings.repetitions))
-        for run in runs
-    }
-    if renew and not instead:
-        for run_id, numbers in finished.items():
-            forget(store, run_id, numbers)
-        finished = {}
+    wanted = {run.experiment.run_id: plan.until_decided or run.settings.repetitions for run in runs}
+    before = finished(store, wanted, renew=renew and not instead)
     with workers(runner, jobs):
         methods, notes, data_notes = that_fit(plan, runs, jobs, runner)
         left = {canonical(method) for method in methods}
@@ -196,7 +190,7 @@ def _carried_out(
             notes += result.notes
             write_comparisons(results_folder(), result.folder.name)
     is_complete = result.complete and len(methods) == len(plan.methods)
-    if line := reuse_line(store, finished, "renew=true" if plan.command else "renew=True"):
+    if line := reuse_line(store, before, "renew=true" if plan.command else "renew=True"):
         notes.append(f"Repetitions that were there: {line}")
     return ComparisonResult(result.folder, figure, is_complete=is_complete, notes=notes)
 

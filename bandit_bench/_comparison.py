@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from bench.columns import names_of
 from bench.errors import ConfigError
+from bench.rewards import short
 
 if TYPE_CHECKING:  # slow to import
     import matplotlib.figure
@@ -177,6 +178,8 @@ def load(name: str, *, scale: str | None = None) -> ComparisonResult:
     from runners.results.store import results_folder
 
     look_again()
+    if not isinstance(name, str):
+        raise ConfigError(f"found {short(name)}, expected the name of a result, such as 'cdt/figure2'")
     roots = dict.fromkeys([results_folder(), *([CHECKOUT / "results"] if CHECKOUT else [])])
     known = sorted({path.parent.name for root in roots for path in root.glob(f"compare/*/{COMPARISON}")})
     if name.startswith("compare/"):

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import sqlite3
 from collections.abc import Callable
 from dataclasses import asdict
@@ -37,6 +38,7 @@ class Desk:
         self._check = ConfigurationCheck(space, tuner.leaves_space)
         self._candidates = space.product() if all(parameter.candidates for parameter in space.parameters) else []
         self._file = _opened(path)
+        self._path, self._place = path, _place(path)
         found = self._file.execute("SELECT tuner FROM state").fetchone()
         try:
             if found:
@@ -64,7 +66,10 @@ class Desk:
         )
 
     def together(self, calls: list[Callable[["Desk"], Any]]) -> list[Any]:
-        """Make calls and write their changes in one transaction; return answers, or a refused call's BenchError."""
+        """Make calls and write their changes in one transaction; return answers, or a refused call's BenchError.
+
+        Raises OSError if the file was removed or replaced: SQLite would go on writing to the removed one.
+        """
         answers: list[Any] = []
         self._file.execute("BEGIN")
         for call in calls:
@@ -74,6 +79,8 @@ class Desk:
                 answers.append(error)
         self._file.execute("INSERT OR REPLACE INTO state VALUES (1, ?)", (json.dumps(self._tuner.save()),))
         self._file.execute("COMMIT")
+        if _place(self._path) != self._place:
+            raise FileNotFoundError("found another file in its place, expected the one it has opened")
         return answers
 
     def ask(self) -> dict[str, Any]:
@@ -150,6 +157,11 @@ def _opened(path: str | Path) -> sqlite3.Connection:
             ) from None
         raise BenchError(f"{path}: {error}; expected {expected}") from None
     return file
+
+
+def _place(path: str | Path) -> tuple[int, int]:
+    found = os.stat(path)
+    return found.st_dev, found.st_ino
 
 
 def _first_bytes(path: Path) -> bytes:

@@ -69,8 +69,9 @@ class RunResult:
     def metrics(self) -> dict[str, Any]:
         """Last values of every numeric column with mean, std and 95 % interval, except for choices.
 
-        A choice is a candidate, or the index of an arm.
+        A choice is a candidate, or the index of an arm. Raises BenchError if all repetitions failed.
         """
+        self._require_some()
         return self._metrics(intervals=True)
 
     @cached_property
@@ -189,14 +190,13 @@ def run_composed(composed: "Composed") -> RunResult:
     from runners.execute.fanout import run_all  # slow to import
     from runners.execute.fit import check
     from runners.execute.workers import workers
-    from runners.results.reuse import forget
+    from runners.results.reuse import finished
     from runners.results.store import Store, results_folder
 
     store, n = Store(results_folder()), composed.settings.repetitions
     composed.experiment.check_repetitions(n)
-    if composed.settings.renew:
-        forget(store, composed.experiment.run_id, range(n))
-    is_missing = not set(range(n)) <= store.done(composed.experiment.run_id)
+    run_id = composed.experiment.run_id
+    is_missing = len(finished(store, {run_id: n}, renew=composed.settings.renew)[run_id]) < n
     jobs = 1 if n == 1 else composed.settings.jobs
     with workers(composed.runner, jobs) if is_missing else nullcontext():
         if is_missing:
@@ -204,7 +204,7 @@ def run_composed(composed: "Composed") -> RunResult:
         start = time.perf_counter()
         results = run_all([composed.experiment], n, store, jobs=jobs, runner=composed.runner)
         seconds = time.perf_counter() - start
-    result, notes = results[composed.experiment.run_id], []
+    result, notes = results[run_id], []
     if result.new and not composed.experiment.is_suites:
         from runners.execute.twice import not_determined
 

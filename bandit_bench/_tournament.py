@@ -161,7 +161,7 @@ def _played(
     from runners.execute.missing import Lacking, estimate
     from runners.execute.twice import not_determined
     from runners.execute.workers import workers
-    from runners.results.reuse import forget, reuse_line
+    from runners.results.reuse import finished, reuse_line
     from runners.results.store import Store, results_folder
 
     store, n = Store(results_folder()), plan.repetitions
@@ -180,10 +180,7 @@ def _played(
         if not runs:
             raise ConfigError(f"tournament: {next(iter(left_out.values()))}")
         by_id = {run.experiment.run_id: run.experiment for run in runs}
-        if renew and not dry_run:
-            for run_id in by_id:
-                forget(store, run_id, range(n))
-        before = {run_id: store.done(run_id) & set(range(n)) for run_id in by_id}
+        before = finished(store, dict.fromkeys(by_id, n), renew=renew and not dry_run)
         lacking = [Lacking(one, n, sorted({*range(n)} - before[run_id])) for run_id, one in by_id.items()]
         print(estimate(lacking, jobs), flush=True)
         if dry_run:

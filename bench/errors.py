@@ -1,10 +1,20 @@
 """The project's errors. Each message is one sentence for the user."""
 
 import re
+import traceback
 
 
 class BenchError(Exception):
     """An error that the user can fix: the message says where, what was found and what is expected."""
+
+    _is_shown = False
+
+    def _render_traceback_(self) -> list[str]:
+        """Return the lines that IPython shows: the sentence, and when asked again, as by ``%tb``, the traceback."""
+        if self._is_shown:
+            return "".join(traceback.format_exception(self)).splitlines()
+        self._is_shown = True
+        return [f"{type(self).__name__}: {self} (%tb shows the traceback)"]
 
 
 def message(error: BaseException) -> str:

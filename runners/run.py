@@ -85,7 +85,7 @@ def run_and_report(composed: "Composed", changes: Sequence[str] = ()) -> None:
         "surrogate": experiment.data_kind is DataKind.SURROGATE,
         "altered": experiment.data_kind is DataKind.ALTERED,
         "packaged": experiment.data_kind is DataKind.PACKAGED,
-        "metrics": result.metrics if is_json or len(result.done) >= MIN_REPETITIONS else result.means,
+        "metrics": result.metrics if len(result.done) >= (1 if is_json else MIN_REPETITIONS) else result.means,
     }
     for repetition, error in result.failed.items():
         print(f"error: repetition {repetition} failed: {cut(error)}", file=sys.stderr)

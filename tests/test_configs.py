@@ -377,7 +377,6 @@ def test_a_folder_of_ones_own_is_searched_and_counts_nowhere(private):
     ("file", "old", "new", "place"),
     [
         ("settings", "horizon: 70", "env.titanc.size: 1", r"settings\.yaml: env\.titanc\.size: .*'titanic'\?"),
-        ("settings", "horizon: 70", "tuner.mine.radius_scal: 1", r"settings\.yaml: tuner\.radius_scal: "),
         ("settings", "[assumed, here]", "[guessed, here]", r"settings\.yaml: found the source .*'guessed'"),
         ("published", "12.5", "{A: 12.5}", r"published\.yaml: table1\.values\.CDT: .*expected a number"),
         ("figures/first", "{table: table1, method: {Mine: CDT}}", "{table: table1}",

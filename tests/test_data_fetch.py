@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import importlib.util
 import io
 import os
 import socket
@@ -14,6 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+import requests
 
 import bench.data.__main__ as command
 from bench.data.__main__ import main
@@ -361,5 +363,35 @@ def test_a_proxy_that_does_not_forward_is_named_with_its_variable_and_without_it
     proxy.server_close()
     with pytest.raises(
         DataError, match=f"a proxy .*HTTPS_PROXY = 127.0.0.1:{proxy.server_port}; expected one that does"
+    ):
+        fetch(toy("https://files.example.org/toy.zip"))
+
+
+@pytest.mark.parametrize("address", ["http://", "socks5://127.0.0.1:9"])
+def test_the_address_of_a_proxy_that_cannot_be_used_is_named(address, monkeypatch, tmp_path) -> None:
+    if address.startswith("socks") and importlib.util.find_spec("socks"):
+        pytest.skip("needs an environment without PySocks")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for name in ("https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HTTPS_PROXY", address)
+    with pytest.raises(DataError, match=r"a proxy that does not forward to it .*HTTPS_PROXY = "):
+        fetch(toy("https://files.example.org/toy.zip"))
+
+
+@pytest.mark.parametrize(
+    "reason", ["self-signed certificate", "Hostname mismatch, certificate is not valid for 'a.b'."]
+)
+def test_a_certificate_that_is_not_trusted_is_said_with_the_reason(reason, monkeypatch, tmp_path) -> None:
+    text = f"SSLError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: {reason} (_ssl.c:1)')"
+
+    def fails(*_: object, **__: object) -> None:
+        raise requests.exceptions.SSLError(f"Max retries exceeded with url: / (Caused by SSLError({text}))")
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(requests, "get", fails)
+    said = reason.replace("'", "").rstrip(".")
+    with pytest.raises(
+        DataError, match=f"not trusted: {said}\\), expected a trusted certificate: set REQUESTS_CA_BUNDLE"
     ):
         fetch(toy("https://files.example.org/toy.zip"))

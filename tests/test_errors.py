@@ -3,6 +3,8 @@
 import pickle
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 
 from bench.component import component
 from bench.errors import ConfigError, SpaceError
@@ -53,3 +55,14 @@ def test_what_an_error_is_about_reaches_another_process():
         error.file = "conf/env/mine.yaml"
         copy = pickle.loads(pickle.dumps(error))
         assert (type(copy), str(copy), vars(copy)) == (type(error), str(error), vars(error))
+
+
+def test_ipython_shows_the_sentence_and_the_traceback_on_request():
+    shell = InteractiveShell.instance()
+    with capture_output() as shown:
+        shell.run_cell("from bench.errors import BenchError\nraise BenchError('found 1, expected 2')")
+    assert shown.stdout.strip() == "BenchError: found 1, expected 2 (%tb shows the traceback)"
+    with capture_output() as shown:
+        shell.run_cell("%tb")
+    assert "Traceback (most recent call last)" in shown.stdout
+    assert shown.stdout.strip().endswith("BenchError: found 1, expected 2")

@@ -181,47 +181,10 @@ def test_a_verdict_that_does_not_remain_after_holms_correction_is_pale(site: Pat
     assert 'class="badge holds pale">✓ 1 hold, not after Holm</span>' in pages["index.html"]
 
 
-def test_headlines_stand_before_all_else_of_a_paper(site: Path) -> None:
-    given = {
-        "claim": "Regret is bounded",
-        "place": "abstract",
-        "rests_on": {"bound": "limits#b"},
-        "verdict": "mixed",
-        "finding": "It lies under the bound in {bound.holds} of {bound.cases} cases",
-        "picture": "limits",
-        "short": "It does in {bound.holds}",
-    }
-    about = {"habo": {"headlines": read_headlines("habo", [given])}}
-    pages = build(read_papers(site, FIGURES_MADE, about))
-    page, front = Page(pages["habo/index.html"]), Page(pages["index.html"])
-    assert not page.open
-    words = " ".join(page.words.split())
-    said = "± mixedRegret is bounded abstractIt lies under the bound in 1 of 2 cases. Limits"
-    assert words.index(said) < words.index("A figure of kind")
-    assert any(link.endswith("habo/limits/index.html#claim-b") for link in page.links)
-    assert not front.open
-    assert "It does in 1. Headlines ± 1 mixed" in " ".join(front.words.split())
-    assert {"habo/limits/index.html", "habo/limits/paper/limits.svg"} <= set(front.links)
-
-
 def test_the_first_page_leads_to_every_figure_with_results(site: Path) -> None:
     links = set(Page((site / "index.html").read_text()).links)
     made = [figure for paper in read_papers(site, FIGURES_MADE) for figure in paper.made]
     assert {figure.address for figure in made if figure.paper != "compare"} <= links
-
-
-def test_a_paper_of_ones_own_comes_first_and_those_without_results_take_a_line_each(site: Path) -> None:
-    given = {"claim": "It holds", "rests_on": {"bound": "limits#b"}, "verdict": "mixed", "finding": "In words"}
-    about = {"other": {"title": "Another", "headlines": read_headlines("other", [given])}, "syndicated": {}}
-    about |= {"habo": {"title": "Mine", "headlines": read_headlines("habo", [given])}}
-    figures = {**FIGURES_MADE, "other/limits": FIGURES_MADE["habo/limits"]}
-    of_suite = [name for name in figures if not name.startswith("habo/")]
-    page = build(read_papers(site, figures, about, of_suite))["index.html"]
-    assert re.findall(r"<h2>(Your own: )?<a[^>]*>(.*?)</a>", page) == [("Your own: ", "Mine"), ("", "syndicated")]
-    words = " ".join(Page(page).words.split())
-    assert "Our claims ± 1 mixed" in words
-    assert "Not run here: Another" in words
-    assert "not run" not in words
 
 
 def test_a_figure_says_what_it_rests_on(site: Path) -> None:

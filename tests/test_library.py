@@ -165,6 +165,20 @@ def test_the_largest_scale_is_loaded_and_parts_of_a_figure_last(results, monkeyp
 
 
 @bb.component
+class Fails(TL):
+    def _ask(self):
+        raise RuntimeError("no more")
+
+
+def test_where_all_repetitions_failed_each_view_says_so(results):
+    found = bb.run(Fails, env="switching_sine", algorithm="none", horizon=9, repetitions=2)
+    assert "2 failed (repetition 0: round 1: RuntimeError: no more" in repr(found)
+    for name in ("traces", "finals", "metrics"):
+        with pytest.raises(bb.BenchError, match=r"all 2 failed, the first with round 1: RuntimeError: no more"):
+            getattr(found, name)
+
+
+@bb.component
 class Untyped(TL):
     threshold = 0.5
 
@@ -183,6 +197,9 @@ WRONG = {
     "env: found ": lambda: bb.compare(["tl", "cdt"], env=SHEET),
     "hydra.run.dir: found an unknown key": lambda: bb.run(settings={"hydra.run.dir": "x"}),
     "found no comparison 'compare/none'": lambda: bb.load("compare/none"),
+    "found None, expected the name of a result": lambda: bb.load(None),
+    "format: found 'bmp'": lambda: bb.compare(["tl", "cdt"], formats=("bmp",)),
+    "size: found 'column', expected format=pdf": lambda: bb.compare(["tl", "cdt"], size="column"),
 }
 
 

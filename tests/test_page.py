@@ -47,16 +47,6 @@ def test_print_has_its_width_letters_of_7_to_9_points_and_no_title_note_or_capti
     assert_readable(figure)
 
 
-def test_a_logarithmic_axis_around_zero_shows_numbers_of_both_signs():
-    both = plot(["p", "q"], y=Axis("y", log=True, linear=10.0))
-    both.panels[0].marks.append(line("c", -(10.0 ** (X / 5))))
-    axes = draw(both).axes[0]
-    places = axes.transData.transform([(1, value) for value in (-1000.0, -100.0, 0.0, 100.0)])[:, 1]
-    assert axes.get_ylim()[0] < -1000
-    assert (np.diff(places) > 0).all()
-    assert places[1] - places[0] < places[2] - places[1]  # a decade, and the linear part with a decade
-
-
 @pytest.mark.parametrize("lowest", [[1.0, 1.0], []], ids=["the best on two tasks", "on none"])
 def test_a_profile_steps_where_a_task_comes_within_the_factor_and_nowhere_else(lowest):
     factors = np.array([*lowest, *(1 + 5 * np.random.default_rng(5).random(8))])
@@ -76,20 +66,6 @@ def test_a_profile_steps_where_a_task_comes_within_the_factor_and_nowhere_else(l
     for limit in np.random.default_rng(6).uniform(1, 10, 200):
         assert shares[np.flatnonzero(limits <= limit)[-1]] == pytest.approx((factors <= limit).mean())
     assert (np.diff(limits) * np.diff(shares) == 0).all()  # upright or level, never aslant
-
-
-COLUMNS = {"axis": "panel", "column": "value", "labels": {"P": "p", "Q": "q"}}
-
-
-@pytest.mark.parametrize(
-    ("other", "unfold", "is_shared"), [(4.0, COLUMNS, True), (0.5, COLUMNS, False), (4.0, None, False)]
-)
-def test_columns_of_the_same_runs_share_a_scale_unless_it_would_flatten_one(other, unfold, is_shared):
-    values = {(panel, "m"): np.linspace(0, top, 6) for panel, top in (("P", 10.0), ("Q", other))}
-    table = finals_of(values, "panel", "method", column="value")
-    figure = {"name": "f", "kind": "dots", "column": "value", "unfold": unfold}
-    left, right = shown(figure, pd.DataFrame(), table).panels
-    assert ((left.x.low, left.x.high) == (right.x.low, right.x.high)) == is_shared
 
 
 def test_pictures_are_drawn_again_from_what_is_committed_and_no_table_changes(reference_results, tmp_path, monkeypatch):

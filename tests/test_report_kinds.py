@@ -114,18 +114,6 @@ def test_nothing_overlaps_and_nothing_is_cut_off(name: str) -> None:
     assert_readable(examples()[name])
 
 
-@pytest.mark.parametrize(("random", "is_drawn"), [(430.0, True), (5000.0, False)])
-def test_random_arms_far_above_are_mentioned_not_drawn(random: float, is_drawn: bool) -> None:
-    curves, finals = results(("P",), random)
-    made = shown(CURVES, curves, finals)
-    assert ("Random arms" in made.legend) == is_drawn
-    assert ("random arms: 5,000 ↑" in [text.words for text in made.panels[0].texts]) != is_drawn
-    assert 300 < draw(CURVES, curves, finals).axes[0].get_ylim()[1] < 600
-    logarithmic = {**CURVES, "y_scale": "log"}
-    assert "Random arms" in shown(logarithmic, curves, finals).legend
-    assert draw(logarithmic, curves, finals).axes[0].get_ylim()[1] >= random
-
-
 @pytest.mark.parametrize("name", [name for name, figure in FIGURES_MADE.items() if figure.get("column")])
 def test_published_numbers_never_stand_beside_surrogate_data(name: str) -> None:
     figure = FIGURES_MADE[name]

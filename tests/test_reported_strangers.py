@@ -10,6 +10,7 @@ from commands import ROOT
 
 import bandit_bench as bb
 from bench.report.folder import ResultFiles
+from runners.results import checksums
 
 RESULT = "cdt/corral"
 
@@ -66,3 +67,14 @@ def test_a_damaged_manifest_is_one_sentence(results: Path, runs: object) -> None
     (results / RESULT / "paper" / "manifest.json").write_text(json.dumps({"runs": runs}))
     with pytest.raises(bb.BenchError, match=r"^[^\n]*(manifest\.json|repetitions\.parquet)[^\n]*$"):
         _ = bb.load(RESULT, scale="paper").finals
+
+
+def test_digests_are_of_no_file_behind_a_link(results: Path) -> None:
+    outside = results.parent / "outside"
+    shutil.copytree(results / RESULT, outside)
+    (results / "cdt" / "linked").symlink_to(outside)
+    (results / "cdt" / "one").mkdir()
+    (results / "cdt" / "one" / "paper").symlink_to(outside / "paper")
+    (results / "overview.csv").symlink_to(outside / "paper" / "table.csv")
+    checksums.note(results, [results])
+    assert {name.rpartition("/")[0] for name in checksums.read(results)} == {f"{RESULT}/paper"}

@@ -348,6 +348,19 @@ def test_a_file_with_other_tables_is_a_sentence_at_the_start(tmp_path, change):
         Desk(tuner, tmp_path / "state.db")
 
 
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_nothing_is_answered_once_the_file_is_removed(tmp_path, is_replaced):
+    tuner = GaussianTS()
+    tuner.start(Problem(Space.of(x=[0.1, 1.0]), horizon=10))
+    desk = Desk(tuner, tmp_path / "state.db")
+    assert len(desk.together([Desk.ask])) == 1
+    (tmp_path / "state.db").rename(tmp_path / "other.db")
+    if is_replaced:
+        (tmp_path / "state.db").touch()
+    with pytest.raises(OSError, match="file"):
+        desk.together([Desk.ask])
+
+
 @pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")  # of a client
 @pytest.mark.parametrize("kills", [2, pytest.param(30, marks=pytest.mark.release)])
 def test_killed_and_started_again_it_learns_what_it_acknowledged_once(tmp_path, kills):

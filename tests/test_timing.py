@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import threadpoolctl
 from commands import linucb_settings
-from rendered import NO_CURVES, check, finals_of, shown, tables
+from rendered import NO_CURVES, finals_of, shown, tables
 
 from bench.report.figure import read_figure
 from bench.tuners.baselines import Random
@@ -201,18 +201,6 @@ def test_the_table_tells_medians_and_ratios_of_medians_ours_and_published():
     np.testing.assert_allclose(table["published_seconds"], [4.0, 6.0, np.nan, np.nan])
     np.testing.assert_allclose(table["published_relative"], [1.0, 1.5, np.nan, np.nan])
     assert table["published_note"].tolist() == ["", "a slip?", "", ""]
-
-
-def test_a_ratio_of_medians_is_not_moved_by_one_slow_run():
-    claim = {"id": "8", "text": "less than twice", "kind": "ratio", "left": {"method": "CDT"},
-             "right": {"method": "TL / Syndicated"}, "per": ["panel"], "expect": "less", "threshold": 2}  # fmt: skip
-    slow = finals({("LinUCB", "CDT"): [3.1, 3.0, 3.3, 3.2, 3000.0]})
-    middle = check({**FIGURE, "claims": [{**claim, "statistic": "median"}]}, slow)
-    assert middle["estimate"].tolist() == pytest.approx([3.2 / 2.1, 2.5])
-    assert "ratio of median final seconds" in middle["unit"][0]
-    mean = check({**FIGURE, "claims": [claim]}, slow)
-    assert mean["estimate"].tolist() == pytest.approx([(12.6 + 3000) / 17.1, 12.7 / 5])
-    assert middle["verdict"][1] == "fails"
 
 
 def test_seconds_of_another_machine_stand_beside_ours_as_ratios_alone():

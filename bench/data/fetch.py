@@ -81,19 +81,18 @@ def _retrieve(url: str, checksum: str, folder: str, unzip: pooch.Unzip | None = 
     except requests.exceptions.ChunkedEncodingError:
         raise DataError(f"{url}: found an incomplete transfer, expected the whole file; try again") from None
     except requests.exceptions.SSLError as error:
-        reason = "its certificate is not trusted" if "CERTIFICATE_VERIFY_FAILED" in str(error) else _reason(error)
+        trust = "its certificate is not trusted: " if "CERTIFICATE_VERIFY_FAILED" in str(error) else ""
         raise DataError(
-            f"{url}: found no secure connection ({reason}), expected a trusted certificate: set "
+            f"{url}: found no secure connection ({trust}{_reason(error)}), expected a trusted certificate: set "
             "REQUESTS_CA_BUNDLE to a file of the certificates that your network needs, such as its proxy's"
         ) from None
     except requests.exceptions.ProxyError as error:
-        raise DataError(
-            f"{url}: found a proxy that does not forward to it ({_reason(error)}): {_proxies(url)}; expected one that "
-            "does: write http://user:password@host:port for a password, or list hosts without a proxy in NO_PROXY"
-        ) from None
+        raise _of_proxy(url, error) from None
     except (requests.ConnectionError, requests.Timeout):
         raise DataError(f"{url}: found no responding server; is there a network connection?") from None
     except requests.RequestException as error:
+        if isinstance(error, requests.exceptions.InvalidProxyURL) or "SOCKS" in str(error):
+            raise _of_proxy(url, error) from None
         raise DataError(f"{url}: cannot be downloaded ({error}), expected the address of a file") from None
     except ValueError:
         raise DataError(f"{url}: found a file with another checksum, expected {checksum}") from None
@@ -123,10 +122,17 @@ def _download(url: str, file: str, _: pooch.Pooch) -> None:
                 )
 
 
+def _of_proxy(url: str, error: Exception) -> DataError:
+    return DataError(
+        f"{url}: found a proxy that does not forward to it ({_reason(error)}): {_proxies(url)}; expected one that "
+        "does: write http://user:password@host:port for a password, or list hosts without a proxy in NO_PROXY"
+    )
+
+
 def _reason(error: Exception) -> str:
     """Return the innermost reason of an error of requests, without the representations of objects."""
-    inner = one_line(error).rpartition("aused by ")[2].rpartition(": ")[2]
-    return re.sub(r"[^\w ./-]", "", inner)[:100].strip() or "no reason given"
+    inner = re.sub(r"\(_ssl\.c.*", "", one_line(error)).rpartition("aused by ")[2].rpartition(": ")[2]
+    return re.sub(r"[^\w ,./-]", "", inner)[:100].strip(" .") or "no reason given"
 
 
 def _proxies(url: str) -> str:

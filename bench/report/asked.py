@@ -4,7 +4,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, field_validator
 
-from bench.columns import column_of
 from bench.report.claims.origin import Sourced
 from bench.report.labels import canonical, labels_of
 from bench.report.reading import Reading
@@ -121,8 +120,3 @@ class Asked(Sourced, BaseModel):
     @property
     def heading(self) -> str:
         return self.title or self.name
-
-    @property
-    def number_label(self) -> str:
-        """The quantity of the figure's published numbers, with the unit: the label of their axis."""
-        return column_of(self.column).label

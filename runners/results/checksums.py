@@ -69,8 +69,8 @@ def _is_below(name: str, places: Collection[str]) -> bool:
 
 
 def _found(root: Path, place: Path) -> list[str]:
-    """Return the files at or below a place that git keeps; ignored folders are not entered."""
-    if place != root and not is_kept(name := place.relative_to(root).as_posix()):
+    """Return the files at or below a place that git keeps; ignored folders and links are not entered."""
+    if place != root and (place.is_symlink() or not is_kept(name := place.relative_to(root).as_posix())):
         return []
     if place.is_dir():
         return [found for path in place.iterdir() for found in _found(root, path)]

@@ -19,8 +19,12 @@ def reuse_line(store: Store, shown: Mapping[str, Collection[int]], renew: str = 
     return f"{len(sides)} of {' to '.join(dict.fromkeys(ends)) or 'an unknown day'}, {renew} runs them again"
 
 
-def forget(store: Store, run_id: str, repetitions: Collection[int]) -> None:
-    """Delete results and failures of some repetitions, so that they are run again."""
-    for number in repetitions:
-        for suffix in (".parquet", ".json", ".failed.json"):
-            store.path(run_id, number, suffix).unlink(missing_ok=True)
+def finished(store: Store, wanted: Mapping[str, int], *, renew: bool = False) -> dict[str, set[int]]:
+    """Return the finished ones of so many repetitions by run id; with ``renew`` they are deleted, to be run again."""
+    done = {run_id: store.done(run_id) & set(range(n)) for run_id, n in wanted.items()}
+    for run_id, n in wanted.items() if renew else ():
+        for number in range(n):
+            for suffix in (".parquet", ".json", ".failed.json"):
+                store.path(run_id, number, suffix).unlink(missing_ok=True)
+        done[run_id] = set()
+    return done

@@ -61,11 +61,6 @@ class Dots(Rows):
     better: dict[str, Any] = Field(default_factory=dict)
     in_column: str = ""
 
-    @property
-    def number_label(self) -> str:
-        """The quantity of the published numbers; the column of improvements has no unit."""
-        return self.x_label if self.better else super().number_label
-
     def check(self, results: Results) -> None:
         super().check(results)
         if bool(self.better) != bool(self.in_column):
