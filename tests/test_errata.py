@@ -4,7 +4,6 @@ import ast
 import importlib.resources
 import itertools
 import math
-import re
 from pathlib import Path
 from typing import Any
 
@@ -68,12 +67,11 @@ def functions(path: Path) -> set[str]:
 def test_every_slip_names_a_test_that_exists() -> None:
     rows = ledger()
     assert len(rows) > 30
+    here = functions(Path(__file__))
     for row in rows:
         assert len(row) == 6, row
         assert all(row), f"{row[0]}: an empty cell"
-        found = re.fullmatch(r"`tests/(test_\w+\.py)::(test_\w+)`", row[-1])
-        assert found, f"{row[0]}: no test is named"
-        assert found[2] in functions(ROOT / "tests" / found[1]), f"{row[0]}: there is no {row[-1]}"
+        assert row[-1].strip("`") in here, f"{row[0]}: there is no {row[-1]}"
 
 
 # habo

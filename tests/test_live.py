@@ -14,7 +14,6 @@ import threading
 import time
 from functools import cache
 from operator import delitem, setitem
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,7 +27,6 @@ from bench.tuners.baselines import Random
 from bench.tuners.changepoint_gp import ChangepointGP
 from bench.tuners.state import checksum
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "changepoint_gp.md"
 SPACE = Space.of(x={"candidates": (0.1, 1.0, 5.0), "low": 0.1, "high": 5.0}, kind=["a", "b"])
 
 
@@ -378,14 +376,3 @@ def test_tickets_that_a_crash_left_behind_are_refused_whatever_the_clock_says(mo
 def test_calls_before_the_start(call):
     with pytest.raises(TunerError, match="before start"):
         call(ChangepointGP())
-
-
-def test_the_loop_of_the_page_runs_and_goes_on_where_it_stopped(tmp_path, monkeypatch):
-    (body,) = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-    monkeypatch.chdir(tmp_path)
-    steps = []
-    for _ in range(2):
-        exec(compile(body, str(PAGE), "exec"), {"__name__": "loop"})
-        steps.append(json.loads(Path("tuner.json").read_text())["state"]["_step"])
-    assert steps == [195, 390]  # of each run the last five rewards never come
-    assert list(tmp_path.iterdir()) == [tmp_path / "tuner.json"]
