@@ -103,10 +103,14 @@ def outdated(folder: Path, runs: Sequence[CommittedRun]) -> str:
 
 
 class Played(NamedTuple):
-    """The number of compared values, and a sentence for each repetition that differs."""
+    """The number of compared values, and a sentence for each repetition that differs.
+
+    ``last_digits`` are the largest relative differences within the tolerance, of the repetitions that have one.
+    """
 
     values: int
     differences: list[str]
+    last_digits: list[float]
 
 
 def play(drawn: Sequence[Repetition], jobs: int) -> Played:
@@ -124,7 +128,8 @@ def play(drawn: Sequence[Repetition], jobs: int) -> Played:
         each = spread(Runner(progress=False), jobs)
         compared = list(each(_compare, [(store, items, errors) for items in of_folders.values()]))
     found = [one for of_folder in compared for one in of_folder]
-    return Played(sum(one.values for one in found), sorted(one.difference for one in found if one.difference))
+    differences = sorted(one.difference for one in found if one.difference)
+    return Played(sum(one.values for one in found), differences, [one.last_digits for one in found if one.last_digits])
 
 
 def _compare(store: Store, items: Sequence[Repetition], errors: dict[tuple[str, int], str]) -> list[Compared]:
@@ -147,5 +152,18 @@ def _compare(store: Store, items: Sequence[Repetition], errors: dict[tuple[str, 
 def tolerance_words(drawn: Sequence[Repetition]) -> list[str]:
     """Return a note if repetitions of another kind of machine are compared with a tolerance."""
     others = sum(not run.same_machine for run, _ in drawn)
-    words = f"made on another processor or with other versions: equal to a relative {TOLERANCE:g}"
+    words = (
+        "made on another processor or with other versions. Our own compiled code gives the same there to the last bit; "
+        f"BLAS, NumPy, SciPy and torch may not, so these are compared to a relative {TOLERANCE:g}, the others exactly"
+    )
     return [f"{others} of them were {words}"] if others else []
+
+
+def digits_words(drawn: Sequence[Repetition], played: Played) -> list[str]:
+    """Return how many repetitions of another kind of machine are equal to the last bit, if any was compared."""
+    if all(run.same_machine for run, _ in drawn) or played.differences:
+        return []
+    if not played.last_digits:
+        return ["all are equal to the last bit"]
+    n, largest = len(played.last_digits), max(played.last_digits)
+    return [f"{len(drawn) - n} are equal to the last bit; {n} differ by up to a relative {largest:.0e}"]

@@ -11,7 +11,7 @@ from runners.config.folders import look_again
 from runners.config.runner import Runner
 from runners.config.tree import choices
 from runners.execute.manifest import check_shared_runs
-from runners.execute.sample import Size, draw, expected, outdated, play, population, tolerance_words
+from runners.execute.sample import Size, digits_words, draw, expected, outdated, play, population, tolerance_words
 from runners.execute.workers import spread, workers
 from runners.results import checksums
 from runners.results.folder import REPETITIONS, SECONDS, ResultFolder
@@ -150,11 +150,13 @@ def _sample(results: Runs, sample: Size, seed: int, jobs: int, *, is_named: bool
     n, every = len(drawn), len(among.repetitions)
     how = "all" if n == every else f"drawn at random with SEED={seed}, out of"
     print(f"{n:,} repetitions, {how} {every:,}{among.words}: about {expected(drawn, jobs)} to play", flush=True)
+    for sentence in tolerance_words(drawn):
+        print(sentence, flush=True)
     played = play(drawn, jobs)
     print(f"{n:,} repetitions played again, {played.values:,} values: {len(played.differences)} differ")
     for difference in played.differences:
         print(f"differs: {difference}")
-    for sentence in tolerance_words(drawn):
+    for sentence in digits_words(drawn, played):
         print(sentence)
     if n < every and not played.differences:
         share = min(1.0, 3 / n)
