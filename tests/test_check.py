@@ -330,13 +330,6 @@ def test_the_command_prints_what_each_check_tests_and_what_the_tuner_can(name, f
     assert not failed or "Traceback" not in answer.err
 
 
-OTHERS = {
-    "bandit_bench.environments": {"hill": "their_bandits:Hill"},
-    "bandit_bench.algorithms": {"discounted": "their_bandits:DiscountedGreedy"},
-}
-"""Of the page's other classes, which its example of a package leaves out."""
-
-
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     """A folder of installed packages with the package that docs/extend.md shows, made of what the page shows."""
@@ -353,7 +346,7 @@ def installed(tmp_path_factory):
     (info / "METADATA").write_text(head)
     points = [
         f"[{group}]\n" + "".join(f"{name} = {path}\n" for name, path in of_group.items())
-        for group, of_group in (project["entry-points"] | OTHERS).items()
+        for group, of_group in project["entry-points"].items()
     ]
     (info / "entry_points.txt").write_text("\n".join(points))
     return site
