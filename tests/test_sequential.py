@@ -11,7 +11,6 @@ from bench.report.claims.quantities import Mean, RatioOfMeans
 from bench.report.provenance import Provenance
 from runners.config.figures import figure_names, load_figure
 from runners.results.folder import ResultFolder
-from runners.results.store import results_folder
 from tools.looks import FILE, LAWS, MOST, RULES, shares_decided
 
 RUNS = 2000
@@ -96,9 +95,9 @@ def test_the_long_tail_of_skewed_repetitions_gets_more_room():
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_equals_are_told_apart_as_often_as_the_table_says(law):
+def test_equals_are_told_apart_as_often_as_the_table_says(law, reference_results):
     """The table of docs/verdicts.md, within three standard errors of its 10,000 runs and these."""
-    table = pd.read_csv(results_folder() / FILE).set_index("of").loc[law] / 100
+    table = pd.read_csv(reference_results / FILE).set_index("of").loc[law] / 100
     found = shares_decided(LAWS[law](np.random.default_rng(2), (RUNS, MOST)), MOST)
     for name in RULES:
         error = 3 * np.sqrt(max(table[name], 0.005) * (1 / RUNS + 1 / 10_000))
@@ -118,12 +117,12 @@ def test_what_is_there_is_decided():
     assert shares_decided(values, MOST)["in use"] > 0.99
 
 
-def test_every_figure_that_runs_until_decided_declares_its_largest_number():
+def test_every_figure_that_runs_until_decided_declares_its_largest_number(reference_results):
     """In its file and in its manifest, and no smaller than what was run to."""
     found = {}
     for name in figure_names():
         figure = load_figure(name)
-        for folder in ResultFolder.of(results_folder(), name):
+        for folder in ResultFolder.of(reference_results, name):
             provenance = folder.provenance
             scale = figure.scales.get(provenance.scale)
             declared = scale.until_decided if scale and figure.source == "runs" else None
