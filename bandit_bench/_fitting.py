@@ -50,7 +50,7 @@ def that_fit(
     _check_column(plan.column, [fit.columns for fit in fitting])
     is_unequal = len({fit.searches for fit in fitting} - {None}) > 1
     notes = list(dict.fromkeys(text for fit in fitting for text in fit.apart)) if is_unequal else []
-    by_data = {repr(run.experiment.settings["env"]): run.experiment for run in new}
+    by_data = {(repr(run.experiment.settings["env"]), *run.experiment.handed.values()): run.experiment for run in new}
     data = dict.fromkeys(line for experiment in by_data.values() for line in experiment.data_notes())
     return left, notes, list(data)
 

@@ -240,7 +240,7 @@ def test_there_are_as_many_repetitions_as_parts_and_a_hint_of_more_rows(tmp_path
     folder, out = tmp_path / "results" / "compare" / "parts", capsys.readouterr().out
     finals = pd.read_csv(folder / "finals.csv")
     assert finals.groupby("method")["repetition"].count().to_dict() == {"TL": 10, "Theory": 10}
-    assert re.search(r"TL ends .*: open, .*; about [\d.,]+ times as many rows, in [\d,]+ parts, would decide it; ", out)
+    assert re.search(r"TL ends .*: open, .*; about [\d.,]+ times as many rows, in [\d,]+ parts, would decide it", out)
     assert "repetitions would decide" not in out
     lengths = sorted(set(finals.groupby("method")["accepted"].mean().round().astype(int)))
     rounds = f"10 repetitions of about {' or '.join(map(str, lengths))} accepted rounds"

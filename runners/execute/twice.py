@@ -51,7 +51,7 @@ def _difference(store: Store, experiment: Experiment, number: int, limit: float 
         (answer,) = apart((repeat, experiment, number, elsewhere, limit), PYTHONHASHSEED=seed)
         if isinstance(answer, Exception) or answer.status == "failed":
             return f"failed ({answer if isinstance(answer, Exception) else answer.error})"
-        then, now = (one.read(run_id, number) for one in (store, elsewhere))
-    names = [name for name in {**then, **now} if not is_measured(str(name))]
-    other = [str(name) for name in names if name not in then or name not in now or not then[name].equals(now[name])]
+        then, now = (one.table(run_id, number).to_pydict() for one in (store, elsewhere))
+    names = [name for name in {**then, **now} if not is_measured(name)]
+    other = [name for name in names if repr(then.get(name)) != repr(now.get(name))]  # NaN is the same as NaN
     return f"came out otherwise ({', '.join(other)})" if other else ""
