@@ -160,13 +160,18 @@ class Question:
             p=math.nan if is_open else _smallest_error(tests[verdict], rule, n),
             repetitions_needed=needed,
             note="; ".join(notes),
-            proviso="; ".join(self._provisos(verdict, rule, n)),
+            proviso="; ".join(self._provisos(verdict, setting, n)),
         )
 
-    def _provisos(self, verdict: str, rule: Rule, n: int) -> Iterator[str]:
+    def _provisos(self, verdict: str, setting: Conditions, n: int) -> Iterator[str]:
         """Yield what a verdict depends on, beside its numbers."""
-        if verdict == OPEN and isinstance(rule, Sequential) and n < rule.most:
-            yield f"{n} of at most {rule.most} repetitions"
+        rule = setting.rule
+        if (
+            verdict == OPEN
+            and isinstance(rule, Sequential)
+            and n < (most := min(rule.most, setting.parts or rule.most))
+        ):
+            yield f"{n} of at most {most} repetitions"
         if verdict in (OPEN, TIE) and TIE in self._tests():
             yield f"a tie lies within {100.0 * (self.margin or 0.0):g} %"
         if verdict != OPEN and n < FEW:
