@@ -25,7 +25,7 @@ Parts: TypeAlias = Any
 
 @dataclass(frozen=True)
 class Piece:
-    """A piece of a run: choices by group, values by key, and by part the classes given as objects."""
+    """One piece of a run: its choices by group, its values by key, and the classes given as objects, by part."""
 
     choices: Mapping[str, str] = field(default_factory=dict)
     values: tuple[Value, ...] = ()
@@ -137,7 +137,7 @@ def settings_of(settings: Mapping[str, Any] | None) -> Piece:
 
 
 def runner_of(runner: str | Mapping[str, Any] | None) -> Piece:
-    """Return the back end of repetitions: a name, or keys of `runner` such as ``{"time_limit": 60}``."""
+    """Return the back end that runs the repetitions: a name, or keys of `runner` such as ``{"time_limit": 60}``."""
     if runner is None or isinstance(runner, str):
         return Piece({"runner": runner}) if runner else Piece()
     return settings_of({f"runner.{key}": value for key, value in runner.items()})
@@ -210,7 +210,7 @@ def _read(group: str, part: Part) -> tuple[str, dict[str, Any], type | None]:
 
 
 def _choice_of(group: str, cls: type) -> str:
-    """Return the suite's name of one of its classes, which also implies further choices; "" for other classes."""
+    """Return the choice that names a class of the suite and implies further choices; "" for other classes."""
     if not is_suites(cls):
         return ""
     target = f"{cls.__module__}.{cls.__qualname__}"

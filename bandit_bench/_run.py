@@ -122,7 +122,7 @@ class RunResult:
             )
 
     def _failures(self) -> str:
-        """Return the number of failed repetitions, and the reason of the first; "" if none."""
+        """Return the number of failed repetitions, and the reason for the first; "" if none failed."""
         if not self.failed:
             return ""
         number, error = next(iter(self.failed.items()))

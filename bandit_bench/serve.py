@@ -168,9 +168,9 @@ def serve(
 ) -> None:
     """Serve on a port of this machine until Ctrl-C; a tuner continues from the state in the file at ``path``.
 
-    If the state is of another space, a tuner that can learn from a log learns the file's rewards that lie in its own.
-    Raises BenchError if the file or the port cannot be used. ``hosts``: further host names under which a proxy may
-    forward; ``margin``: the margin of ``GET /recommend``.
+    If the state is of another space, a tuner that can learn from a log learns the file's rewards that lie in its new
+    space. Raises BenchError if the file or the port cannot be used. ``hosts``: further host names under which a proxy
+    may forward; ``margin``: the margin of ``GET /recommend``.
     """
     try:
         service = app(tuner, path, hosts, margin)

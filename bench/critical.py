@@ -42,7 +42,7 @@ def fixed(n: float, error: float, _skewness: float = 0.0) -> float:
 
 
 def pocock(share: Array) -> Array:
-    """Return the share of the error that is spent when this share of the repetitions is there.
+    """Return the share of the error that is spent once this share of the repetitions has been run.
 
     ln(1 + (e - 1) t): Lan and DeMets, Discrete sequential boundaries for clinical trials, Biometrika 70 (1983). The
     bounds are almost the same at all looks, as those of Pocock (1977) are.
@@ -66,7 +66,7 @@ def bounds(shares: Sequence[float], errors: Array, spending: Callable[[Array], A
     from scipy import special  # slow to import
 
     spent = np.diff(spending(np.asarray(shares, dtype=np.float64)), prepend=0.0)
-    weights = np.where(np.arange(_POINTS) % 2, 4.0, 2.0)  # Simpson's
+    weights = np.where(np.arange(_POINTS) % 2, 4.0, 2.0)  # Simpson's rule
     weights[[0, -1]] = 1.0
     found = [-special.ndtri(spent[0] * errors / 2.0)]
     grid = density = np.empty(0)

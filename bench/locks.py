@@ -9,7 +9,7 @@ from typing import IO, Any
 def lock(file: IO[Any], *, wait: bool) -> bool:
     """Lock an open file until it is closed; False if another process has it and ``wait`` is False.
 
-    True, too, where there are no locks: on Windows, and on some file systems of a network.
+    It is also True where files cannot be locked: on Windows, and on some network file systems.
     """
     try:
         import fcntl

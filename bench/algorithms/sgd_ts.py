@@ -35,7 +35,7 @@ class SGDTS(ContextualAlgorithm):
     exploration_rate the root of the sum of their squares.
 
     The maximum-likelihood estimate is infinite if a plane through the origin separates the rewards of the random pulls,
-    which is certain if there are no more pulls than features, and common up to twice as many. Assumed: a penalty/2
+    which is certain with at most as many pulls as features, and common with up to twice as many. Assumed: a penalty/2
     |theta|^2 is added, small enough to be negligible otherwise.
 
     Source: Ding, Hsieh and Sharpnack 2021, algorithm 1; syndicated, appendix A.4; cdt, section 5.

@@ -127,7 +127,7 @@ def is_exact(rows: pd.DataFrame) -> "pd.Series[bool]":
 def _with_all_repetitions(results: Results[Figure], of_first: Results[Figure]) -> Results[Figure]:
     """Return a reading's results; experiments that it does not change get all repetitions of the first reading.
 
-    A reading may stop at fewer repetitions, and the same runs must give the same number under both.
+    A reading may stop after fewer repetitions, but equal runs must give the same number under both readings.
     """
     figure, taken, less = results.figure, [], []
     for key in results.experiments:
@@ -173,6 +173,6 @@ def _beside(
 
 
 def _as_printed(figure: Figure, value: float, what: str, size: int) -> float:
-    """Return a number of ``size`` repetitions as the paper would print it; a deviation may have the divisor n."""
+    """Return a number of ``size`` repetitions as the paper would print it; its deviations may be divided by n."""
     is_less = what.endswith("std") and figure.deviation == "population"
     return value * math.sqrt((size - 1) / size) if is_less else value

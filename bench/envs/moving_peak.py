@@ -110,7 +110,7 @@ _FREQUENCY = 1.5 * math.pi
 
 @component
 class SwitchingSine(Switching):
-    """Expected reward 2 / (3 pi) sin(3 pi / 2 (x - peak + 1/3)); the peak drifts in jumps.
+    """Expected reward 2 / (3 pi) sin(3 pi / 2 (x - peak + 1/3)); the peak jumps.
 
     Source: cdt, appendix A.3.
     """
@@ -125,12 +125,12 @@ class SwitchingSine(Switching):
 
 @component
 class SwitchingTriangle(_Triangle, Switching):
-    """Expected reward 0.9 - 0.95 |x - peak|; the peak drifts in jumps. Source: cdt, appendix A.3."""
+    """Expected reward 0.9 - 0.95 |x - peak|; the peak jumps. Source: cdt, appendix A.3."""
 
 
 @component
 class PiecewiseLipschitz(MovingPeak):
-    """Bernoulli rewards with the mean max(0, ``height`` - abs(x - peak)) for ``x`` in [0, 1]; the peak drifts in jumps.
+    """Bernoulli rewards with the mean max(0, ``height`` - abs(x - peak)) for ``x`` in [0, 1]; the peak jumps.
 
     The slope is 1, the steepest that the theory of SD2ME and AD2ME allows. Peaks are uniform on [0, 1], as are the
     shares of the run at which they jump, because the theory does not place changes; runs of all lengths with the same

@@ -149,9 +149,9 @@ def _in_percent(triple: Triple | None) -> tuple[str, str]:
 
 
 def _values(cases: Sequence[Case], among: Sequence[Case]) -> tuple[bool, list[Triple | None]]:
-    """Return whether numbers are shares, as they are if all ``among`` can be, and estimate, low and high of each case.
+    """Return whether numbers are shares, and the estimate, low and high of each case.
 
-    Unknown numbers are None.
+    They are shares if those of all cases in ``among`` can be. Unknown numbers are None.
     """
     if cases and cases[0]["kind"] in DIFFERENCES:
         shares = _triples(among, *_SHARE)

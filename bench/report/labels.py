@@ -30,7 +30,7 @@ def canonical(value: Any) -> str:
 def labels_of(entry: Any) -> Any:
     """Return the overrides of an axis by label: written out, or values with a template; other content unchanged.
 
-    Raises ValueError if two of them are one label.
+    Raises ValueError if two of them have the same label.
     """
     if not isinstance(entry, Mapping):
         return entry

@@ -32,9 +32,9 @@ class Limits(BaseModel):
     """Fixed configurations, run in addition to a figure's methods; only the best are drawn.
 
     ``candidates`` are blocks of axes as in ``runs``: those of the panels, and others whose labels make the
-    configurations; ``random`` overrides of the one that is drawn at random in each round; ``repetitions`` the most of
-    each of these runs; ``stretches`` the number of equal parts of the run of a panel, each with its best configuration;
-    ``sources`` as those of the figure, for settings of these runs only.
+    configurations; ``random`` has the overrides of a configuration drawn at random in each round; ``repetitions`` is
+    the most for each of these runs, ``stretches`` the number of equal parts of a panel's run, each with its best
+    configuration. ``sources`` are as in the figure, for settings of these runs only.
     """
 
     model_config = ConfigDict(extra="forbid")

@@ -39,7 +39,7 @@ class Rows(Figure):
         return [results.series_name(key, axes) or otherwise for key in results.experiments]
 
     def panels_of_rows(self, results: Results, plot: Plot) -> Iterator[tuple[Panel, dict[str, tuple[int, Labels]]]]:
-        """Yield each panel, empty, and added to ``plot``, with row and experiment by name."""
+        """Add empty panels to ``plot``, and yield each with its rows and experiments by name."""
         axes = results.panel_axes()
         panels = results.groups(axes, [{}])
         names = list(dict.fromkeys(results.series_name(key, axes) for panel in panels for key in results.select(panel)))
@@ -68,7 +68,7 @@ class Rows(Figure):
     def fit(self, plot: Plot, width: float, row: float) -> None:
         """Set the size of panels with rows of at least ``row`` inches, higher for long names.
 
-        Panels that are columns of the same runs have one scale, if it leaves enough of it to the numbers of each.
+        Panels that show columns of the same runs share a scale, unless the numbers of one would fill too little of it.
         """
         axes = [panel.x for panel in plot.panels]
         ends = [(axis.low, axis.high) for axis in axes if axis.low is not None and axis.high is not None]

@@ -147,12 +147,12 @@ def on_one_line(words: str) -> str:
 
 @cache
 def in_unicode(words: str) -> str:
-    """Return words with mathematics in letters of Unicode, ``β₀ = 3``; powers keep their sign."""
+    """Return words with their mathematics in Unicode characters, ``β₀ = 3``; powers keep their sign."""
     return in_letters(words, str)
 
 
 def in_letters(words: str, formula: Callable[[str], str]) -> str:
-    """Return words with mathematics in letters of Unicode, to which ``formula`` is applied."""
+    """Return words with their mathematics in Unicode characters, to which ``formula`` is applied."""
     return _FORMULA.sub(lambda found: formula(_letters(found[1])) if _is_formula(found[0]) else found[0], words)
 
 

@@ -70,7 +70,7 @@ KEYS = (*GROUPS, *RunSettings.__annotations__, "uncapped")
 
 @dataclass(frozen=True)
 class Run:
-    """One experiment with everything outside its identity."""
+    """One experiment, and everything about its run that its identity leaves out."""
 
     experiment: Experiment
     settings: RunSettings

@@ -1,7 +1,8 @@
-"""What a run is known by: its key (what is asked) and its stamp (the code and the packages that answer).
+"""The identity of a run: its key (the settings requested) and its stamp (the code and the packages that run it).
 
-Keys count settings by name and value, and the contents of the files that they name. A class that no path names (of a
-notebook's cell, the main script, inside a function, of a module before its reload) is known by its pickled bytes.
+Keys count settings by name and value, and the contents of the files that they name. A class that no path names
+(defined in a notebook's cell, in the main script, in a function, or in a module since reloaded) is identified by its
+pickled bytes.
 """
 
 import os
@@ -186,7 +187,7 @@ def checksum_of_files(settings: Mapping[str, Any], classes: Mapping[str, type], 
     if declared is None and not is_suites(cls := classes["env"]) and "bench.data.read" in sys.modules:
         from bench.data.read import files_read_by
 
-        with suppress(Exception, SystemExit):  # which is said when it is run
+        with suppress(Exception, SystemExit):  # the run reports the error
             construct("env", cls, settings["env"]).start(settings["horizon"], Seeds())
         files += files_read_by([cls.__module__, *users_modules(cls)])
     if not files:

@@ -1,4 +1,4 @@
-"""A figure as a command asks for it, and what came of it."""
+"""A figure as requested by a command, and its outcome."""
 
 import json
 import sys

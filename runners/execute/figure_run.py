@@ -137,7 +137,7 @@ class FigureRun:
         return found
 
     def _lacking(self, answers: Mapping[RepetitionId, Answer]) -> list[tuple[Experiment, list[int]]]:
-        """Return the repetitions neither committed nor stored nor failed; of a committed run first only one."""
+        """Return the repetitions not yet committed, stored or failed; for a committed run, at first only one."""
         lacking: dict[str, tuple[Experiment, set[int]]] = {}
         for labelled in sorted(self.runs, key=lambda labelled: -labelled.settings.horizon):
             experiment = labelled.experiment

@@ -51,7 +51,7 @@ def set_up(command: int | None = None) -> None:
     """Limit this process, a worker, to one thread, and end it with its parent, if that is the process ``command``."""
     from threadpoolctl import threadpool_limits
 
-    if command == os.getpid():  # a back end that calls in the command's own process
+    if command == os.getpid():  # the back end makes calls in the command's own process
         return
     _in_worker.set()
     gc.set_threshold(20_000)  # there are few reference cycles, and imports create many objects

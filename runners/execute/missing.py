@@ -149,7 +149,7 @@ def committed_seconds() -> Mapping[str, float]:
 
 
 def _played(experiment: Experiment, rounds: int) -> float:
-    """Return the seconds of so many rounds of repetition 0, after a few that compile and read data."""
+    """Return the seconds that ``rounds`` rounds of repetition 0 take, after a few that compile and read data."""
     few, many = (
         Experiment({**experiment.settings, "horizon": number}, experiment.handed)
         for number in (min(rounds, _MOST_ROUNDS // 4), rounds)

@@ -18,7 +18,7 @@ from runners.config.runner import Runner
 from runners.execute.limits import Call, Makes, WorkerDiedError, one_thread, set_up
 
 _QUIET = (
-    "A worker stopped while some jobs were given",  # a worker that has grown is replaced, which is harmless
+    "A worker stopped while some jobs were given",  # a worker whose memory has grown is replaced: harmless
     r"([\d,]+ tasks have been successfully|.*still being processed by the workers)",  # after an error, or Ctrl-C
 )
 

@@ -25,9 +25,9 @@ PROBE = "probe_"
 class Steepness(CaseClaim):
     """The largest slope of the mean reward of a round between neighbouring probed values.
 
-    It bounds the Lipschitz constant from below; between the probed values the reward may be steeper. Of several
-    neighbours the steepest is used, upwards or downwards, each judged at its share of the error. The final values
-    ``probe_<value>`` are sums over the rounds; ``length`` is the length of the interval that the metric calls 1.
+    It bounds the Lipschitz constant from below; between the probed values the reward may be steeper. The steepest of
+    all pairs of neighbours is used, upwards or downwards; each pair has an equal share of the error. The final values
+    ``probe_<value>`` are sums over the rounds; ``length`` is the length that counts as 1 in the metric.
     """
 
     kind: Literal["steepness"]

@@ -24,7 +24,7 @@ class Step(NamedTuple):
 
     ``printed`` holds numbers with their digits, separated by blanks, or those implied by a statement (``stated``);
     ``recomputed`` numbers follow by the stated rule from the numbers printed before, ``right`` ones from the givens.
-    ``why`` explains the error, ``cause`` is its short name, equal for equal slips.
+    ``why`` explains the error, ``cause`` is its short name, the same for the same slip.
     """
 
     example: str

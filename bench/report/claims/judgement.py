@@ -55,10 +55,10 @@ class Finding:
 
     The 95 % ``interval`` includes its number of repetitions (for counts: of cases); ``relative`` is the same comparison
     as a share of the right side. ``agrees`` says whether the point estimate alone is as the claim expects,
-    ``counts_as`` is the verdict for claims that count cases: a tie is as good as "no more", and not "less". ``p`` is
+    ``counts_as`` is the verdict for claims that count cases: a tie counts as "no more", but not as "less". ``p`` is
     the smallest error with the same verdict, NaN for open cases; ``repetitions_needed`` would probably decide an open
-    case, NaN if a million would not suffice, or so many are impossible. ``proviso`` is what the verdict depends on
-    beside its numbers: the margin of ties, the plan of repetitions, the assumption of few. ``holm`` says whether the
+    case, NaN if a million would not suffice, or if so many cannot be run. ``proviso`` is what the verdict depends on
+    besides its numbers: the margin of ties, the plan of repetitions, the assumption of few. ``holm`` says whether the
     verdict survives Holm's correction, `REMAINS` or not, "" without a test.
     """
 
@@ -164,7 +164,7 @@ class Question:
         )
 
     def _provisos(self, verdict: str, setting: Conditions, n: int) -> Iterator[str]:
-        """Yield what a verdict depends on, beside its numbers."""
+        """Yield what a verdict depends on besides its numbers."""
         rule = setting.rule
         if (
             verdict == OPEN

@@ -45,13 +45,13 @@ class Slope(CaseClaim):
     means (delta method). Along `round` only means and deviations are kept; there the interval is the range of slopes of
     all curves within the pointwise band, which is wider than a 95 % interval of the slope.
 
-    ``threshold`` is the exponent that it is compared with. With ``log_power``, T^threshold (ln T)^log_power is allowed
-    its own slope, by least squares over the same values of the axis, which is what the slope is compared with.
+    ``threshold`` is the exponent that it is compared with. With ``log_power`` it is instead compared with the slope of
+    T^threshold (ln T)^log_power, by least squares over the same values of the axis.
 
-    Regret from `NEAR_RANDOM` of that of random arms on is left out. Where fewer than `LEAST_LEFT` values are left, the
-    slope is that over all values, and a verdict that random play, with its slope of 1, would get as well is no
-    evidence. Along rounds random arms' regret is taken to grow in proportion; ``against`` names runs, of a tuner that
-    does not learn, which replace it.
+    Values of at least `NEAR_RANDOM` times the regret of random arms are left out. Where fewer than `LEAST_LEFT` values
+    are left, the slope is that over all values, and a verdict that random play, with its slope of 1, would get as well
+    is no evidence. Along rounds random arms' regret is taken to grow in proportion; ``against`` names runs, of a tuner
+    that does not learn, which replace it.
     """
 
     kind: Literal["slope"]
