@@ -98,11 +98,11 @@ def _normal(x: Array, deviation: float) -> Array:
 
 
 @cache
-def _tabled(most: int, spending: Callable[[Array], Array] = pocock) -> Array:
+def _tabled(most: int) -> Array:
     """Return the bounds at each look for the errors of `_QUANTILES`, shape (looks, errors)."""
     from scipy import special  # slow to import
 
-    return bounds([n / most for n in looks_up_to(most)], 2.0 * special.ndtr(-_QUANTILES), spending)
+    return bounds([n / most for n in looks_up_to(most)], 2.0 * special.ndtr(-_QUANTILES))
 
 
 @dataclass(frozen=True)
@@ -115,14 +115,13 @@ class Sequential:
     """
 
     most: int
-    spending: Callable[[Array], Array] = pocock
 
     def __call__(self, n: float, error: float, skewness: float = 0.0, /) -> float:
         from scipy import special  # slow to import
 
         place = bisect_left(looks_up_to(self.most), min(n, self.most))
         quantile = -float(special.ndtri(error))
-        bound = float(np.interp(quantile, _QUANTILES, _tabled(self.most, self.spending)[place]))
+        bound = float(np.interp(quantile, _QUANTILES, _tabled(self.most)[place]))
         return skewed(fixed(n, float(special.ndtr(-bound - max(quantile - _QUANTILES[-1], 0.0)))), skewness, n)
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from bench.errors import BenchError
 from runners.config.classes import describe
+from runners.config.compose import from_overrides
 from runners.config.experiment import Experiment, check_experiment, run_repetition
 
 MODULE = """
@@ -30,6 +31,16 @@ class Late(Right):
 class NoTell(Tuner):
     def _start(self, problem, seeds): pass
     def _ask(self): return {}
+"""
+ALGORITHM = """
+from bandit_bench import ContextualAlgorithm
+
+class Edge(ContextualAlgorithm):
+    links = ("linear",)
+    spaces = {"arm": {"candidates": [CANDIDATES]}}
+    def start(self, info, seeds): pass
+    def choose(self, contexts, configuration): return 0
+    def update(self, contexts, arm, reward): pass
 """
 
 
@@ -74,3 +85,14 @@ def test_an_error_in_the_loop_says_what_was_played(experiment):
         with pytest.raises(Exception, match=r"no luck|'x'") as error:
             run_repetition(experiment(f"own_tuners.{name}"), 0)
         assert re.search(sentence, describe(error.value))
+
+
+@pytest.mark.parametrize("candidates", ["'first', 'last'", "-1.0, 1.0"])
+def test_an_algorithm_of_ones_own_may_have_words_or_negative_numbers_as_candidates(tmp_path, monkeypatch, candidates):
+    name = f"edge_{len(candidates)}"  # a module of its own: an imported one is not read again
+    (tmp_path / f"{name}.py").write_text(ALGORITHM.replace("CANDIDATES", candidates))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    words = ["env=synthetic_linear", "algorithm=custom", f"algorithm._target_={name}.Edge", "tuner=ucb1", "horizon=20"]
+    experiment = from_overrides(words).experiment
+    check_experiment(experiment)
+    assert len(run_repetition(experiment, 0).columns()["round"]) > 0

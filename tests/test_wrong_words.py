@@ -29,6 +29,9 @@ PARTS: Sentences = {
     "algorithm=none": ("SyntheticLinear without an algorithm", "=linucb"),
     "algorithm.tune=[foo]": ("algorithm.tune: found", "'foo'", "exploration_rate", "ridge"),
     "algorithm.space.ridge.low=2": ("algorithm.space.ridge", "low < high"),
+    "algorithm.space.ridge.candidates=[-1,1]": ("algorithm.space.ridge: found -1", "at least 0"),
+    "tuner=fixed tuner.configuration.exploration_rate=-1": ("tuner.configuration.exploration_rate: found -1",),
+    "+task.probe.exploration_rate=[-1]": ("task.probe.exploration_rate: found -1",),
 }
 REPETITIONS: Sentences = {
     "repetitions=foo": ("repetitions: found 'foo'", "until_decided"),

@@ -1,5 +1,6 @@
 """One experiment: resolved settings, the parts they name, and one repetition of it."""
 
+import math
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from types import MappingProxyType
@@ -220,7 +221,7 @@ def check_experiment(experiment: Experiment) -> None:
     seeds, problem = Seeds(settings["seed"]), None
     try:
         task, tuner = build(experiment)
-        _check_numbers(task)
+        _check_numbers(task, settings)
         problem = task.start(settings["horizon"], seeds)
         for need in tuner.needs:
             if not getattr(problem, need, None):
@@ -245,15 +246,22 @@ def check_experiment(experiment: Experiment) -> None:
         return
 
 
-def _check_numbers(task: Task) -> None:
-    """Check numbers that an algorithm would otherwise fail on much later: a bandit's hyper-parameters."""
+def _check_numbers(task: Task, settings: Mapping[str, Any]) -> None:
+    """Check numbers that the suite's bandits would fail on much later, or in silence: none is negative."""
     algorithm = getattr(task, "algorithm", None)
-    for parameter in algorithm.hyper_parameters.parameters if isinstance(algorithm, ContextualAlgorithm) else ():
-        for value in (*parameter.candidates, *filter(None, (parameter.low, parameter.default))):
-            if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-                raise ConfigError(
-                    f"algorithm.space.{parameter.name}: found {value!r}, expected finite numbers, at least 0"
-                )
+    if not isinstance(algorithm, ContextualAlgorithm) or not is_suites(type(algorithm)):
+        return
+    given = {
+        f"algorithm.space.{parameter.name}": [*parameter.candidates, *filter(None, (parameter.low, parameter.default))]
+        for parameter in algorithm.hyper_parameters.parameters
+    }
+    fixed, probed = settings["tuner"].get("configuration") or {}, settings["task"].get("probe") or {}
+    given |= {f"tuner.configuration.{name}": [value] for name, value in fixed.items()}
+    given |= {f"task.probe.{name}": values for name, values in probed.items()}
+    for key, values in given.items():
+        for value in values:
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+                raise ConfigError(f"{key}: found {value!r}, expected finite numbers, at least 0")
 
 
 def run_repetition(experiment: Experiment, repetition: int) -> Trace:

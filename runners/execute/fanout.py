@@ -57,9 +57,8 @@ def run_each(
         return
     for experiment, _ in asked:
         store.prepare(experiment.run_id, experiment.description)
-    tasks = [
-        (one, numbers[0]) for one, numbers in asked
-    ]  # workers begin with one of each: they compile different things
+    # Workers begin with one of each, because they compile different things
+    tasks = [(one, numbers[0]) for one, numbers in asked]
     tasks += [(one, number) for one, numbers in asked for number in numbers[1:]]
     progress = Progress([one.settings["horizon"] for one, _ in tasks], words)
     queue = deque(Call(repeat, one, number, store, limit, seconds=limit) for one, number in tasks)
