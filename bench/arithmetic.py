@@ -96,7 +96,10 @@ def product(left: Array, right: Array) -> Array:
 
 @kernel
 def softmax(scores: Array, beta: float) -> Array:
-    """Return exp(beta score) of each row divided by its sum, shape (m, n)."""
+    """Return exp(beta score) of each row divided by its sum, shape (m, n).
+
+    A ``beta`` below 0 must be above -700 / the range of the scores.
+    """
     m, n = scores.shape
     flat = np.empty(m * n)
     for i in range(m):

@@ -1,7 +1,7 @@
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import NonNegativeInt, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt
 
 from bench.arithmetic import product, sigmoid, softmax
 from bench.component import component
@@ -25,7 +25,8 @@ class SyntheticLogged(LoggedEnvironment):
     Parameters
     ----------
     beta0
-        Inverse temperature of the logging policy: 0 is uniform, large near-optimal, below 0 worse than uniform.
+        Inverse temperature of the logging policy: 0 is uniform, large near-optimal, below 0, down to -700, worse than
+        uniform.
     n_actions, dim, action_dim
         Number of actions, of features of a context and of an action.
     representation
@@ -38,7 +39,7 @@ class SyntheticLogged(LoggedEnvironment):
         Rows to train on, rows to tune on, and contexts to evaluate on.
     """
 
-    beta0: float = 3.0
+    beta0: Annotated[float, Field(ge=-700)] = 3.0
     n_actions: PositiveInt = 10
     dim: PositiveInt = 10
     action_dim: PositiveInt = 10
