@@ -147,6 +147,20 @@ def test_the_sampler_that_remembers_its_trials_proposes_what_optunas_does(multiv
     assert len({c["model"] for c in asked[0]}) == 2
 
 
+def test_widths_of_equal_values_follow_the_order_of_observation():
+    """The larger gap to the neighbours in the list 1, 3, 3, 3, 6, within [9/7, 9]; the last one is the prior's."""
+    from optuna.distributions import IntDistribution
+
+    from bench.tuners.optuna_samplers import RememberingTPESampler, StableParzenEstimator
+
+    values = np.array([3.0, 1.0, 3.0, 6.0, 3.0])
+    parameters = RememberingTPESampler(seed=0)._parzen_estimator_parameters
+    made = StableParzenEstimator({"x": values}, {"x": IntDistribution(1, 9)}, parameters)._mixture_distribution
+    (density,) = made.distributions
+    np.testing.assert_array_equal(density.mu, [3, 1, 3, 6, 3, 5])
+    np.testing.assert_allclose(density.sigma, [2, 2, 9 / 7, 3, 3, 9])
+
+
 def test_what_does_not_count_stands_at_its_usual_value_and_is_not_learned_from():
     space = Space.of(
         model=["tree", "line"],

@@ -163,14 +163,22 @@ def test_one_digit_changed_in_a_derived_file_is_named(folder, capsys, file):
     [{"cpu": "another"}, {"adopted_from": [{"cpu": "another"}]}],
     ids=lambda kind: next(iter(kind)),
 )
-def test_on_another_machine_there_is_a_tolerance_that_is_stated(folder, capsys, kind, by, is_equal):
+def test_on_another_machine_there_is_a_tolerance_that_is_stated_first(folder, capsys, kind, by, is_equal):
     """Also on one that calls its processor the same, and where repetitions were adopted from another."""
     tamper(folder, by)
     change(folder / "environment.json", **kind)
     verify.verify(["jobs=1"])
     out = capsys.readouterr().out
-    assert (" 0 differ\n12 of them were made on another processor" in out) == is_equal
-    assert "equal to a relative 1e-06" in out
+    stated, played = out.index("12 of them were made on another processor"), out.index("repetitions played again")
+    assert stated < out.index("to a relative 1e-06") < played
+    assert (" 0 differ\n11 are equal to the last bit; 1 differ by up to a relative 1e-09\n" in out) == is_equal
+    assert ("last bit" in out[played:]) == is_equal
+
+
+def test_on_another_machine_with_the_same_numbers_all_are_equal_to_the_last_bit(folder, capsys):
+    change(folder / "environment.json", cpu="another")
+    assert verify.verify(["jobs=1"])
+    assert capsys.readouterr().out.endswith(" 0 differ\n12 are equal to the last bit\n")
 
 
 def test_where_last_digits_decide_what_is_tried_only_the_same_kind_of_machine_is_compared(folder, capsys, monkeypatch):
