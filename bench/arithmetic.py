@@ -25,6 +25,7 @@ _MAGIC_BITS = np.int64(np.float64(_MAGIC).view(np.int64))
 _PER_LN2 = 1.0 / math.log(2.0)
 _LN2_HIGH = float.fromhex("0x1.62e42fee00000p-1")  # products with integers up to 2^20 are exact
 _LN2_LOW = float.fromhex("0x1.a39ef35793c76p-33")
+_ROOT_HALF = math.sqrt(0.5)
 _LOWEST, _HIGHEST = -746.0, 710.0  # exp is 0 below, infinite above
 
 
@@ -57,6 +58,20 @@ def exp(x: float) -> float:
     first = np.int64((half + 1023) << 52).view(np.float64)
     second = np.int64((exponent - half + 1023) << 52).view(np.float64)
     return power * first * second if x == x else x
+
+
+@kernel
+def log(x: float) -> float:
+    """Return the natural logarithm of a positive ``x`` within 2 ulp: k ln 2 and the series of the area tangent."""
+    m, k = math.frexp(x)
+    if m < _ROOT_HALF:
+        m, k = 2.0 * m, k - 1
+    s = (m - 1.0) / (m + 1.0)
+    square = s * s
+    total = 0.0
+    for i in range(23, 1, -2):
+        total = (total + 1.0 / i) * square
+    return k * _LN2_HIGH + (2.0 * s * (1.0 + total) + k * _LN2_LOW)
 
 
 @kernel

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from bench.arithmetic import exp, first_of_best, product, rounded, sigmoid, softmax
+from bench.arithmetic import exp, first_of_best, log, product, rounded, sigmoid, softmax
 
 
 def test_exp_is_within_a_unit_in_the_last_place_of_the_exact_value():
@@ -18,6 +18,16 @@ def test_exp_is_within_a_unit_in_the_last_place_of_the_exact_value():
         for x in places.tolist():
             found = exp(x)
             assert abs(Decimal(found) - Decimal(x).exp()) <= Decimal(math.ulp(found))
+
+
+def test_log_is_within_two_units_in_the_last_place_of_the_exact_value():
+    rng = np.random.default_rng(0)
+    places = np.exp(np.concatenate([rng.uniform(-708, 709.7, 500), rng.normal(0, 1, 500)])).tolist()
+    with localcontext(prec=60):
+        for x in [*places, 5e-324, 1.7e308, 1 + 1e-9, 1 - 1e-9]:
+            found = log(x)
+            assert abs(Decimal(found) - Decimal(x).ln()) <= 2 * Decimal(math.ulp(found))
+    assert log(1.0) == 0.0
 
 
 def test_exp_at_the_ends_of_the_numbers():

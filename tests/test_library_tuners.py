@@ -1,19 +1,18 @@
-"""Tuners that other libraries do the work of."""
+"""Tuners whose work other libraries do, and TPE, which proposes the same values as Optuna's."""
 
 import math
 import subprocess
 import sys
-from functools import partial
 
 import numpy as np
 import pytest
 
-from bench.algorithms.softmax_policy import SoftmaxPolicy
 from bench.seeding import Seeds
 from bench.space import Space
 from bench.tuners.base import Problem
 from bench.tuners.gp_minimize import GPMinimize
-from bench.tuners.optuna_tuner import TPE, OptunaRandom
+from bench.tuners.optuna_tuner import OptunaRandom
+from bench.tuners.tpe import TPE
 
 TUNERS = [GPMinimize, TPE, OptunaRandom]
 MIXED = Space.of(
@@ -83,109 +82,13 @@ def test_gp_minimize_proposes_what_its_library_does_in_one_call():
     assert [[c["size"], c["scale"]] for c in asked] == [[int(size), float(scale)] for size, scale in whole.x_iters]
 
 
-@pytest.fixture
-def _first_on_tie(monkeypatch):
-    """Let Optuna keep equal values in the order of observation, and choose the first of equally good candidates."""
-    from optuna.samplers import TPESampler
-
-    def compare(samples, values):
-        best = min(i for i, value in enumerate(values) if value > max(values) - 1e-10)
-        return {name: column[best].item() for name, column in samples.items()}
-
-    monkeypatch.setattr(np, "argsort", partial(np.argsort, kind="stable"))
-    monkeypatch.setattr(TPESampler, "_compare", staticmethod(compare))
-
-
-@pytest.mark.usefixtures("_first_on_tie")
-@pytest.mark.parametrize("multivariate", [False, True])
-def test_tpe_proposes_what_its_library_does_in_one_call(multivariate):
-    import optuna
-
-    from bench.tuners.optuna_samplers import RoundingSampler
-
-    space = Space.of(size={"low": 5, "high": 100, "integer": True}, scale={"low": 1e-3, "high": 1e3, "log": True})
-    asked = drive(TPE(n_startup=7, multivariate=multivariate), space, 30, bowl)
-    seed = int(Seeds(1).child("tuner").generator("sampler").integers(2**31))
-    sampler = RoundingSampler(optuna.samplers.TPESampler(n_startup_trials=7, multivariate=multivariate, seed=seed))
-    study = optuna.create_study(direction="maximize", sampler=sampler)
-    study.optimize(
-        lambda trial: bowl(
-            {"size": trial.suggest_int("size", 5, 100), "scale": trial.suggest_float("scale", 1e-3, 1e3, log=True)}
-        ),
-        n_trials=30,
-    )
-    assert [trial.params for trial in study.trials] == asked
-
-
-class PlainTPE(TPE):
-    def _sampler(self, seed):
-        import optuna
-
-        return optuna.samplers.TPESampler(
-            n_startup_trials=self.n_startup, multivariate=self.multivariate, constant_liar=False, seed=seed
-        )
-
-
-@pytest.mark.usefixtures("_first_on_tie")
-@pytest.mark.parametrize("multivariate", [False, True])
-def test_the_sampler_that_remembers_its_trials_proposes_what_optunas_does(multivariate):
-    """With hyper-parameters that do not always count, equal rewards, ties, and trials without a result."""
-    space = SoftmaxPolicy().tuned
-    rng = np.random.default_rng(5)
-    noise = rng.integers(0, 6, 90).tolist()
-    asked = []
-    for tuner in (TPE(multivariate=multivariate), PlainTPE(multivariate=multivariate)):
-        tuner.start(Problem(space, 90), Seeds(7))
-        own = []
-        for i, extra in enumerate(noise):
-            if i % 10 == 3:
-                tuner.ask()
-            own.append(tuner.ask())
-            tuner.tell(float(round(math.log10(own[-1]["C"])) - (own[-1]["max_depth"] > 9) + extra))
-        asked.append(own)
-    assert asked[0] == asked[1]
-    assert len({c["model"] for c in asked[0]}) == 2
-
-
-def test_widths_of_equal_values_follow_the_order_of_observation():
-    """The larger gap to the neighbours in the list 1, 3, 3, 3, 6, within [9/7, 9]; the last one is the prior's."""
-    from optuna.distributions import IntDistribution
-
-    from bench.tuners.optuna_samplers import RememberingTPESampler, StableParzenEstimator
-
-    values = np.array([3.0, 1.0, 3.0, 6.0, 3.0])
-    parameters = RememberingTPESampler(seed=0)._parzen_estimator_parameters
-    made = StableParzenEstimator({"x": values}, {"x": IntDistribution(1, 9)}, parameters)._mixture_distribution
-    (density,) = made.distributions
-    np.testing.assert_array_equal(density.mu, [3, 1, 3, 6, 3, 5])
-    np.testing.assert_allclose(density.sigma, [2, 2, 9 / 7, 3, 3, 9])
-
-
-def test_what_does_not_count_stands_at_its_usual_value_and_is_not_learned_from():
-    space = Space.of(
-        model=["tree", "line"],
-        depth={"low": 2, "high": 32, "integer": True, "when": ("model", "tree"), "default": 7},
-        slope={"low": 0.0, "high": 1.0, "when": ("model", "line")},
-    )
-    tuner = TPE()
-    asked = drive(tuner, space, 40, lambda c: c["depth"] / 32 if c["model"] == "tree" else c["slope"])
-    for configuration, trial in zip(asked, tuner._study.trials, strict=True):
-        if configuration["model"] == "tree":
-            assert configuration["slope"] == 0.5
-            assert set(trial.params) == {"model", "depth"}
-        else:
-            assert configuration["depth"] == 7
-            assert set(trial.params) == {"model", "slope"}
-    assert len({c["depth"] for c in asked}) > 5
-    assert len({c["slope"] for c in asked}) > 2
-
-
 def test_libraries_are_loaded_when_they_are_needed_and_say_nothing():
     script = (
-        "import sys, bench.tuners.gp_minimize, bench.tuners.optuna_tuner as tpe\n"
+        "import sys, bench.tuners.gp_minimize, bench.tuners.optuna_tuner as library\n"
         "from bench.tuners import base; from bench import space as s\n"
         "assert not {'skopt', 'optuna', 'sklearn'} & set(sys.modules)\n"
-        "tuner = tpe.TPE(); tuner.start(base.Problem(s.Space.of(x=[1, 2]), 5)); tuner.ask(); tuner.tell(1.0)\n"
+        "tuner = library.OptunaRandom()\n"
+        "tuner.start(base.Problem(s.Space.of(x=[1, 2]), 5)); tuner.ask(); tuner.tell(1.0)\n"
     )
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert out.stdout == out.stderr == ""
