@@ -137,7 +137,7 @@ def _help(name: str, doc: str | None) -> str:
     listed = [f"{group}: {', '.join(of)}" for group, of in names.items() if group not in others]
     _, _, keys = (CONFIGS / f"{name}.yaml").read_text(encoding="utf-8").partition("\n\n")
     return f"""{doc}
-usage: [group=choice ...] [key=value ...], and what Hydra takes (--hydra-help): --cfg job, --info, --multirun ...
+usage: [group=choice ...] [key=value ...], and Hydra's own options (--hydra-help): --cfg job, --info, --multirun ...
 The settings of a choice: bandit-bench list tuner cdt
 
 Groups:

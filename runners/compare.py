@@ -107,7 +107,7 @@ def _text(
 
 
 def arguments(words: Sequence[str]) -> dict[str, Any]:
-    """Return what `bandit_bench._compare.compare_with` is called with. Raises ConfigError naming a wrong word.
+    """Return the arguments of `bandit_bench.compare`. Raises ConfigError naming a wrong word.
 
     Values are read by Hydra's parser. Commas of parts and of settings stand between lines or panels, each of which a
     label may precede; parts take settings in parentheses.
@@ -158,7 +158,7 @@ def arguments(words: Sequence[str]) -> dict[str, Any]:
 
 
 def split(text: str) -> list[str]:
-    """Return what stands between the commas that are outside of quotes, parentheses, brackets and braces."""
+    """Split a text at commas outside of quotes, parentheses, brackets and braces."""
     pieces, depth = [""], 0
     for token in _TOKEN.findall(text):
         depth += (token in "([{") - (token in ")]}") if len(token) == 1 else 0

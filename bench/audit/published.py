@@ -269,7 +269,7 @@ def published_text(published: PublishedOverview) -> str:
 
 
 def within_any(published: PublishedOverview, paper: str) -> tuple[str, str]:
-    """Return how many printed and false numbers lie within the intervals of any reading; "–" if unknown."""
+    """Return the counts of printed and of false numbers within the intervals of any reading; "–" if unknown."""
     rows = _placebo(published, paper)
     last = rows[rows["reading"] == ANY] if len(rows) > 1 else rows
     return (str(last["within"].iloc[0]), str(last["swapped"].iloc[0])) if len(last) else ("–", "–")

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model
 from bench.data_kind import DataKind
 
 _SIZE = ("horizon", "repetitions")
-"""What a manifest says of each run beside its overrides."""
+"""Entries of each run in a manifest besides its overrides."""
 _NAME = re.compile(r"\w[\w.-]*")
 
 
@@ -96,11 +96,11 @@ def key_of(word: str) -> str:
 
 
 PACKAGED_WORDS = "a small packaged sample of the data set, too small to conclude from"
-"""What is said of results where a sample that comes with a library stands in for the full data set."""
+"""Words for results on a library's sample in place of the full data set."""
 
 
 _LEFT_OUT = ("until_decided", "smaller", "altered", "genuine", "other_than_published", "accepted", "parts")
-"""What a manifest does not say where there is nothing to say."""
+"""Entries that a manifest omits if they are empty."""
 
 
 class Provenance(BaseModel):

@@ -104,7 +104,7 @@ class Results(Generic[F]):
             table[axis] = pd.Series(list(map(canonical, values)), index=table.index, dtype=object)
         return table
 
-    # Which experiments there are
+    # The experiments
 
     def labels(self, axis: str) -> list[str]:
         """Return the labels of an axis in the figure's order, without the empty one."""

@@ -22,7 +22,7 @@ DIGITS = 10
 """Significant digits of numbers in CSV."""
 
 _FIRST = ("repetition", "column", "n")
-"""Columns of final values, of curves and of all other tables that stand after those of labels."""
+"""First column after the labels: in final values, in curves, and in all other tables."""
 _FORMULA, _QUOTED = re.compile(r"'*[=+\-@\t\r]"), re.compile(r"''*[=+\-@\t\r]")
 _COUNTS = ("n", "rounds")
 # The order in which published numbers stand

@@ -44,7 +44,7 @@ class Code(NamedTuple):
 
 
 def code_of(classes: Mapping[str, type]) -> Code:
-    """Return what ``classes`` are made of.
+    """Return the code of ``classes``.
 
     A user's modules are the modules of each class and its bases, and all modules loaded from their folders since.
     Packages are the ones that any run may use, and the ones that a class names in ``requires``. Raises ConfigError

@@ -128,7 +128,7 @@ class FigureRun:
         self.notes += not_determined(ran.values(), self.store, limit=limit, seen=seen)
 
     def missing(self) -> list[Experiment]:
-        """Return the experiments with missing repetitions, as far as that is visible without reading any."""
+        """Return the experiments whose repetitions are visibly missing, without reading any."""
         found = []
         for labelled in self.runs:
             experiment = labelled.experiment
@@ -191,9 +191,9 @@ class FigureRun:
             )
             words = words and f"{', '.join(labelled.labels.values())}, repetition {number}, {words}"
         else:
-            words = "another kind of machine made it, and what is tried depends on last digits"
+            words = "another kind of machine made it, and the tuner's choices depend on last digits"
         if words:
-            self.refusal = f"{words}; nothing is added to what is committed; renew=true runs all of it again"
+            self.refusal = f"{words}; the committed repetitions stay unchanged; renew=true runs all of them again"
             return []
         self._is_confirmed = True
         return self._lacking(answers)

@@ -49,7 +49,7 @@ def fits(experiments: Iterable[Experiment], column: str, *, jobs: int, runner: R
 
 
 def check(experiments: Iterable[Experiment], *, jobs: int, runner: Runner) -> None:
-    """Start each experiment and ask it once; ConfigError if one cannot be run by an error that a user can correct.
+    """Start each experiment and ask it once. Raises ConfigError for an error that a user can correct.
 
     Any other error is left to the repetitions, which record its traceback.
     """

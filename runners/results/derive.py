@@ -103,7 +103,7 @@ def derive_committed(figure: Figure, folder: Path) -> Derived:
 
 
 def results_in(figure: Figure, folder: Path) -> Results[Figure]:
-    """Return the results in a folder, under the first reading: its tables, or what its committed repetitions say.
+    """Return the results in a folder, under the first reading, from its tables or its committed repetitions.
 
     DataError or StoreError where a file is damaged.
     """

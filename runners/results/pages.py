@@ -32,7 +32,7 @@ _DAMAGED = "manifest.json cannot be read"
 
 
 def write_gallery(folder: Path) -> tuple[Path, int]:
-    """Write the pages of a folder of results; return the first page, and how many are written.
+    """Write the pages of a folder of results; return the first page, and the number of pages written.
 
     The checkout's own has pages of all papers and of the documentation, and overviews of reference results; any other
     those of the figures and comparisons in it alone. Where nothing has changed since they were written, they stay as

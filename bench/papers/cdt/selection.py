@@ -23,7 +23,7 @@ from bench.report.tables import by_experiment
 from bench.stats import Array
 
 DROPPED = 2
-"""How many of the lowest repetitions are left out."""
+"""Number of the lowest repetitions that are left out."""
 _REACH = 0.975
 _SETS = 4_000
 _ROW, _WIDTH = 0.5, 4.4

@@ -17,11 +17,11 @@ from bench.report.results import RANDOM_REGRET, Labels, Results
 from bench.stats import Array
 
 FAR_OFF = 2.0
-"""A repetition is far off where it differs from the median by more than this many medians."""
+"""Least distance from the median of a repetition that is far off, in medians."""
 A_FEW = 0.1
-"""The largest share of repetitions that counts as a few."""
+"""Largest share of repetitions that counts as a few."""
 LEAST_FOR_A_FEW = 10
-"""Number of repetitions from which on an experiment can have a few."""
+"""Least number of repetitions of an experiment that can have a few far off."""
 
 
 def rare_deviations(experiments: Iterable[Array]) -> tuple[float, float]:
