@@ -44,7 +44,7 @@ def command(action: Callable[[], bool | None]) -> int:
         print("stopped; finished work is kept, rerun to resume", file=sys.stderr)
         return 130
     except _correctable() as error:
-        if isinstance(error, BrokenPipeError):  # a reader who has had enough
+        if isinstance(error, BrokenPipeError):  # the reader has closed the pipe
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             return 141
         print("error:", sentence(error), file=sys.stderr)

@@ -124,7 +124,7 @@ class ResultView:
 
     @property
     def verdicts(self) -> dict[str, int]:
-        """The number of claims, case by case, by verdict."""
+        """The number of cases by verdict."""
         return {verdict: sum(claim["verdict"] == verdict for claim in self.claims) for verdict in VERDICTS}
 
     @cached_property

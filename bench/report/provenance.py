@@ -110,8 +110,8 @@ class Provenance(BaseModel):
     generated in place of the real, or altered, ``altered`` those of them whose data differs from the published data,
     ``genuine`` labels of the experiments on real or synthetic data, if the data of others is not. ``packaged`` says
     that a packaged sample was used, ``until_decided`` the largest number of repetitions if the verdicts decided on it,
-    ``other_than_published`` why published numbers, which belong to other runs, are shown without being judged. If all
-    runs replay a log, ``accepted`` are the mean numbers of accepted rounds, ``horizons`` only limits; ``parts`` of the
+    ``other_than_published`` the reason why published numbers belong to other runs and are not judged. If all runs
+    replay a log, ``accepted`` are the mean numbers of accepted rounds, ``horizons`` only limits; ``parts`` of the
     log are the largest number of repetitions. ``smaller`` is the scale's reduction of other sizes than horizon and
     repetitions.
     """
@@ -169,7 +169,7 @@ class Provenance(BaseModel):
         )
 
     def words(self) -> str:
-        """Return the basis of the numbers in a line."""
+        """Return the basis of the numbers as one line."""
         if not self.repetitions:
             return "computed, nothing was run"
         repetitions = number_of_repetitions(self.repetitions, sequential=self.until_decided is not None)

@@ -202,7 +202,7 @@ class FigureRun:
         """Check the claims, request the repetitions that open cases need, and return whether there are such cases."""
         runs, done, kept = self.runs, self.done(), self.read()
         figure = self.asked.figure
-        # Only the first reading's verdicts decide; under the others experiments go as far, or to their limit.
+        # Only the first reading's verdicts decide; the others get as many repetitions, up to their own limit.
         first = next(iter(by_reading(figure, runs).values()))
         results = results_of(figure, [kept[i] for i in first], Provenance(until_decided=most))
         seen = look([runs[i] for i in first], [done[i] for i in first], results, most)

@@ -23,9 +23,9 @@ _WHEN = "when it was started and asked once"
 class Fit:
     """The findings about an experiment.
 
-    ``error``: why it cannot be run, "" if it can; ``columns`` of its trace, empty if unknown; ``searches``: whether its
-    tuner can search an interval, None if it plays values from outside or this is unknown; ``apart``: a sentence on each
-    hyper-parameter with candidates outside its interval.
+    ``error``: the reason why it cannot be run, or ""; ``columns`` of its trace, empty if unknown; ``searches``: whether
+    its tuner can search an interval, None if it plays values from outside or this is unknown; ``apart``: a sentence on
+    each hyper-parameter with candidates outside its interval.
     """
 
     error: str = ""

@@ -34,7 +34,7 @@ def reproduce_figures(
 ) -> Iterator[WrittenFigure]:
     """Run the missing repetitions of figures, and yield each figure once it is written and its line printed.
 
-    A figure whose settings, code and repetitions are unchanged stays as it is. All figures' repetitions are run
+    A figure with unchanged settings, code and repetitions is not written again. All figures' repetitions are run
     together, and a figure is written when its last is there. With ``until_decided`` claims are looked at after each
     step, and the experiments that open cases need go on; results depend on the claims alone. Committed repetitions are
     extended only if one of them, played again, comes out equal. Timings are measured last, when no worker runs. A

@@ -50,7 +50,7 @@ def play_sample(runs: Sequence[CommittedRun], sample: Size, seed: int, jobs: int
 
 
 def population(runs: Sequence[CommittedRun], sample: Size, *, is_named: bool) -> tuple[list[Repetition], str]:
-    """Return the repetitions that can be compared here, each once, and words for them; a usual sample has no long ones.
+    """Return the repetitions that can be compared here, and their limit in words; a usual sample has no long ones.
 
     A repetition is long if it takes more than `LONG` seconds, unless all do, or if it trains an encoder first, unless
     its figure ``is_named``. Prints the omitted ones. Raises ConfigError if none is left.
@@ -94,7 +94,7 @@ def draw(repetitions: Sequence[Repetition], sample: Size, rng: random.Random) ->
 
 
 def outdated(folder: Path, runs: Sequence[CommittedRun]) -> str:
-    """Return why a result must be made again, with the command; "" if it need not be."""
+    """Return the reason to make a result again, with the command; "" if there is none."""
     manifest = ResultFolder(folder).own_manifest()
     gone = len(manifest["runs"]) - len(runs)
     changed = sum(not run.is_asked for run in runs)

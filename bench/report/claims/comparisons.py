@@ -117,7 +117,7 @@ class TwoSided(CaseClaim):
         return Extreme(parts, outer, "min" if self.combine.right == "highest" else "max")
 
     def no_evidence(self, case: Case, rule: Rule) -> str:
-        """Return why a case is no evidence: sides or repetitions are identical, or none is better than random arms."""
+        """Return the reason for no evidence: identical sides or repetitions, or none better than random arms."""
         left, right = self.values(case)
         if all(np.array_equal(a, b) for a in left.T for b in right.T):
             return IDENTICAL
@@ -253,7 +253,7 @@ class RelativeDifference(CaseClaim):
         return Question(_difference(left, right), self.expect, relative=_share(left, right), margin=self.tie)
 
     def no_evidence(self, case: Case, rule: Rule) -> str:
-        """Return why a case is no evidence: both sides are identical."""
+        """Return the reason for no evidence: both sides are identical."""
         return IDENTICAL if np.array_equal(*self._means(case)) else ""
 
     def _tasks(self, case: Case) -> dict[tuple[str, ...], list[list[Labels]]]:

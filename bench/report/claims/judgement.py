@@ -57,9 +57,9 @@ class Finding:
     as a share of the right side. ``agrees`` says whether the point estimate alone is as the claim expects,
     ``counts_as`` is the verdict for claims that count cases: a tie counts as "no more", but not as "less". ``p`` is
     the smallest error with the same verdict, NaN for open cases; ``repetitions_needed`` would probably decide an open
-    case, NaN if a million would not suffice, or if so many cannot be run. ``proviso`` is what the verdict depends on
-    besides its numbers: the margin of ties, the plan of repetitions, the assumption of few. ``holm`` says whether the
-    verdict survives Holm's correction, `REMAINS` or not, "" without a test.
+    case, NaN if a million would not suffice, or if so many cannot be run. ``proviso`` has the conditions of the
+    verdict besides its numbers: the margin of ties, the plan of repetitions, the assumption of few. ``holm`` says
+    whether the verdict survives Holm's correction, `REMAINS` or not, "" without a test.
     """
 
     case: str

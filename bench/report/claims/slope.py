@@ -145,7 +145,7 @@ class Slope(CaseClaim):
         return rows
 
     def _used(self, case: Case, places: Sequence[float]) -> npt.NDArray[np.bool_]:
-        """Return the values of the axis that the slope is taken over: those that count, all if they are too few."""
+        """Return the axis values of the fit: those that count, or all if too few count."""
         counts = self._counts(case)
         if counts.all() or counts.sum() < LEAST_LEFT:
             return np.ones(len(counts), dtype=np.bool_)

@@ -44,7 +44,7 @@ _FURTHER_SETS = 4000
 _GIVEN = re.compile(r"\+*(horizon|seed|repetitions|env|task)[.=]")
 """Overrides of settings that are given, not chosen for their low value."""
 FEW = 8
-"""Largest number of places on an axis that each have a number, with lines drawn side by side."""
+"""Largest number of places on an axis at which each is numbered, and lines are drawn side by side."""
 _DODGE = 0.012
 """Distance between these lines, as a share of the axis."""
 
