@@ -37,7 +37,7 @@ class PublishedOverview(NamedTuple):
     interval of a further set of the paper's size, is taken under the paper's reading, or under a reading that gives the
     exact number; `possible` counts the readings, of those `tried`, under which it is possible. ``placebo`` has one row
     per reading of a paper, and one for all readings together: the count of `exact` numbers, the count `within` the
-    prediction intervals, and the counts of false numbers, `swapped` (mean and central 95 % of the draws) and multiplied.
+    prediction intervals, and the counts of false numbers, `swapped` (mean, central 95 % of the draws) and multiplied.
     ``levels``, by paper and group of panels, has one row per reading: ours / printed of each method, and the share of
     decided pairs in the printed order.
     """

@@ -154,7 +154,7 @@ def from_csv(source: Path | str, *words: str) -> pd.DataFrame:
 def unquoted(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """Return a column of words without the apostrophes that `to_csv` added."""
     bare = {word: word[1:] if _QUOTED.match(str(word)) else word for word in column.unique()}
-    return column.map(bare).astype(column.dtype)  # an empty column stays one of words
+    return column.map(bare).astype(column.dtype)  # an empty column stays text
 
 
 def _of_words(table: pd.DataFrame) -> list[Any]:
