@@ -44,7 +44,7 @@ def command(action: Callable[[], bool | None]) -> int:
         print("stopped; finished work is kept, rerun to resume", file=sys.stderr)
         return 130
     except _correctable() as error:
-        if isinstance(error, BrokenPipeError):  # a reader who has had enough
+        if isinstance(error, BrokenPipeError):  # the reader has closed the pipe
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             return 141
         print("error:", sentence(error), file=sys.stderr)
@@ -137,7 +137,7 @@ def _help(name: str, doc: str | None) -> str:
     listed = [f"{group}: {', '.join(of)}" for group, of in names.items() if group not in others]
     _, _, keys = (CONFIGS / f"{name}.yaml").read_text(encoding="utf-8").partition("\n\n")
     return f"""{doc}
-usage: [group=choice ...] [key=value ...], and what Hydra takes (--hydra-help): --cfg job, --info, --multirun ...
+usage: [group=choice ...] [key=value ...], and Hydra's own options (--hydra-help): --cfg job, --info, --multirun ...
 The settings of a choice: bandit-bench list tuner cdt
 
 Groups:
