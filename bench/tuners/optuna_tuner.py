@@ -105,6 +105,7 @@ class Optuna(OptunaTuner):
     """
 
     label: ClassVar[str] = "Optuna"
+    follows_last_digits: ClassVar[bool] = True
 
     sampler: str = "TPESampler"
     arguments: dict[str, Any] = field(default_factory=dict)
