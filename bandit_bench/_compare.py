@@ -196,7 +196,7 @@ def _carried_out(
 
 
 def _compared(column: str, experiment: Any) -> str:
-    """Return the column that is compared: the one asked for, else that of the task or environment, else regret."""
+    """Return the compared column: the requested one, else that of the task or environment, else regret."""
     classes = experiment.classes
     by_default: str = getattr(classes["task"], "compared", "") or getattr(classes["env"], "compared", "regret")
     return column or by_default

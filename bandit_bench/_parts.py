@@ -52,7 +52,7 @@ class Piece:
 
 
 Axis = dict[str, Piece]
-"""The values of labels."""
+"""Values by label."""
 
 _BARE = re.compile(r"[A-Za-z_][\w./*?@%-]*", re.ASCII)
 _QUOTED = re.compile(r"""(['"])((?:(?!\1)[^\\]|\\.)*)\1""")
@@ -149,7 +149,7 @@ def without_quotes(word: str) -> str:
 
 
 def literal(value: Any) -> str:
-    """Return plain data as a command line has it."""
+    """Return plain data as text for a command line."""
     if value is None or isinstance(value, bool):
         return "null" if value is None else str(value).lower()
     if isinstance(value, str):
@@ -188,7 +188,7 @@ def _is_pair(part: Any) -> bool:
 
 
 def _read(group: str, part: Part) -> tuple[str, dict[str, Any], type | None]:
-    """Return the name of a part, its settings, and the class where it is one of a user's own, handed over."""
+    """Return name and settings of a part, and its class if a user handed over one of their own."""
     settings: Mapping[str, Any] = {}
     if _is_pair(part):
         part, settings = part

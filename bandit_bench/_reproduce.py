@@ -28,9 +28,9 @@ Scale = Literal["smoke", "quick", "reduced", "paper"]
 
 @dataclass(frozen=True)
 class ReproductionPlan:
-    """Figures that are asked for, by name, and how; see `reproduce`.
+    """The requested figures, by name, and their options; see `reproduce`.
 
-    ``instead``: is called with the figures in place of making them, for example to run a share of their repetitions.
+    ``instead`` is called with the figures in place of making them, for example to run a share of their repetitions.
     """
 
     names: Sequence[str]

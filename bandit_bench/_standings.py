@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # slow to import
 
 TASK, FAMILY, REFERENCE = "task", "family", "Random each round"
 _PARTS = {"": "over all", FAMILY: "by family", TASK: "by task"}
-"""What cases are of, in words, by the axis whose labels make them."""
+"""Words for cases, by the axis whose labels make them."""
 
 
 class TournamentResult(ComparisonResult):

@@ -19,7 +19,7 @@ from runners.config.folders import COMMITTED, look_again
 from runners.config.nearest import one_of
 
 SCALES = {"quick": ("short", 5), "reduced": ("short", 30), "paper": ("ranks", 30)}
-"""The figure of each scale, 2,000 and 10,000 rounds, and how many of its repetitions count; quick has fewer tasks."""
+"""The figure of each scale, 2,000 and 10,000 rounds, and the number of its used repetitions; quick has fewer tasks."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 
 class Column(NamedTuple):
-    """Unit, label and direction of a column; ``better`` is "" if neither direction, or an unknown one, is better."""
+    """Unit, label and direction of a column; ``better`` is "" if no direction is known to be better."""
 
     unit: str
     better: Literal["less", "more", ""]
@@ -43,22 +43,22 @@ FILES: dict[str, dict[str, FileColumn]] = {
     "claims": {
         "claim": FileColumn("its id", "word"),
         "text": FileColumn("the claim in words", "word"),
-        "kind": FileColumn("how it is checked", "word", in_readings=False),
+        "kind": FileColumn("the kind of check", "word", in_readings=False),
         "case": FileColumn("labels of the case, or `all`", "word"),
         "estimate": FileColumn("in the column's unit, or a share"),
         "ci_low": FileColumn("lower end of the 95 % interval"),
         "ci_high": FileColumn("upper end"),
         "n": FileColumn("repetitions, of counts cases", "count"),
-        "unit": FileColumn("what the estimate is", "word"),
+        "unit": FileColumn("the quantity that is estimated", "word"),
         "relative": FileColumn("the comparison as a share of the right side", in_readings=False),
         "relative_low": FileColumn("lower end of its 95 % interval", in_readings=False),
         "relative_high": FileColumn("upper end", in_readings=False),
-        "expect": FileColumn("what the claim says of the estimate", "word", in_readings=False),
+        "expect": FileColumn("the side of the threshold that the claim expects", "word", in_readings=False),
         "verdict": FileColumn("`holds`, `fails`, `tie`, `open` or `no evidence`", "word"),
         "p": FileColumn("the smallest error at which the verdict would be the same", in_readings=False),
         "holm": FileColumn("`yes` or `no`: whether it remains after correction for all cases of the figure", "word"),
-        "repetitions_needed": FileColumn("how many would probably decide an open case", in_readings=False),
-        "note": FileColumn("why it is open or no evidence, what is missing", "word"),
+        "repetitions_needed": FileColumn("number that would probably decide an open case", in_readings=False),
+        "note": FileColumn("the reason for open or no evidence, and missing results", "word"),
     },
     "table": {
         "n": FileColumn("repetitions", "count"),
@@ -78,9 +78,9 @@ FILES: dict[str, dict[str, FileColumn]] = {
         "ci_high": FileColumn("upper end"),
         "n": FileColumn("repetitions", "count"),
     },
-    "finals": {"repetition": FileColumn("from 0", "count"), "rounds": FileColumn("how many were played", "count")},
+    "finals": {"repetition": FileColumn("from 0", "count"), "rounds": FileColumn("number played", "count")},
     "numbers": {
-        "what": FileColumn("what the number is, such as `mean`", "word"),
+        "what": FileColumn("the statistic, such as `mean`", "word"),
         "cell": FileColumn("its name in every figure that shows it", "word"),
         "published": FileColumn("as printed"),
         "reading": FileColumn("of the paper, under which ours were run", "word"),

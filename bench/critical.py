@@ -27,11 +27,11 @@ class Rule(Protocol):
 Array = npt.NDArray[np.float64]
 
 STEP = 20
-"""Repetitions before the first look at the verdicts, and between two: nothing is decided by fewer than 10 to 20."""
+"""Repetitions before the first look at the verdicts, and between two looks."""
 _POINTS = 161
 """Points of the numerical integration at a look, an odd number."""
 _QUANTILES = np.linspace(0.5, 8.0, 41)
-"""Normal quantiles of the errors for which bounds are computed; they are interpolated between."""
+"""Normal quantiles of the errors for which bounds are computed; bounds between them are interpolated."""
 
 
 def fixed(n: float, error: float, _skewness: float = 0.0) -> float:

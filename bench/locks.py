@@ -26,9 +26,9 @@ def lock(file: IO[Any], *, wait: bool) -> bool:
 
 @contextmanager
 def one_at_a_time(path: Path) -> Iterator[None]:
-    """Let one process after the other into the block, each with a lock on the file ``path``, which stays there.
+    """Admit one process at a time to the block, with a lock on the file ``path``, which is kept.
 
-    Where it cannot be written or locked, all enter at once.
+    All enter at once if the file cannot be written or locked.
     """
     file = None
     with suppress(OSError):

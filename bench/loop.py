@@ -158,7 +158,7 @@ def _play(task: Task, tuner: Tuner, trace: Trace, check: ConfigurationCheck, pat
 def _leave(
     error: BaseException, part: Any, call: str, round_: int = 0, configuration: Configuration | None = None
 ) -> None:
-    """Say where an error left user code.
+    """Add the place to an error that leaves user code.
 
     An exception gets a note; an error that would end the program becomes TunerError or TaskError. Ctrl-C and the
     suite's own errors stay unchanged.

@@ -13,8 +13,8 @@ COMMANDS = {
     "reproduce": ("runners.reproduce", "make the figures of a paper, or of all papers"),
     "verify": ("runners.verify", "run a sample of the results of scale paper again and compare"),
     "gallery": ("runners.gallery", "write the HTML pages of all results"),
-    "list": ("runners.list", "list what can be chosen, or the settings of a choice: list tuner cdt"),
-    "check": ("runners.check", "check that your own class does what every class must"),
+    "list": ("runners.list", "list the choices, or the settings of a choice: list tuner cdt"),
+    "check": ("runners.check", "check your own class against the requirements on every class"),
     "lesson": ("runners.lesson", "copy a first lesson on bandits, a notebook, to the current folder"),
     "data": ("bench.data", "list or fetch data sets"),
 }

@@ -45,7 +45,7 @@ def command(action: Callable[[], bool | None]) -> int:
         print("stopped; finished work is kept, rerun to resume", file=sys.stderr)
         return 130
     except _correctable() as error:
-        if isinstance(error, BrokenPipeError):  # a reader who has had enough
+        if isinstance(error, BrokenPipeError):  # the reader has closed the pipe
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             return 141
         print("error:", sentence(error), file=sys.stderr)
@@ -64,8 +64,8 @@ def _correctable() -> tuple[type[Exception], ...]:
 def sentence(error: BaseException) -> str:
     """Return an error's message as one line of limited length, with the valid keys if one is unknown."""
     text = message(error).partition("Config search path:")[0].strip()
-    if isinstance(error, OSError):
-        text = f"{error.filename or 'files'}: {error.strerror or text}, expected a place that can be read and written"
+    if isinstance(error, OSError) and error.strerror:  # Hydra's error about a missing choice has none
+        text = f"{error.filename or 'files'}: {error.strerror}, expected a place that can be read and written"
     texts = [one_line(BenchError(re.sub(r"(?<=[.:,;])\s*\n\s*", " ", text)))]
     if "hydra" in sys.modules:
         texts = _with_cures(error, texts)
@@ -151,7 +151,7 @@ def _help(name: str, doc: str | None) -> str:
     listed = [f"{group}: {', '.join(of)}" for group, of in names.items() if group not in others]
     _, _, keys = (CONFIGS / f"{name}.yaml").read_text(encoding="utf-8").partition("\n\n")
     return f"""{doc}
-usage: [group=choice ...] [key=value ...], and what Hydra takes (--hydra-help): --cfg job, --info, --multirun ...
+usage: [group=choice ...] [key=value ...], and Hydra's own options (--hydra-help): --cfg job, --info, --multirun ...
 The settings of a choice: bandit-bench list tuner cdt
 
 Groups:

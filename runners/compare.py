@@ -107,10 +107,10 @@ def _text(
 
 
 def arguments(words: Sequence[str]) -> dict[str, Any]:
-    """Return what `bandit_bench._compare.compare_with` is called with. Raises ConfigError naming a wrong word.
+    """Return the arguments of `bandit_bench.compare`. Raises ConfigError naming a wrong word.
 
-    Values are read by Hydra's parser. Commas of parts and of settings stand between lines or panels, each of which a
-    label may precede; parts take settings in parentheses.
+    Values are read by Hydra's parser. Commas separate lines or panels, with or without a label before each; parts take
+    settings in parentheses.
     """
     given: dict[str, Any] = {
         "settings": {},
@@ -158,7 +158,7 @@ def arguments(words: Sequence[str]) -> dict[str, Any]:
 
 
 def split(text: str) -> list[str]:
-    """Return what stands between the commas that are outside of quotes, parentheses, brackets and braces."""
+    """Split a text at commas outside of quotes, parentheses, brackets and braces."""
     pieces, depth = [""], 0
     for token in _TOKEN.findall(text):
         depth += (token in "([{") - (token in ")]}") if len(token) == 1 else 0
@@ -177,7 +177,7 @@ def _parse(key: str, text: str) -> "Override":
 
 
 def _value(key: str, text: str) -> Any:
-    if _PLAIN.fullmatch(text):  # for which it is not worth while to import Hydra
+    if _PLAIN.fullmatch(text):  # which need no Hydra
         return int(text) if text.isdigit() else text
     return _parse(key, text).value()
 

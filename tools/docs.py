@@ -20,7 +20,7 @@ from bench.report.folder import ResultFiles
 from runners.config.figures import figure_names, load_figure
 from runners.results.pages import read_pages
 from runners.results.store import results_folder, write_text
-from tools.which_tuner import answers_part
+from tools.which_tuner import answers_part, words_part
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS, PAPERS = ROOT / "docs", ROOT / "conf" / "papers"
@@ -146,6 +146,7 @@ def made_parts(folder: Path) -> list[tuple[Path, str, Callable[[], str]]]:
     return [
         (ROOT / "README.md", "papers", partial(papers_part, folder)),
         (DOCS / "which_tuner.md", "answers", partial(answers_part, folder)),
+        (DOCS / "which_tuner.md", "words", partial(words_part, folder)),
         (DOCS / "reproduce.md", "hours", partial(hours_part, folder)),
         (DOCS / "verdicts.md", "rule", lambda: RULE),
         (DOCS / "verdicts.md", "looks", partial(looks_part, folder)),

@@ -2,7 +2,7 @@
 
 Simulates runs of equals that are looked at after 20, 40, ..., 200 repetitions, and counts those that are ever told
 apart. Draws with replacement from the committed paired differences of all figures that run until decided, moved to a
-mean of 0, as far as those figures may run. Writes ``looks.csv`` to ``results/coverage/``, which `tools.docs` shows.
+mean of 0, up to the figures' largest numbers. Writes ``looks.csv`` to ``results/coverage/``, which `tools.docs` shows.
 """
 
 import argparse

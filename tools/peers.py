@@ -151,7 +151,7 @@ def compare(case: Peer, repeats: int) -> dict[str, Any]:
 
 
 def markdown(table: pd.DataFrame, machine: Mapping[str, Any]) -> str:
-    """Return the comparison as a page: the table and how to read it."""
+    """Return the comparison as a page: the table with its explanation."""
     digits = table[NUMBERS].map(lambda x: "" if x != x else f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.4g}")
     shown = pd.DataFrame({"library": table["peer"] + " " + table["version"]})
     shown["what"] = table["does"] + " (" + table["setting"] + ")"

@@ -74,7 +74,7 @@ def random_result(data: Data, rounds: int) -> float:
 
 
 class Saved(ContextualEnvironment):
-    """Given features and rewards: of each arm, or one context for all arms of a round."""
+    """Replays given rewards, with features of each arm, or with one context for all arms of a round."""
 
     def __init__(self, data: Data) -> None:
         contexts, self._means, self._rewards = data["contexts"], data["means"], data["rewards"]

@@ -10,10 +10,12 @@ from bench.report.tasks import FAMILY, METHOD
 from runners.config.tree import read
 
 PROBLEMS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
-    ("One number, whose best value **jumps**", "ranks", "table", {FAMILY: "moving peak"}),
-    ("One number, whose best value **wanders**", "forgetting", "table", {FAMILY: "wandering peak"}),
-    ("One number, whose best value **stands still**", "ranks", "table", {FAMILY: "still peak"}),
-    ("A rate of a contextual bandit where contexts or rewards **drift**", "contextual_drifting", "ranks", {}),
+    ("One number whose best value **jumps**: changes abruptly, a few times", "ranks", "table", {FAMILY: "moving peak"}),
+    ("One number whose best value **wanders**: by a small step in every round", "forgetting", "table",
+     {FAMILY: "wandering peak"}),
+    ("One number whose best value **stands still**", "ranks", "table", {FAMILY: "still peak"}),
+    ("A rate of a contextual bandit whose contexts or rewards **drift**: change during the run", "contextual_drifting",
+     "ranks", {}),
     ("A rate of LinUCB, LinTS or another linear bandit", "ranks", "table", {FAMILY: "contextual linear"}),
     ("A setting of a generalised linear bandit", "ranks", "table", {FAMILY: "contextual GLM"}),
     ("A choice among a few arms", "ranks", "table", {FAMILY: "arms"}),
@@ -36,18 +38,32 @@ _FIGURES = ("late", "forgetting", "ranks")
 
 def answers_part(results: Path) -> str:
     """Return one row per kind of problem: the tuner with the least regret, and the next two."""
-    rows = [f"| {problem} | {first} | {'; '.join(others)} |" for problem, (first, *others) in _answers(results)]
-    if not rows:
+    answers = [(problem, [f"{row[METHOD]} {_interval(row)}" for row in best]) for problem, best in _answers(results)]
+    if not answers:
         return "There are no results yet: `python -m runners.reproduce paper=tournament scale=paper jobs=2` makes them."
+    rows = [f"| {problem} | {first} | {'; '.join(others)} |" for problem, (first, *others) in answers]
     return "\n".join(["| your problem | least regret | then |", "| --- | --- | --- |", *rows])
 
 
-def _answers(results: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield each kind of problem with the three tuners of least regret; of variants the best."""
+def words_part(results: Path) -> str:
+    """Return the words of each tuner that is an answer, in alphabetical order."""
+    typed = _typed()
+    labels = sorted({str(row[METHOD]) for _, best in _answers(results) for row in best})
+    return "\n".join(["| tuner | words of a command |", "| --- | --- |", *(f"| {x} | `{typed[x]}` |" for x in labels)])
+
+
+def _typed() -> dict[str, str]:
+    """Return the words that choose each tuner of the tournament, by its label."""
     typed: dict[str, str] = {}
     for name in _FIGURES:
         methods: dict[str, list[str]] = read(f"figure/tournament/{name}")["runs"][0][METHOD]
         typed |= {str(label): " ".join(words) for label, words in methods.items()}
+    return typed
+
+
+def _answers(results: Path) -> Iterator[tuple[str, list[dict[Any, Any]]]]:
+    """Yield each kind of problem with the rows of the three tuners of least regret; of variants the best."""
+    typed = _typed()
     for problem, name, file, chosen in PROBLEMS:
         found = ResultFiles.of(results, f"tournament/{name}")
         if not found:
@@ -59,7 +75,7 @@ def _answers(results: Path) -> Iterator[tuple[str, list[str]]]:
         tuners = table[METHOD].map(lambda method: typed[method].partition(" ")[0])
         best = table[~tuners.duplicated()].head(3).to_dict("records")
         if best:
-            yield problem, [f"{row[METHOD]} `{typed[row[METHOD]]}` {_interval(row)}" for row in best]
+            yield problem, best
 
 
 def _interval(row: dict[Any, Any]) -> str:

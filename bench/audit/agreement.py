@@ -1,4 +1,4 @@
-"""How well our numbers, and deliberately false numbers, agree with printed ones: pure functions on arrays."""
+"""Agreement of our numbers, and of deliberately false ones, with printed numbers: pure functions on arrays."""
 
 import math
 from functools import lru_cache

@@ -35,9 +35,9 @@ class PublishedOverview(NamedTuple):
     ``rows`` are the tables of `bench.audit.readings.numbers_table` of all figures; for each number and reading, the row
     with most repetitions. ``numbers`` has one row per number: `ours` with `low` and `high`, the 95 % prediction
     interval of a further set of the paper's size, is taken under the paper's reading, or under a reading that gives the
-    exact number; the number is `possible` under so many of the readings `tried`. ``placebo`` has one row per reading of
-    a paper, and one for all readings together: the count of `exact` numbers, the count `within` the prediction
-    intervals, and the counts of false numbers, `swapped` (mean and central 95 % of the draws) and multiplied.
+    exact number; `possible` counts the readings, of those `tried`, under which it is possible. ``placebo`` has one row
+    per reading of a paper, and one for all readings together: the count of `exact` numbers, the count `within` the
+    prediction intervals, and the counts of false numbers, `swapped` (mean, central 95 % of the draws) and multiplied.
     ``levels``, by paper and group of panels, has one row per reading: ours / printed of each method, and the share of
     decided pairs in the printed order.
     """
@@ -269,7 +269,7 @@ def published_text(published: PublishedOverview) -> str:
 
 
 def within_any(published: PublishedOverview, paper: str) -> tuple[str, str]:
-    """Return how many printed and false numbers lie within the intervals of any reading; "–" if unknown."""
+    """Return the counts of printed and of false numbers within the intervals of any reading; "–" if unknown."""
     rows = _placebo(published, paper)
     last = rows[rows["reading"] == ANY] if len(rows) > 1 else rows
     return (str(last["within"].iloc[0]), str(last["swapped"].iloc[0])) if len(last) else ("–", "–")

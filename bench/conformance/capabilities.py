@@ -69,8 +69,8 @@ WORDS = {
     "interval": "search an interval",
     "words": "choose among words",
     "several": "tune several hyper-parameters at once",
-    "late": "take rewards that come after further questions",
-    "history": "start from what was played before",
-    "state": "save its state and go on from it",
+    "late": "take rewards that come after further asks",
+    "history": "start from a log of earlier rewards",
+    "state": "save its state and continue from it",
 }
 """Names of the capabilities in tables and messages."""

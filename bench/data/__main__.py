@@ -18,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.data", description="Data sets of the benchmark suite.")
     commands = parser.add_subparsers(dest="command", required=True)
     fetching = commands.add_parser("fetch", help="download a data set into the cache")
-    fetching.add_argument("dataset", help=f"one of: {', '.join(CATALOGUE)}; or all: what needs no account")
+    fetching.add_argument("dataset", help=f"one of: {', '.join(CATALOGUE)}; or all: those that need no account")
     fetching.add_argument("--url", help="a mirror of the archive; the checksums must still match")
     commands.add_parser("status", help="list every data set: its path, or how to get it")
     heldout = commands.add_parser("heldout", help="measure how well MovieLens factors predict held-out ratings")
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error.filename}: cannot be read ({error.strerror}), expected a readable one", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("stopped; what is complete is kept, rerun for the rest", file=sys.stderr)
+        print("stopped; complete files are kept, rerun for the rest", file=sys.stderr)
         return 130
     return 0
 

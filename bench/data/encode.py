@@ -25,7 +25,7 @@ _ALONE, _LISTED = 8, 5
 _MANY = 20
 """Smallest number of different values that may be row numbers, or numbers with units."""
 _SPARSE = 10
-"""Row numbers may be those of a larger table, up to this many times as long, of which this one is a sample."""
+"""Largest range of row numbers, in numbers of rows, of a table that may be a sample of a longer one."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ _UNIT = 1.0
 _BLOCK, _BLOCK_FLOATS = 256, 1_000_000
 """Events processed at once, and the largest number of values in their contexts, unless one event has more."""
 _FAR = 4.0
-"""Standard deviations above the mean of the number of accepted rounds, which is binomial, that are kept as a margin."""
+"""Margin above the mean number of accepted rounds, which is binomial, in standard deviations."""
 _WIDE = 2.0
 """Standard deviation of rewards above which the ranges of exploration rates are too narrow."""
 

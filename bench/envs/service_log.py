@@ -21,7 +21,7 @@ from bench.space import Configuration, Space
 _OF_SERVICE = ("asked", "told")
 """Columns of a service's log that are no hyper-parameter."""
 _FAR = 4.0
-"""Standard deviations above its mean that the number of accepted rounds seldom exceeds."""
+"""Margin above the mean number of accepted rounds, seldom exceeded, in standard deviations."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from bench.report.typeset import number
 
 DIFFERENCES = ("paired_difference", "relative_difference")
 PRACTICALLY_LEVEL = 10_000
-"""More repetitions than this to decide a difference: practically there is none."""
+"""Number of required repetitions above which a difference is practically level."""
 Case = dict[str, Any]
 Triple = tuple[float, float, float]
 _BELOW, _ABOVE = ("less", "at_most"), ("greater", "at_least")

@@ -14,7 +14,7 @@ from bench.report.typeset import in_letters
 _REGION = 'tabindex="0" role="region" aria-label="{} {}"'
 
 _FOLD = "<p>&lt;details&gt;&lt;summary&gt;(.*?)&lt;/summary&gt;</p>"
-"""How a line looks, once rendered, that GitHub takes as the beginning of a part to be unfolded."""
+"""Rendered form of the line that begins an unfoldable part on GitHub."""
 
 
 def title_of(text: str) -> str:

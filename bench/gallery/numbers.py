@@ -22,7 +22,7 @@ _NO_METHODS = ("reading", "pairs decided", "in printed order", "share")
 
 
 class Level(NamedTuple):
-    """Ours / printed of a method: the panels, the ratio under the first reading, and the ratio nearest to 1."""
+    """Ratios ours / printed of a method: the panels, the ratio under the first reading, and the ratio nearest to 1."""
 
     method: str
     panels: str

@@ -42,9 +42,9 @@ SITE = {
     "numbers.html": "Published numbers",
     "docs.html": "Documentation",
 }
-"""Where every page of the suite's own results leads."""
+"""Pages that every page of the suite's own results links to."""
 OWN = {PAGE: "Your results"}
-"""Where every page of a user's results leads."""
+"""Pages that every page of a user's results links to."""
 
 
 def render(template: str, up: str = "", **words: Any) -> str:

@@ -33,7 +33,7 @@ from bench.report.tasks import METHOD
 from bench.report.typeset import duration, interval, number, readable
 
 MANY = 12
-"""Panels from which on a comparison is shown as a heat map."""
+"""Largest number of panels of a comparison that is not shown as a heat map."""
 PARTS = ("env", "algorithm", "tuner")
 Read = TypeVar("Read")
 Verdicts = dict[str, dict[str, tuple[str, str]]]
@@ -66,7 +66,7 @@ class ResultView:
         self.folder, self.figure, self.is_own = ResultFiles(folder), figure, is_own
         self.scale = folder.name
         self.at = "" if is_own else f"{quote(folder.name)}/"
-        """What leads from the figure's page to its files."""
+        """Path from the figure's page to its files."""
         self.problems: list[str] = []
         self.files = self.folder.files
         self.manifest = self._tried(lambda: self.folder.about, Manifest())
@@ -124,7 +124,7 @@ class ResultView:
 
     @property
     def verdicts(self) -> dict[str, int]:
-        """The number of claims, case by case, by verdict."""
+        """The number of cases by verdict."""
         return {verdict: sum(claim["verdict"] == verdict for claim in self.claims) for verdict in VERDICTS}
 
     @cached_property

@@ -33,7 +33,7 @@ class Scale(BaseModel):
     def _same_space(cls, overrides: list[str]) -> list[str]:
         for word in overrides:
             if ".space." in word.partition("=")[0]:
-                raise ValueError(f"what makes runs smaller, not what they search: {word}")
+                raise ValueError(f"settings that make runs smaller, not their search space: {word}")
         return overrides
 
     def in_words(self) -> tuple[str, ...]:
@@ -76,9 +76,9 @@ class Asked(Sourced, BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
 
     source: ClassVar[Literal["runs", "timing", "formula"]] = "runs"
-    """Where the numbers come from: traces of runs, runs timed apart from other work, or a function."""
+    """Origin of the numbers: traces of runs, runs timed apart from other work, or a function."""
     published_whats: ClassVar[tuple[str, ...]] = ("mean", "std")
-    """What a published number can be."""
+    """Statistics that a published number can be."""
     claim_kinds: ClassVar[dict[str, type[Any]]] = {}
     """Kinds of claims that this kind of figure alone has."""
     draws_finals: ClassVar[bool] = True

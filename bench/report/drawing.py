@@ -31,16 +31,16 @@ _ALIKE = 1e-9
 # Numbers of this length or more have little room on a horizontal axis, less in a panel of few letters.
 _LONG, _NARROW_PANEL = 10_000, 30
 _LETTERS = 48
-# The share of a panel of rows that its names leave.
+# Share of the width of a panel of rows beside its names.
 _BESIDE_NAMES = 0.55
 
 
 def draw_panel(
     axes: Axes, panel: Panel, *, is_left: bool = True, is_bottom: bool = True, letters: tuple[int, int] | None = None
 ) -> None:
-    """Draw a panel; its `y` label only at the left of a page, its `x` label only unless one below is equal.
+    """Draw a panel, with its `y` label only at the left of a page, and its `x` label only above no equal one.
 
-    ``letters`` is the room across and up in letters; default: that of a panel of the usual size.
+    ``letters`` is the width and height in letters, by default those of a panel of the usual size.
     """
     across, up = letters or (TITLE_LETTERS if panel.rows else _LETTERS, 0)
     subtitle = wrapped(panel.subtitle, across) if letters else panel.subtitle
@@ -79,7 +79,7 @@ def draw_panel(
 
 
 def _set(words: str, letters: int = 0) -> str:
-    """Return text in lines of so many letters (0: one line), with its mathematics set."""
+    """Return text in lines of up to ``letters`` letters (0: one line), with its mathematics set."""
     return "\n".join(map(typeset, (wrapped(words, letters) if letters else words).split("\n")))
 
 

@@ -23,7 +23,7 @@ COMPARISON = "comparison.json"
 PAGE = "index.html"
 SCALES = ("paper", "reduced", "quick", "smoke")
 CAVEATS = (DataKind.ALTERED, DataKind.SURROGATE, DataKind.PACKAGED)
-"""Data of which a page warns."""
+"""Kinds of data that a page warns about."""
 Read = TypeVar("Read")
 _NAME = re.compile(r"\w[\w.-]*")
 

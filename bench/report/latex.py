@@ -39,7 +39,7 @@ _HEADS = {
     "published_best": "printed best", "published_mean": "printed", "published_std": "printed deviation",
     "published_theory_mean": "printed Theory", "published_theory_std": "printed Theory, deviation",
 }  # fmt: skip
-"""What columns are called, if not as their key with spaces."""
+"""Headings of columns that differ from the key with spaces."""
 _SPECIAL = re.compile("|".join(map(re.escape, _ESCAPES)))
 
 

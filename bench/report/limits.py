@@ -33,7 +33,7 @@ class Limits(BaseModel):
 
     ``candidates`` are blocks of axes as in ``runs``: those of the panels, and others whose labels make the
     configurations; ``random`` has the overrides of a configuration drawn at random in each round; ``repetitions`` is
-    the most for each of these runs, ``stretches`` the number of equal parts of a panel's run, each with its best
+    the largest number for each of these runs, ``stretches`` that of equal parts of a panel's run, each with its best
     configuration. ``sources`` are as in the figure, for settings of these runs only.
     """
 

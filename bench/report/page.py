@@ -99,7 +99,7 @@ def draw(plot: Plot, size: Size = "") -> Figure:
 
 
 def in_rows(panels: Sequence[Panel], most: int = 4) -> list[list[Panel]]:
-    """Return panels row by row, at most so many in each.
+    """Return panels row by row, at most ``most`` in each.
 
     If titles have two parts, such as "LinUCB, simulation", and share the last, panels that share it are in one row.
     """

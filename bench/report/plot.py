@@ -20,7 +20,7 @@ LINE_BETWEEN = "#E4E4E4"
 RANDOM_ARMS = "Random arms"
 RANDOM_CAPTION = "Random arms: expected regret of uniformly random arms, computed from the means."
 FAR = 1.5
-"""Beyond this many times the largest number of a method, random arms would flatten it and are mentioned only."""
+"""Multiple of the methods' largest number above which random arms, which would flatten it, are only mentioned."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Look:
 
 
 Role = Literal["method", "reference", "limit"]
-"""What a line is: a method that is compared, what it stands beside, or what could be reached at best."""
+"""Role of a line: a compared method, a reference, or a limit of what is possible."""
 REFERENCE = Look(GREY, width=1.0, order=1.2)
 RANDOM = Look(GREY, (0, (5, 2)), width=1.2, order=1.5)
 
@@ -241,7 +241,7 @@ class Plot:
 
 
 def row_panel(title: str, x_label: str, names: Sequence[str], beyond: float = 0.5) -> Panel:
-    """Return a panel with a named row at each whole number, separated by thin lines, and so much room at both ends."""
+    """Return a panel with a named row at each whole number, separated by thin lines, and room ``beyond`` both ends."""
     last = len(names) - 1
     y = Axis(ticks=range(len(names)), names=names, low=last + beyond, high=-beyond)
     lines = dict.fromkeys((row + 0.5 for row in range(last)), LINE_BETWEEN)

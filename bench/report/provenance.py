@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model
 from bench.data_kind import DataKind
 
 _SIZE = ("horizon", "repetitions")
-"""What a manifest says of each run beside its overrides."""
+"""Entries of each run in a manifest besides its overrides."""
 _NAME = re.compile(r"\w[\w.-]*")
 
 
@@ -96,11 +96,11 @@ def key_of(word: str) -> str:
 
 
 PACKAGED_WORDS = "a small packaged sample of the data set, too small to conclude from"
-"""What is said of results where a sample that comes with a library stands in for the full data set."""
+"""Words for results on a library's sample in place of the full data set."""
 
 
 _LEFT_OUT = ("until_decided", "smaller", "altered", "genuine", "other_than_published", "accepted", "parts")
-"""What a manifest does not say where there is nothing to say."""
+"""Entries that a manifest omits if they are empty."""
 
 
 class Provenance(BaseModel):
@@ -110,8 +110,8 @@ class Provenance(BaseModel):
     generated in place of the real, or altered, ``altered`` those of them whose data differs from the published data,
     ``genuine`` labels of the experiments on real or synthetic data, if the data of others is not. ``packaged`` says
     that a packaged sample was used, ``until_decided`` the largest number of repetitions if the verdicts decided on it,
-    ``other_than_published`` why published numbers, which belong to other runs, are shown without being judged. If all
-    runs replay a log, ``accepted`` are the mean numbers of accepted rounds, ``horizons`` only limits; ``parts`` of the
+    ``other_than_published`` the reason why published numbers belong to other runs and are not judged. If all runs
+    replay a log, ``accepted`` are the mean numbers of accepted rounds, ``horizons`` only limits; ``parts`` of the
     log are the largest number of repetitions. ``smaller`` is the scale's reduction of other sizes than horizon and
     repetitions.
     """
@@ -169,7 +169,7 @@ class Provenance(BaseModel):
         )
 
     def words(self) -> str:
-        """Return the basis of the numbers in a line."""
+        """Return the basis of the numbers as one line."""
         if not self.repetitions:
             return "computed, nothing was run"
         repetitions = number_of_repetitions(self.repetitions, sequential=self.until_decided is not None)

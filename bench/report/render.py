@@ -33,7 +33,7 @@ class Rendering:
 
 
 def plot_of(results: Results[Figure], tables: Mapping[str, pd.DataFrame]) -> Plot | None:
-    """Return the plot of their figure, with the note on its provenance."""
+    """Return the plot of the results' figure, with the note on its provenance."""
     plot = results.figure.plot(results, tables)
     if plot:
         plot.mark = results.provenance.mark

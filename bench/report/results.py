@@ -104,7 +104,7 @@ class Results(Generic[F]):
             table[axis] = pd.Series(list(map(canonical, values)), index=table.index, dtype=object)
         return table
 
-    # Which experiments there are
+    # The experiments
 
     def labels(self, axis: str) -> list[str]:
         """Return the labels of an axis in the figure's order, without the empty one."""
@@ -294,5 +294,5 @@ class Results(Generic[F]):
         return float(values.mean()) if len(values) else math.nan
 
     def has_random_arms(self, column: str) -> bool:
-        """Return whether a column is a regret, and that of uniformly random arms is known."""
+        """Return whether a column is a regret that is also known of uniformly random arms."""
         return is_regret(column) and RANDOM_REGRET in self.finals.columns

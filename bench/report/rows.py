@@ -14,7 +14,7 @@ from bench.report.results import Labels, Results
 _LABEL_LETTERS, TITLE_LETTERS = 22, 44
 _TITLE_LINE, _AXIS_HEIGHT = 0.17, 0.62
 _LEAST = 0.2
-"""The least share of a common scale."""
+"""Least share of a common scale that a panel's numbers fill."""
 _JITTER = 0.5 * (5**0.5 - 1)
 
 

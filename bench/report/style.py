@@ -27,7 +27,7 @@ DASHES: dict[DashName, Dash] = {
 }
 _MARKERS = ("o", "s", "^", "v", "D", "P", "X", "<", ">", "h", "p", "d")
 _NEAR = 60
-"""Colours that lie no further apart, of 255 for each of red, green and blue, are taken for each other."""
+"""Distance up to which colours count as equal, each of red, green and blue ranging from 0 to 255."""
 
 
 class LineStyle(NamedTuple):

@@ -22,7 +22,7 @@ DIGITS = 10
 """Significant digits of numbers in CSV."""
 
 _FIRST = ("repetition", "column", "n")
-"""Columns of final values, of curves and of all other tables that stand after those of labels."""
+"""First column after the labels: in final values, in curves, and in all other tables."""
 _FORMULA, _QUOTED = re.compile(r"'*[=+\-@\t\r]"), re.compile(r"''*[=+\-@\t\r]")
 _COUNTS = ("n", "rounds")
 # The order in which published numbers stand
@@ -154,7 +154,7 @@ def from_csv(source: Path | str, *words: str) -> pd.DataFrame:
 def unquoted(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """Return a column of words without the apostrophes that `to_csv` added."""
     bare = {word: word[1:] if _QUOTED.match(str(word)) else word for word in column.unique()}
-    return column.map(bare).astype(column.dtype)  # an empty column stays one of words
+    return column.map(bare).astype(column.dtype)  # an empty column stays text
 
 
 def _of_words(table: pd.DataFrame) -> list[Any]:

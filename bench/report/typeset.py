@@ -10,7 +10,7 @@ import pandas as pd
 
 INTERVAL = "95 % interval"
 NONE = "–"
-"""What stands for a number that is not there."""
+"""Sign for a missing number."""
 
 _HEADS = {
     "ci": INTERVAL,

@@ -1,4 +1,4 @@
-"""How rewards reach a tuner in any task: late, in batches, for held configurations, or from a log."""
+"""Delivery of rewards to a tuner in any task: late, in batches, for held configurations, or from a log."""
 
 import csv
 from collections.abc import Callable
@@ -21,7 +21,7 @@ Delay = int | dict[str, Any]
 
 @component
 class Feedback:
-    """How rewards reach the tuner and the algorithm; settings of every task.
+    """Delivery of rewards to the tuner and the algorithm; settings of every task.
 
     Parameters
     ----------

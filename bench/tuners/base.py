@@ -70,7 +70,7 @@ class Tuner(Recommending, Learning, Saving, ABC):
     """
 
     _asked: int | None = None
-    """Whether the latest ask waits for its reward; its ticket if it has one and waits; None before the first ask."""
+    """The latest ask, while it waits for its reward: its ticket, or True without one; else False, None before any."""
     _started = False
 
     @classmethod

@@ -38,7 +38,7 @@ class Learning:
             self._refuse_call("learn()")
         if not self.learns_history:
             raise TunerError(
-                f"{name}: found a history, expected none: what it learns from a reward depends on how it drew that "
+                f"{name}: found a history, expected none: it learns a reward by the probability of its own draw of the "
                 "configuration"
             )
         if self._asked is not None:

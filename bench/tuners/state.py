@@ -63,7 +63,7 @@ class Writer:
         return {name: self.write(values[name], f"{path}.{name}") for name in sorted(values)}
 
     def write(self, value: Any, path: str) -> Any:
-        """Return plain data; TunerError with the attribute's name if a value cannot be saved, as a function."""
+        """Return plain data; TunerError with the attribute's name if a value cannot be saved, such as a function."""
         kind = type(value)
         if value is None or kind is bool or kind is str:
             return value

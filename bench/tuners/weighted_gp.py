@@ -82,7 +82,7 @@ class WeightedRegressionUCB(FiniteGP):
 
     @abstractmethod
     def _remember(self, memory: int) -> None:
-        """Prepare a memory of so many rounds, unless a setting overrides it."""
+        """Prepare a memory of this length in rounds, unless a setting overrides it."""
 
 
 @component

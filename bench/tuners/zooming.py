@@ -178,7 +178,7 @@ class ZoomingDoubleRestarts(ThompsonZooming):
 
     The horizon is split into top-level epochs of ceil(T^((p+2)/(p+4))) rounds. In each, Zooming TS starts afresh, with
     a length between restarts drawn from 1, 2, 4, ... up to the epoch's length; EXP3 receives the epoch's mean reward,
-    clipped to [0, 1] (the paper scales the sum; how is assumed). Source: cdt, algorithm 3.
+    clipped to [0, 1] (assumed: the paper scales the sum, but does not state how). Source: cdt, algorithm 3.
     """
 
     label: ClassVar[str] = "Double Restarts"

@@ -70,7 +70,7 @@ KEYS = (*GROUPS, *RunSettings.__annotations__, "uncapped")
 
 @dataclass(frozen=True)
 class Run:
-    """One experiment, and everything about its run that its identity leaves out."""
+    """One experiment, and the facts about its run that are not part of its identity."""
 
     experiment: Experiment
     settings: RunSettings

@@ -45,7 +45,7 @@ _NEEDS = {
 
 
 class Experiment:
-    """What is run: everything its numbers depend on, and nothing else.
+    """The inputs of a run: everything that its numbers depend on, and nothing else.
 
     ``env``, ``algorithm`` (left out or None for tasks without one), ``tuner`` and ``task`` are dicts with the dotted
     path of a class as ``_target_`` and its fields; ``horizon`` is the number of rounds, ``seed`` the base seed. They
@@ -247,7 +247,7 @@ def check_experiment(experiment: Experiment) -> None:
 
 
 def _check_numbers(task: Task, settings: Mapping[str, Any]) -> None:
-    """Check numbers that the suite's bandits would fail on much later, or in silence: none is negative."""
+    """Refuse negative numbers, on which the suite's bandits would fail much later, or silently."""
     algorithm = getattr(task, "algorithm", None)
     if not isinstance(algorithm, ContextualAlgorithm) or not is_suites(type(algorithm)):
         return

@@ -149,7 +149,7 @@ def settings_of(run: Run) -> Iterator[tuple[str, str, Any]]:
 
 
 def other_than_published(figure: "Figure", runs: Sequence[LabelledRun]) -> str:
-    """Return why a figure's published numbers do not belong to its runs, at another scale than the paper's; "" if so.
+    """Return the reason why published numbers do not belong to a figure's runs, such as another scale; "" if they do.
 
     They do where the runs are those of scale ``paper``; the number of repetitions does not count.
     """

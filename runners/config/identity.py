@@ -44,7 +44,7 @@ class Code(NamedTuple):
 
 
 def code_of(classes: Mapping[str, type]) -> Code:
-    """Return what ``classes`` are made of.
+    """Return the code of ``classes``.
 
     A user's modules are the modules of each class and its bases, and all modules loaded from their folders since.
     Packages are the ones that any run may use, and the ones that a class names in ``requires``. Raises ConfigError
@@ -144,7 +144,7 @@ def _of_bench() -> str:
 
 
 def counted(value: Any, classes: Mapping[str, type] | None = None, cls: type | None = None) -> Any:
-    """Return settings as keys count them, with ``classes`` by part: of the suite's by name, without what is neutral."""
+    """Return the settings that keys count: ``classes`` by part, the suite's by name, and no neutral settings."""
     if isinstance(value, list):
         return [counted(item) if isinstance(item, list | dict) else item for item in value]
     if not isinstance(value, dict):
@@ -161,7 +161,7 @@ def counted(value: Any, classes: Mapping[str, type] | None = None, cls: type | N
 
 
 def _named_files(settings: Mapping[str, Any], cls: type) -> list[Path]:
-    """Return the files that settings name: of a user's class any, of the suite's those declared as `pathlib.Path`."""
+    """Return the files named by any setting of a user's class, or by a suite's setting declared as `pathlib.Path`."""
     names = (settings.keys() if not is_suites(cls) else path_settings(cls)) - {"_target_"}
     return [file for name in names for file in _files(settings.get(name))]
 

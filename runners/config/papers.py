@@ -109,8 +109,8 @@ def published(paper: str, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
 
     ``wanted``: the name of the ``table``; by axis, the figure's labels where they differ from the table's, each with
     the table's label or with several (the first that has a number counts); and the figure's label on axes that the
-    table lacks. A number has a label on each axis, ``what`` it is (by default ``mean``), its ``value``, its ``cell``
-    (its name in all figures) and perhaps a ``note``. Raises ConfigError where there is no such table or label.
+    table lacks. A number has a label on each axis, the statistic ``what`` (by default ``mean``), its ``value``, its
+    ``cell`` (its name in all figures) and perhaps a ``note``. Raises ConfigError where there is no such table or label.
     """
     tables = read(f"published/{paper}")
     name = str(expect(dict, wanted, "published").get("table"))

@@ -24,14 +24,14 @@ from runners.config.runner import Runner
 from runners.config.tree import PARTS, choices, one_of, path_of, read, read_choice, unknown_choice
 
 ABOUT = {
-    "env": "Where rewards come from. An environment that no contextual bandit plays in chooses its algorithm.",
-    "algorithm": "What is tuned. An algorithm chooses the task that plays it.",
-    "tuner": "What proposes configurations.",
-    "task": "How an algorithm is played in an environment.",
+    "env": "The source of rewards. An environment that no contextual bandit plays in chooses its algorithm.",
+    "algorithm": "The tuned algorithm. It chooses the task that plays it.",
+    "tuner": "The method that proposes configurations.",
+    "task": "The way in which an algorithm is played in an environment.",
     "paper": "The settings of a paper, for the parts it uses.",
     "scale": "The size of a run: caps on horizon and repetitions.",
-    "runner": "Where repetitions run.",
-    "figure": "What `reproduce` makes.",
+    "runner": "The place where repetitions run.",
+    "figure": "The figures that `reproduce` makes.",
 }
 _HEAD = """# Choices and keys
 
@@ -254,8 +254,8 @@ def _able(tuner: Any) -> str:
     able = {
         "tune several hyper-parameters at once": tuner.multiple,
         "take rewards that come late": tuner.remembers is not None,
-        "start from what was played before, and go on in another space": tuner.learns_history,
-        "pass over settings that do not count (`when`)": "when" in tuner.heeds,
+        "start from a log of earlier rewards, and continue in another space": tuner.learns_history,
+        "skip settings without effect (`when`)": "when" in tuner.heeds,
         "leave out combinations of values (`Space.without`)": "excluded" in tuner.heeds,
     }
     words = [word for word, is_so in able.items() if is_so]

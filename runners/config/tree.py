@@ -63,7 +63,7 @@ def shown(name: str) -> str:
 
 @contextmanager
 def placed(name: str) -> Iterator[None]:
-    """Let errors about a file's content name the file."""
+    """Add the name of the file to errors about its content."""
     try:
         yield
     except ConfigError as error:

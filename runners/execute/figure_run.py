@@ -128,7 +128,7 @@ class FigureRun:
         self.notes += not_determined(ran.values(), self.store, limit=limit, seen=seen)
 
     def missing(self) -> list[Experiment]:
-        """Return the experiments with missing repetitions, as far as that is visible without reading any."""
+        """Return the experiments whose repetitions are visibly missing, without reading any."""
         found = []
         for labelled in self.runs:
             experiment = labelled.experiment
@@ -191,9 +191,9 @@ class FigureRun:
             )
             words = words and f"{', '.join(labelled.labels.values())}, repetition {number}, {words}"
         else:
-            words = "another kind of machine made it, and what is tried depends on last digits"
+            words = "another kind of machine made it, and the tuner's choices depend on last digits"
         if words:
-            self.refusal = f"{words}; nothing is added to what is committed; renew=true runs all of it again"
+            self.refusal = f"{words}; the committed repetitions stay unchanged; renew=true runs all of them again"
             return []
         self._is_confirmed = True
         return self._lacking(answers)
@@ -202,7 +202,7 @@ class FigureRun:
         """Check the claims, request the repetitions that open cases need, and return whether there are such cases."""
         runs, done, kept = self.runs, self.done(), self.read()
         figure = self.asked.figure
-        # Only the first reading's verdicts decide; under the others experiments go as far, or to their limit.
+        # Only the first reading's verdicts decide; the others get as many repetitions, up to their own limit.
         first = next(iter(by_reading(figure, runs).values()))
         results = results_of(figure, [kept[i] for i in first], Provenance(until_decided=most))
         seen = look([runs[i] for i in first], [done[i] for i in first], results, most)

@@ -23,9 +23,9 @@ _WHEN = "when it was started and asked once"
 class Fit:
     """The findings about an experiment.
 
-    ``error``: why it cannot be run, "" if it can; ``columns`` of its trace, empty if unknown; ``searches``: whether its
-    tuner can search an interval, None if it plays values from outside or this is unknown; ``apart``: a sentence on each
-    hyper-parameter with candidates outside its interval.
+    ``error``: the reason why it cannot be run, or ""; ``columns`` of its trace, empty if unknown; ``searches``: whether
+    its tuner can search an interval, None if it plays values from outside or this is unknown; ``apart``: a sentence on
+    each hyper-parameter with candidates outside its interval.
     """
 
     error: str = ""
@@ -49,7 +49,7 @@ def fits(experiments: Iterable[Experiment], column: str, *, jobs: int, runner: R
 
 
 def check(experiments: Iterable[Experiment], *, jobs: int, runner: Runner) -> None:
-    """Start each experiment and ask it once; ConfigError if one cannot be run by an error that a user can correct.
+    """Start each experiment and ask it once. Raises ConfigError for an error that a user can correct.
 
     Any other error is left to the repetitions, which record its traceback.
     """

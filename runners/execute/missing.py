@@ -98,13 +98,13 @@ def lacking_of(figures: Iterable[AskedFigure], store: Store) -> Iterator[Lacking
 
 
 def tell(figures: Sequence[AskedFigure], jobs: int, runner: Runner) -> None:
-    """Print the number of missing repetitions, and an estimate of their time with so many jobs."""
+    """Print the number of missing repetitions, and an estimate of their time with ``jobs`` workers."""
     looks = any(one.most is not None for one in figures)
     print(estimate(list(lacking_of(figures, Store(results_folder()))), jobs, " before the first look" * looks))
 
 
 def estimate(every: Sequence[Lacking], jobs: int, of: str = "") -> str:
-    """Return the number of missing repetitions, and an estimate of their time with so many jobs, start apart."""
+    """Return the number of missing repetitions, and an estimate of their time with ``jobs`` started workers."""
     lacking = [run for run in every if run.numbers]
     missing, asked = sum(len(run.numbers) for run in lacking), sum(run.asked for run in every)
     words = f"{missing:,} of {asked:,} repetitions{of} are missing"

@@ -32,14 +32,14 @@ def reproduce_figure(asked: AskedFigure, *, jobs: int, runner: Runner, is_checke
 def reproduce_figures(
     figures: Iterable[AskedFigure], *, jobs: int, runner: Runner, is_checked: bool = False
 ) -> Iterator[WrittenFigure]:
-    """Run what is missing for some figures, and yield each as it is written, with its line printed.
+    """Run the missing repetitions of figures, and yield each figure once it is written and its line printed.
 
-    A figure whose settings, code and repetitions are unchanged stays as it is. All figures' repetitions are run
+    A figure with unchanged settings, code and repetitions is not written again. All figures' repetitions are run
     together, and a figure is written when its last is there. With ``until_decided`` claims are looked at after each
     step, and the experiments that open cases need go on; results depend on the claims alone. Committed repetitions are
     extended only if one of them, played again, comes out equal. Timings are measured last, when no worker runs. A
     figure that cannot be written does not stop the others.
-    Raises BenchError when a setting is wrong, or repetitions cannot be written; what is finished is kept.
+    Raises BenchError when a setting is wrong, or repetitions cannot be written; finished repetitions are kept.
     """
     store = Store(results_folder())
     every = [FigureRun(replace(one, figure=read_figure(one.figure)), store) for one in figures]

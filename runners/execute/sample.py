@@ -27,7 +27,7 @@ USUAL, BUDGET, LONG = 300, 150.0, 10.0
 
 
 def play_sample(runs: Sequence[CommittedRun], sample: Size, seed: int, jobs: int, *, is_named: bool) -> bool:
-    """Play some committed repetitions again, print what is found, and return whether all are equal.
+    """Play some committed repetitions again, print the differences, and return whether all are equal.
 
     Raises ConfigError if none can be played here.
     """
@@ -50,10 +50,10 @@ def play_sample(runs: Sequence[CommittedRun], sample: Size, seed: int, jobs: int
 
 
 def population(runs: Sequence[CommittedRun], sample: Size, *, is_named: bool) -> tuple[list[Repetition], str]:
-    """Return the repetitions that can be compared here, each once, in words; those of a usual sample are not long.
+    """Return the repetitions that can be compared here, and their limit in words; a usual sample has no long ones.
 
     A repetition is long if it takes more than `LONG` seconds, unless all do, or if it trains an encoder first, unless
-    its figure ``is_named``. Prints what is left out. Raises ConfigError if none is left.
+    its figure ``is_named``. Prints the omitted ones. Raises ConfigError if none is left.
     """
     if lacking := Counter(run.result for run in runs if run.lacks_data):
         of_results = ", ".join(f"{count} of {result}" for result, count in lacking.items())
@@ -74,7 +74,7 @@ def population(runs: Sequence[CommittedRun], sample: Size, *, is_named: bool) ->
     longest = max(LONG, min(run.seconds for run, _ in every))
     short = [item for item in every if item[0].seconds <= longest and (is_named or not item[0].trains_first)]
     if not short:
-        raise ConfigError("all committed repetitions train an encoder first: name their figure, or say sample=1")
+        raise ConfigError("all committed repetitions train an encoder first: name their figure, or add sample=1")
     if len(short) == len(every):
         return every, ""
     share = f"{len(every) - len(short):,} of {len(every):,} repetitions ({1 - len(short) / len(every):.1%})"
@@ -84,7 +84,7 @@ def population(runs: Sequence[CommittedRun], sample: Size, *, is_named: bool) ->
 
 
 def draw(repetitions: Sequence[Repetition], sample: Size, rng: random.Random) -> list[Repetition]:
-    """Draw repetitions uniformly: so many, all, or (None) about as many as fit into `BUDGET`."""
+    """Draw repetitions uniformly: a number, all, or (None) about as many as fit into `BUDGET`."""
     if sample is None:
         mean = sum(run.seconds for run, _ in repetitions) / len(repetitions)
         sample = min(USUAL, max(1, int(BUDGET / max(mean, 1e-9))))
@@ -94,7 +94,7 @@ def draw(repetitions: Sequence[Repetition], sample: Size, rng: random.Random) ->
 
 
 def outdated(folder: Path, runs: Sequence[CommittedRun]) -> str:
-    """Return why a result must be made again, with the command; "" if it need not be."""
+    """Return the reason to make a result again, with the command; "" if there is none."""
     manifest = ResultFolder(folder).own_manifest()
     gone = len(manifest["runs"]) - len(runs)
     changed = sum(not run.is_asked for run in runs)

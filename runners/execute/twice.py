@@ -19,7 +19,7 @@ def not_determined(
     limit: float | None = None,
     seen: set[type] | None = None,
 ) -> list[str]:
-    """Return a sentence for each user's class whose repetition comes out otherwise in another process.
+    """Return a sentence for each user's class whose repetition differs when played in another process.
 
     ``ran``: experiments with the repetitions that were run just now. The last repetition of the quickest experiment is
     played again: it shows traces of earlier repetitions. ``seen``: classes that have been tried; new ones are added.
@@ -43,7 +43,7 @@ def not_determined(
 
 
 def _difference(store: Store, experiment: Experiment, number: int, limit: float | None) -> str:
-    """Return how a repetition differs that another process, with other hashes, plays again; "" if it does not."""
+    """Return the difference of a repetition from another process's, with other hashes; "" if there is none."""
     run_id, seed = experiment.run_id, "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
     with TemporaryDirectory() as scratch:
         elsewhere = Store(scratch)
@@ -54,4 +54,4 @@ def _difference(store: Store, experiment: Experiment, number: int, limit: float 
         then, now = (one.table(run_id, number).to_pydict() for one in (store, elsewhere))
     names = [name for name in {**then, **now} if not is_measured(name)]
     other = [name for name in names if repr(then.get(name)) != repr(now.get(name))]  # NaN is the same as NaN
-    return f"came out otherwise ({', '.join(other)})" if other else ""
+    return f"had other values ({', '.join(other)})" if other else ""

@@ -31,9 +31,8 @@ def verify(
 ) -> bool:
     """Verify the results of a figure, of a paper or of all; return whether nothing differs, is damaged or outdated.
 
-    ``sample``: how many repetitions are played again; None: 300, or as many as there is time for in some minutes.
-    ``seed``: of the draw; None: another one each day. Raises ConfigError where there are no results, or none of which
-    the data is here.
+    ``sample`` is the number of repetitions to play again; None: 300, or as many as fit into some minutes. ``seed`` is
+    that of the draw; None: another one each day. Raises ConfigError if there are no results, or their data is missing.
     """
     look_again()
     names = _with_results(figure, paper)

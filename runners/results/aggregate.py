@@ -94,7 +94,7 @@ def thin(
     finals: dict[str, float | str] = {}
     for name in [name for name in trace.column_names if name != "round"]:
         value = last[name]
-        is_word = isinstance(value, str) and value != "None"  # a setting without a value, among words
+        is_word = isinstance(value, str) and value != "None"  # an unset setting in a column of text
         finals[name] = value if is_word else math.nan if value in (None, "None") else float(value)
     seconds = {f"seconds_{name}": as_written(value) for name, value in side.get("costs", {}).items()}
     if side.get("seconds") is not None:

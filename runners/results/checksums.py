@@ -30,7 +30,7 @@ def note(root: Path, places: Iterable[Path]) -> None:
     if not kept:
         return
     noted = read(root)
-    for place in kept if (root / FILE).is_file() else [root]:  # the first time, everything
+    for place in kept if (root / FILE).is_file() else [root]:  # without the file, all files are recorded
         noted = {name: of for name, of in noted.items() if not _is_below(name, [place.relative_to(root).as_posix()])}
         noted |= {name: digest((root / name).read_bytes()) for name in _found(root, place)}
     text = "".join(f"{of}  {root.name}/{name}\n" for name, of in sorted(noted.items()))

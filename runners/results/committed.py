@@ -139,7 +139,7 @@ def _read(folder: Path, thinning: Mapping[str, Any], wanted: Collection[str]) ->
     ends = np.array([*starts[1:], len(table)], dtype=np.intp)
     lasts = {name: column.take(pa.array(ends - 1)).to_pylist() for name, column in values.items()} if starts else {}
     for name, last in lasts.items():
-        if pa.types.is_string(values[name].type):  # a setting without a value, among words
+        if pa.types.is_string(values[name].type):  # an unset setting in a column of text
             lasts[name] = [math.nan if value is None else value for value in last]
     names = keys.take(pa.array(starts, pa.int64())).to_pylist()
     seconds = _seconds(folder, wanted)

@@ -24,7 +24,7 @@ def is_suites(folder: Path) -> bool:
 def write_comparisons(folder: Path, name: str) -> Path:
     """Write the page of one of a user's comparisons, and the list of them all, whose path is returned.
 
-    Where nothing has changed since they were written, they stay as they are.
+    Unchanged pages are not written again.
     """
     in_gallery, noted = (folder / PAGE).exists(), folder / _MADE
     made = [made_of.code(), name, in_gallery]
@@ -47,7 +47,7 @@ def write_pages(folder: Path, pages: Mapping[str, str]) -> None:
 
 
 def _is_replaceable(path: Path) -> bool:
-    """Return whether there is no such page yet, or it is the gallery's own, which has a mark."""
+    """Return whether a page may be written: there is none yet, or one with the gallery's mark."""
     if path.is_symlink() or path.parent.is_symlink():
         return False
     if not path.exists():

@@ -1,4 +1,4 @@
-"""Everything in a figure, derived from its configuration and its repetitions only, without a run or a look at code.
+"""Everything in a figure, derived from its configuration and its repetitions only, without a run.
 
 `runners.execute.write_figure` writes with it, and `runners.results.golden` derives committed results again and compares
 bytes.
@@ -87,7 +87,7 @@ def results_of(figure: Figure, runs: Sequence[Repetitions], provenance: Provenan
 
 
 def thinning(figure: Figure) -> dict[str, Any]:
-    """Return the selection of a repetition's data beyond last values: the curves, and the kept ones of 500 rounds."""
+    """Return the selection of a repetition's data besides last values: the curves, and their rounds out of 500."""
     columns = list(figure.curve_columns())
     return {"curves": columns, "of_500": figure.kept_rounds(np.arange(1, 501)).tolist() if columns else []}
 
@@ -103,7 +103,7 @@ def derive_committed(figure: Figure, folder: Path) -> Derived:
 
 
 def results_in(figure: Figure, folder: Path) -> Results[Figure]:
-    """Return the results in a folder, under the first reading: its tables, or what its committed repetitions say.
+    """Return the results in a folder, under the first reading, from its tables or its committed repetitions.
 
     DataError or StoreError where a file is damaged.
     """

@@ -17,7 +17,7 @@ from runners.results.store import read_json, write_together
 
 @dataclass(frozen=True)
 class ResultFolder(ResultFiles):
-    """The files of a figure at one scale, with its repetitions, to be written as well."""
+    """The files of a figure at one scale, with its repetitions; they can also be written."""
 
     def is_backed(self, figure: Figure) -> bool:
         """Whether the source of the tables is there: repetitions, measured seconds, or a formula."""

@@ -32,11 +32,10 @@ _DAMAGED = "manifest.json cannot be read"
 
 
 def write_gallery(folder: Path) -> tuple[Path, int]:
-    """Write the pages of a folder of results; return the first page, and how many are written.
+    """Write the pages of a folder of results; return the first page, and the number of pages written.
 
     The checkout's own has pages of all papers and of the documentation, and overviews of reference results; any other
-    those of the figures and comparisons in it alone. Where nothing has changed since they were written, they stay as
-    they are.
+    those of its own figures and comparisons. Unchanged pages are not written again.
     """
     made = _made_of()
     if read_json(folder / _MADE) == {"made_of": made, "folder": made_of.folder_as_it_is(folder)}:
@@ -103,7 +102,7 @@ def read_pages(folder: Path) -> list[PaperPage]:
 
 
 def read_page(folder: Path, paper: str) -> PaperPage:
-    """Return one of the papers with its results, which takes a fraction of the time of all."""
+    """Return one of the papers with its results, in a fraction of the time of all."""
     return read_paper(folder, paper, {name: load_figure(name) for name in figure_names(paper)}, _about(paper))
 
 

@@ -88,7 +88,7 @@ class Store:
                     os.unlink(entry.path)
 
     def done(self, run_id: str) -> set[int]:
-        """Return the repetitions with a result; whether it is sound shows when it is read."""
+        """Return the repetitions with a result, which is checked only when it is read."""
         folder = self.folder(run_id)
         try:
             with os.scandir(folder) as entries:

@@ -19,7 +19,7 @@ from bench.report.results import Results
 from bench.report.tables import experiments_of
 
 PROBE = "probe_"
-"""What the columns of probed values begin with; the value follows."""
+"""Prefix of the columns of probed values, before the value."""
 
 
 class Steepness(CaseClaim):

@@ -23,7 +23,7 @@ from bench.report.tables import by_experiment
 from bench.stats import Array
 
 DROPPED = 2
-"""How many of the lowest repetitions are left out."""
+"""Number of the lowest repetitions that are left out."""
 _REACH = 0.975
 _SETS = 4_000
 _ROW, _WIDTH = 0.5, 4.4
@@ -35,7 +35,7 @@ _COLUMNS = ("n", *_NUMBERS, *(f"chosen_{name}" for name in _NUMBERS), "printed")
 
 
 class Selection(Rows):
-    """Means that a set of repetitions would print, with all repetitions or with a selection by one method's results.
+    """Printed means of sets of repetitions, with all of them or with a selection by one method's results.
 
     Sets are drawn from our repetitions. Of the repetitions run, ``size`` are reported, selected by the results of the
     method ``ranked_by``.

@@ -81,7 +81,7 @@ class CaseClaim(Claim):
         """Return the question about one case; `Unmeasured` if results are missing."""
 
     def no_evidence(self, case: "Case", rule: Rule) -> str:
-        """Return why the results of a case are no evidence; empty if they are."""
+        """Return the reason why a case is no evidence; empty if it is evidence."""
         return ""
 
     def experiments(self, case: "Case") -> list[Labels]:

@@ -63,7 +63,7 @@ class Bound(CaseClaim):
         return Question(_ratio(*self._values(case)), self.expect, 1.0)
 
     def no_evidence(self, case: Case, rule: Rule) -> str:
-        """Return why a case is no evidence: the bound exceeds any regret, or runs without learning satisfy it."""
+        """Return the reason for no evidence: the bound exceeds any regret, or runs without learning satisfy it."""
         tuner = case.sides["measured"]
         regret, candidates, constant = self._values(case)
         most = largest_regret(self.formula, _horizon(case, tuner))

@@ -100,7 +100,7 @@ KINDS: dict[str, type[Claim]] = {
 
 
 def verdicts_on(results: Results) -> pd.DataFrame:
-    """Return the verdict on every case of every claim of their figure, a row each with the columns of ``claims.csv``.
+    """Return the verdicts on all cases of the claims of the results' figure, with the columns of ``claims.csv``.
 
     Cases that need missing experiments are open. If the number of repetitions was chosen by looking at the verdicts,
     intervals are group-sequential, and stay valid. Only cases on genuine data are judged if other data is a stand-in or
@@ -188,7 +188,7 @@ def _no_evidence(provenance: Provenance) -> str:
 
 
 def claims_of(results: Results) -> list[Claim]:
-    """Return their figure's claims, checked against axes and labels; ConfigError names claim, key and choices."""
+    """Return the claims of the results' figure, checked; ConfigError names claim, key and choices."""
     claims = [_read_one(raw, results) for raw in results.figure.claims]
     ids = [claim.id for claim in claims]
     countable = [claim.id for claim in claims if not isinstance(claim, Count)]

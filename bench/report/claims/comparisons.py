@@ -17,11 +17,11 @@ from bench.report.results import RANDOM_REGRET, Labels, Results
 from bench.stats import Array
 
 FAR_OFF = 2.0
-"""A repetition is far off where it differs from the median by more than this many medians."""
+"""Least distance from the median of a repetition that is far off, in medians."""
 A_FEW = 0.1
-"""The largest share of repetitions that counts as a few."""
+"""Largest share of repetitions that counts as a few."""
 LEAST_FOR_A_FEW = 10
-"""Number of repetitions from which on an experiment can have a few."""
+"""Least number of repetitions of an experiment that can have a few far off."""
 
 
 def rare_deviations(experiments: Iterable[Array]) -> tuple[float, float]:
@@ -117,7 +117,7 @@ class TwoSided(CaseClaim):
         return Extreme(parts, outer, "min" if self.combine.right == "highest" else "max")
 
     def no_evidence(self, case: Case, rule: Rule) -> str:
-        """Return why a case is no evidence: sides or repetitions are identical, or none is better than random arms."""
+        """Return the reason for no evidence: identical sides or repetitions, or none better than random arms."""
         left, right = self.values(case)
         if all(np.array_equal(a, b) for a in left.T for b in right.T):
             return IDENTICAL
@@ -253,7 +253,7 @@ class RelativeDifference(CaseClaim):
         return Question(_difference(left, right), self.expect, relative=_share(left, right), margin=self.tie)
 
     def no_evidence(self, case: Case, rule: Rule) -> str:
-        """Return why a case is no evidence: both sides are identical."""
+        """Return the reason for no evidence: both sides are identical."""
         return IDENTICAL if np.array_equal(*self._means(case)) else ""
 
     def _tasks(self, case: Case) -> dict[tuple[str, ...], list[list[Labels]]]:

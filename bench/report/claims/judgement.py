@@ -21,19 +21,19 @@ HOLDS, FAILS, TIE, OPEN, NO_EVIDENCE = "holds", "fails", "tie", "open", "no evid
 VERDICTS = (HOLDS, FAILS, TIE, OPEN, NO_EVIDENCE)
 _PLURALS = {HOLDS: "hold", FAILS: "fail", TIE: "ties"}
 REMAINS, DOES_NOT_REMAIN = "yes", "no"
-"""What the column `holm` says of a verdict after Holm's correction; of one that is no test's own, nothing."""
+"""Words of the column `holm`; a verdict without a test of its own has none."""
 NO_INTERVAL = Interval(math.nan, math.nan, math.nan, 0)
 ERROR = 0.05
 FIRST_LOOK = 10
-"""The least number of repetitions where verdicts are looked at repeatedly: the theory is about many."""
+"""Least number of repetitions for a verdict under repeated looks, whose theory is about large numbers."""
 FEW = 10
-"""With fewer repetitions a verdict says that it assumes values without a long tail."""
+"""Number of repetitions below which a verdict states its assumption of values without a long tail."""
 MARGIN = 0.05
 """Differences within this share of the right side are a tie, unless a claim says otherwise."""
 MOST_REPETITIONS = 1_000_000
-"""The largest number of repetitions that is considered when it is asked how many would decide a case."""
+"""Largest number of repetitions that is considered for deciding an open case."""
 POWER = 0.8416
-"""Normal quantile of the probability, 80 %, with which that number would decide it if the estimate is right."""
+"""Normal quantile of the probability, 80 %, with which the number for an open case would decide it."""
 
 Direction = Literal["less", "greater", "at_most", "at_least"]
 """`less` and `at_most` are bounded above by the threshold, `greater` and `at_least` below; `at_most` and `at_least`
@@ -41,7 +41,7 @@ hold also at the threshold itself, and a tie counts for them as "no worse"."""
 NO_WORSE = ("at_most", "at_least")
 Expected = Direction | Literal["similar", "differs"]
 Test = Callable[[float, Rule, float], bool]
-"""Error (of both sides together), rule and number of repetitions -> whether the case would be decided so."""
+"""Error (of both sides together), rule and number of repetitions -> whether they give the verdict."""
 _SATISFIES = {"less": operator.lt, "at_most": operator.le, "greater": operator.gt, "at_least": operator.ge}
 
 
@@ -57,9 +57,9 @@ class Finding:
     as a share of the right side. ``agrees`` says whether the point estimate alone is as the claim expects,
     ``counts_as`` is the verdict for claims that count cases: a tie counts as "no more", but not as "less". ``p`` is
     the smallest error with the same verdict, NaN for open cases; ``repetitions_needed`` would probably decide an open
-    case, NaN if a million would not suffice, or if so many cannot be run. ``proviso`` is what the verdict depends on
-    besides its numbers: the margin of ties, the plan of repetitions, the assumption of few. ``holm`` says whether the
-    verdict survives Holm's correction, `REMAINS` or not, "" without a test.
+    case, NaN if a million would not suffice, or if so many cannot be run. ``proviso`` has the conditions of the
+    verdict besides its numbers: the margin of ties, the plan of repetitions, the assumption of few. ``holm`` says
+    whether the verdict survives Holm's correction, `REMAINS` or not, "" without a test.
     """
 
     case: str
@@ -164,7 +164,7 @@ class Question:
         )
 
     def _provisos(self, verdict: str, setting: Conditions, n: int) -> Iterator[str]:
-        """Yield what a verdict depends on besides its numbers."""
+        """Yield the conditions of a verdict besides its numbers."""
         rule = setting.rule
         if (
             verdict == OPEN

@@ -29,11 +29,11 @@ from bench.stats import Array
 
 ROUND = "round"
 START = 0.1
-"""Along rounds the fit starts at this share of the last one, past the start of the run."""
+"""First round of a fit along rounds, as a share of the last: past the start of the run."""
 NEAR_RANDOM = 0.5
-"""From this share of the regret of random play on, a value of the axis does not count: random play has slope 1."""
+"""Share of random play's regret from which a value of the axis does not count: random play has slope 1."""
 LEAST_LEFT = 3
-"""Values of the axis that must be left for a verdict where some do not count."""
+"""Least number of values that must count for a verdict along an axis on which some do not."""
 LEAST_FOR_SLOPE = 20
 """Repetitions for a verdict along an axis: with fewer, intervals of slopes cover less than they say."""
 
@@ -145,7 +145,7 @@ class Slope(CaseClaim):
         return rows
 
     def _used(self, case: Case, places: Sequence[float]) -> npt.NDArray[np.bool_]:
-        """Return the values of the axis that the slope is taken over: those that count, all if they are too few."""
+        """Return the axis values of the fit: those that count, or all if too few count."""
         counts = self._counts(case)
         if counts.all() or counts.sum() < LEAST_LEFT:
             return np.ones(len(counts), dtype=np.bool_)

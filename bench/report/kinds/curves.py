@@ -44,12 +44,12 @@ from bench.trace import MAX_ROWS
 
 _MARKS_PER_LINE = 6
 _MANY = 12
-"""With more lines than this only the first and the best of each panel are drawn strongly."""
+"""Number of lines above which only the first and the best of each panel are drawn strongly."""
 _THIN: dict[str, Any] = {"marker": "", "width": 0.8}
 _BOUND = "Bound, in the colour of its method"
 _DOTS: dict[str, Any] = {"dash": (0, (2, 2)), "marker": "", "width": 1.1, "order": 2.5}
 _EARLY, _WIDER = 0.1, 1.0
-"""Up to this share of the rounds a band may leave the picture, if it would make it so many times higher."""
+"""Share of the rounds in which a band may leave the picture, if its excess is above this many heights of the rest."""
 _EARLY_CAPTION = "Bands of the first rounds go beyond the picture."
 _MANY_CAPTION = "Thick: the first line and the best of each panel; the others are thin and have no bands."
 _LIMITS = {
@@ -260,7 +260,7 @@ class Curves(Figure):
 
 
 def _settled(panel: Panel) -> npt.NDArray[np.float64]:
-    """Return the numbers that an axis has room for: all but early ends of bands that are far wider than later ones.
+    """Return the numbers that an axis has room for: all but early ends of bands that are far wider than later ends.
 
     A mean over the rounds so far begins with few rounds, whose interval may exceed the range of possible values.
     """

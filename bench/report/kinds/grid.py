@@ -42,11 +42,11 @@ _THEORY = Look(BLACK, DASHES["--"], width=1.2, order=2.5)
 _DOTTED = Look(CHARCOAL, ":", width=1.3, order=1.8)  # type: ignore[arg-type]
 _FURTHER_SETS = 4000
 _GIVEN = re.compile(r"\+*(horizon|seed|repetitions|env|task)[.=]")
-"""Overrides that set what nobody chooses to get the lowest value."""
+"""Overrides of settings that are given, not chosen for their low value."""
 FEW = 8
-"""Up to so many places on an axis each has its number, and lines stand aside each other there."""
+"""Largest number of places on an axis at which each is numbered, and lines are drawn side by side."""
 _DODGE = 0.012
-"""How far aside, as a share of the axis."""
+"""Distance between these lines, as a share of the axis."""
 
 
 class GridBound(BaseModel):
