@@ -63,8 +63,8 @@ def _correctable() -> tuple[type[Exception], ...]:
 def sentence(error: BaseException) -> str:
     """Return an error's message as one line of limited length, with the valid keys if one is unknown."""
     text = message(error).partition("Config search path:")[0].strip()
-    if isinstance(error, OSError):
-        text = f"{error.filename or 'files'}: {error.strerror or text}, expected a place that can be read and written"
+    if isinstance(error, OSError) and error.strerror:  # Hydra's error about a missing choice has none
+        text = f"{error.filename or 'files'}: {error.strerror}, expected a place that can be read and written"
     texts = [one_line(BenchError(re.sub(r"(?<=[.:,;])\s*\n\s*", " ", text)))]
     if "hydra" in sys.modules:
         texts = _with_cures(error, texts)

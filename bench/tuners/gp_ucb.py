@@ -39,6 +39,8 @@ class GPUCB(TrainThenBest):
         Factor on beta_t; 1 is the theory.
     """
 
+    follows_last_digits: ClassVar[bool] = True
+
     label: ClassVar[str] = "Bayes-SE"
     searches: ClassVar[tuple[str, ...]] = ("interval",)
     remembers: ClassVar[tuple[str, ...] | None] = ("_asked_for",)

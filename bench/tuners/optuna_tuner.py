@@ -103,6 +103,7 @@ class Optuna(OptunaTuner):
     """
 
     label: ClassVar[str] = "Optuna"
+    follows_last_digits: ClassVar[bool] = True
 
     sampler: str = "TPESampler"
     arguments: dict[str, Any] = field(default_factory=dict)
@@ -169,6 +170,8 @@ class TPE(OptunaTuner):
     multivariate
         Whether the densities are joint; if not, each hyper-parameter is sampled separately, as in the original.
     """
+
+    follows_last_digits: ClassVar[bool] = True
 
     n_startup: PositiveInt = 10
     multivariate: bool = False
