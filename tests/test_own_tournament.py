@@ -80,7 +80,8 @@ def test_how_long_it_takes_is_said_and_nothing_is_run(tmp_path, capsys):
         (["tuner=ucb1", "only={family: legs}"], ["only", "family=legs", "arms"]),
         (["tuner=ucb1", "repetitions=31"], ["repetitions", "31", "5"]),
         (["tuner=cdtt"], ["cdtt"]),
-        (["only={family: arms}"], ["tuner"]),
+        (["only={family: arms}"], ["tuner=my_module.MyTuner"]),
+        (["tuner=ucb1", "tasks=all"], ["tasks", "only", "scale"]),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_run(words, fragments, here):
