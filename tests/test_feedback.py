@@ -63,7 +63,7 @@ def told(rounds=12, tuner=None, **feedback: Any):
     return tuner
 
 
-def test_a_delay_of_three_rounds_tells_the_reward_of_round_t_after_round_t_plus_three_of_what_was_asked_then():
+def test_a_delay_of_three_rounds_tells_each_reward_three_rounds_later():
     assert told(delay=3).told == [(t + 3, float(t), t % 2) for t in range(1, 10)]
 
 
@@ -111,7 +111,7 @@ class ReusesOutcome(Counts):
         return self.outcome
 
 
-def test_an_outcome_that_a_task_uses_again_is_told_as_it_was_in_its_round():
+def test_an_outcome_that_a_task_reuses_is_told_unchanged():
     class Looks(Listens):
         def _tell(self, reward, outcome):
             self.told.append((reward, outcome.reward, outcome.values["reward"], *outcome.rewards))

@@ -43,7 +43,7 @@ def test_the_promise_holds_at_all_times(inner):
     assert sum(broken(free, seed, 1_500, 0.2) for seed in range(5)) == 5
 
 
-def test_what_it_costs():
+def test_the_cost_of_a_floor():
     """It explores later, and less for a narrower floor; in the end it also finds what is better."""
     n, others = 20_000, {}
     for share in (0.05, 0.4):
@@ -85,7 +85,7 @@ def test_late_rewards_and_a_state():
     assert [tuner.ask() for _ in range(3)] == [other.ask() for _ in range(3)]
 
 
-def test_what_cannot_be_guarded_is_said():
+def test_tuners_that_cannot_be_guarded_are_named():
     for settings, words in (({"tuner": "nowhere.Tuner"}, "nowhere"), ({"configuration": {"x": 1}}, "'x'")):
         with pytest.raises(ConfigError, match=words):
             Floor(**settings).start(Problem(SPACE, 10), Seeds(0))

@@ -83,7 +83,7 @@ def test_other_data_is_another_run(way, folder):
     assert other[0] != first[0]
 
 
-def test_a_log_that_a_task_starts_from_counts_by_its_content_wherever_it_is_named_from(folder, monkeypatch):
+def test_a_log_for_a_start_counts_by_its_content_from_any_folder(folder, monkeypatch):
     task = {"_target_": "bench.tasks.contextual_bandit.ContextualBandit"}
     without = Experiment(linucb_settings(task=task)).key
     keys = []

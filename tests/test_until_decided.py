@@ -272,7 +272,7 @@ def test_at_scale_paper_it_is_a_reference_result(commands, monkeypatch, capsys, 
 
 
 @pytest.mark.parametrize(("given", "is_taken"), [(9, False), (10, True), (1_000_000, True), (1_000_001, False)])
-def test_the_largest_number_is_taken_up_to_what_the_sentence_says(given, is_taken):
+def test_the_largest_number_is_limited_as_its_error_states(given, is_taken):
     if is_taken:
         assert most_repetitions("until_decided", given) == given
         return
