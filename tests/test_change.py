@@ -33,7 +33,7 @@ def played(tuner, value, n=200):
     return tried
 
 
-def test_of_settings_that_do_not_count_there_is_one():
+def test_configurations_of_equal_effect_are_tried_once():
     """By hand: 2 x 4 x 2 combinations, of which 4 + 4 with the plain ranking are 2."""
     assert len(RANKING.product()) == 2 + 8
     assert all(each["boost"] == 1.0 for each in RANKING.product() if each["ranking"] == "plain")
@@ -110,14 +110,14 @@ def test_new_bounds_drop_only_rewards_outside():
             fresh.learn(wrong, outside="drop")
 
 
-def test_a_tuner_whose_learning_depends_on_its_draws_says_that_it_cannot():
+def test_a_tuner_that_learns_by_its_draws_refuses_a_change():
     tuner = CDT()
     tuner.start(Problem(Space.of(rate={"low": 0.0, "high": 1.0}), 100), Seeds(1))
     with pytest.raises(TunerError, match="start another tuner"):
         tuner.change(Space.of(rate={"low": 0.0, "high": 0.5}))
 
 
-def test_a_service_goes_on_in_another_space(tmp_path, capsys):
+def test_a_service_continues_in_another_space(tmp_path, capsys):
     pytest.importorskip("starlette")
     pytest.importorskip("httpx")
     from starlette.testclient import TestClient

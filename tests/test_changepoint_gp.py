@@ -319,7 +319,7 @@ def trust(tuner):
     return 1.0 / (1.0 + math.exp(-tuner._log_odds))
 
 
-def test_an_estimate_that_foretells_rewards_is_trusted_and_another_is_not():
+def test_an_estimate_that_predicts_rewards_is_trusted_and_another_is_not():
     good, bad = drive_with_model(begin(), 800, True), drive_with_model(begin(), 800, False)
     assert trust(good) > 0.99
     assert trust(bad) < 0.01

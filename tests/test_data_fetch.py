@@ -248,7 +248,7 @@ def test_other_line_ends_are_no_alteration(change, tmp_path, monkeypatch):
     assert "altered" not in data_in_use(CATALOGUE["titanic"])[1]
 
 
-def test_a_folder_of_data_that_is_none_is_an_error(tmp_path, monkeypatch):
+def test_a_missing_folder_of_data_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path / "nowhere"))
     with pytest.raises(DataError, match=r"^BENCH_DATA_DIR: found '.*nowhere', expected an existing folder"):
         locate(MOVIELENS)

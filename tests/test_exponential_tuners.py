@@ -283,7 +283,7 @@ class Asks(Tuner):
 
 
 @pytest.mark.parametrize("algorithm", [LinUCB, LinTS])
-def test_task_tells_who_agrees_without_playing(algorithm):
+def test_the_task_knows_agreeing_candidates_without_play(algorithm):
     """One's own configuration always agrees, also where arms are drawn; runs are the same with the wish as without."""
     traces, asks = [], [Asks(0.0, 0.5, 10.0), Asks(0.5)]
     for tuner in asks:

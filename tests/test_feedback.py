@@ -137,7 +137,7 @@ def test_delays_are_drawn_with_the_mean_or_from_the_range_that_is_asked_for():
 
 
 @pytest.mark.parametrize("delay", [-1, {"geometric": -1}, {"uniform": [3, 1]}, {"uniform": 3}, {"normal": 1}, {}])
-def test_a_delay_that_is_none_is_refused(delay):
+def test_an_invalid_delay_is_refused(delay):
     with pytest.raises(ConfigError, match=r"^task\.delay: found .*, expected a number of rounds, at least 0"):
         Feedback(delay=delay)
 

@@ -98,7 +98,7 @@ def test_a_log_for_a_start_counts_by_its_content_from_any_folder(folder, monkeyp
     assert Experiment(linucb_settings(task=task | {"history": None})).key == without
 
 
-def test_a_file_that_a_setting_of_ones_own_tuner_names_counts_beside_the_data_of_the_suite(folder):
+def test_a_file_named_by_an_own_tuner_counts_besides_the_suites_data(folder):
     (folder / "own_tuner.py").write_text(
         "from bench.tuners.baselines import Random\nfrom bench.component import component\n\n"
         "@component\nclass Mine(Random):\n    prior: str = ''\n"

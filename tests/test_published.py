@@ -118,7 +118,7 @@ def test_a_reading_that_does_not_change_our_number_is_no_second_try(tmp_path):
     assert [len(table) for table in published.levels.values()] == [1]
 
 
-def test_numbers_without_real_data_or_runs_are_said_to_be_so(tmp_path):
+def test_numbers_without_real_data_or_runs_are_marked(tmp_path):
     for name, scale, provenance in (
         ("stand_in", "paper-surrogate", {"surrogate": ["x"]}),
         ("sample", "paper", {"packaged": True}),

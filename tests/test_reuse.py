@@ -45,7 +45,7 @@ def test_runs_with_unseen_inputs_are_reused_with_their_day_and_renewed_on_reques
 
 
 @pytest.mark.parametrize("signature", ["", pytest.param("'float64()', ", marks=pytest.mark.release)])
-def test_compiled_code_of_ones_own_is_that_of_the_files_as_they_are(commands, signature):
+def test_own_compiled_code_follows_the_present_files(commands, signature):
     """Numba's own cache does not notice the edit of a function that is called from another file."""
     compiled = COMPILED.format(signature=signature)
     (commands.cwd / "my_tuner.py").write_text(TUNER.format(top=compiled, share="place()"))

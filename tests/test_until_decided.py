@@ -149,7 +149,7 @@ def test_committed_repetitions_count(undrawn):
     assert {run["repetitions"] for run in runs} == {20, 40}
 
 
-def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(undrawn, monkeypatch):
+def test_each_reading_gets_as_many_repetitions_as_the_first(undrawn, monkeypatch):
     """Or to the limit that the figure sets; the first reading's verdicts are the same in both cases.
 
     Where no look decides how far readings go, their intervals are those of a fixed number of repetitions.

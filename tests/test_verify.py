@@ -236,7 +236,7 @@ def test_runs_that_train_an_encoder_are_drawn_only_where_they_are_asked_for(fold
     assert verify.verify(["jobs=1", "sample=1"])
 
 
-def test_where_nothing_is_committed_it_says_so(tmp_path, monkeypatch):
+def test_missing_committed_results_are_an_error(tmp_path, monkeypatch):
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
     with pytest.raises(ConfigError, match=r"^found no results of cdt at .*, expected .* paper=cdt scale=paper"):
         verify.verify(["paper=cdt"])

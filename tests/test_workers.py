@@ -112,7 +112,7 @@ def test_an_unknown_back_end_is_named_and_one_that_is_registered_used():
     assert sorted(spread(Runner("threading"), 2)(abs, [(-1,), (-2,)])) == [1, 2]
 
 
-def test_who_catches_the_limit_and_goes_on_has_still_passed_it():
+def test_code_that_catches_the_limit_has_still_exceeded_it():
     def catch() -> None:
         end = time.monotonic() + 0.3
         while time.monotonic() < end:

@@ -72,7 +72,7 @@ def run_words(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize(("command", "line"), [(command, line) for command, lines in WRONG.items() for line in lines])
-def test_what_is_wrong_is_said_in_one_sentence(commands, monkeypatch, capsys, command, line):
+def test_wrong_words_are_one_sentence(commands, monkeypatch, capsys, command, line):
     monkeypatch.setitem(MAINS, "parts", lambda: plain_command("", run_words))
     (commands.cwd / "broken.py").write_text('raise ImportError("first line\\nsecond line")\n')
     if "braces" in line:
