@@ -282,4 +282,4 @@ class Space:
             configuration = {parameter.name: parameter.sample(rng) for parameter in self.parameters}
             if not self.leaves_out(configuration):
                 return configuration
-        raise SpaceError(f"found none in {_DRAWS:,} draws that is not left out, expected more configurations")
+        raise SpaceError(f"found only excluded configurations in {_DRAWS:,} draws, expected fewer exclusions")
