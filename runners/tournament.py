@@ -23,6 +23,8 @@ def tournament(words: list[str]) -> bool:
     from bench.errors import ConfigError
     from runners.compare import arguments
 
+    if not any(word.startswith("tuner=") for word in words):
+        raise ConfigError("tuner: found none, expected your own: tuner=my_module.MyTuner")
     own = [word for word in words if word.startswith("dry_run=")]
     given = arguments([word for word in words if word not in own])
     given |= {"command": shlex.join(["python", "-m", "runners.tournament", *words])}

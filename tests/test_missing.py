@@ -56,6 +56,23 @@ def test_a_share_of_a_figure_and_its_missing_repetitions(commands, monkeypatch, 
     assert not list(commands.results.glob("syndicated"))
 
 
+def test_an_estimate_counts_what_fails_and_says_where(commands, monkeypatch, capsys, tmp_path):
+    """The other tuner's time is in it; the command that runs them reports the same line."""
+    (tmp_path / "failing_tuner.py").write_text(
+        "from bandit_bench import Tuner, component\n\n\n@component\nclass Fails(Tuner):\n"
+        "    def _start(self, problem, seeds):\n        self.n = len(problem)\n\n"
+        "    def _ask(self):\n        return {}\n\n    def _tell(self, reward, outcome):\n        pass\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    words = ("tuner=failing_tuner.Fails,random", "env.dim=2", "env.n_arms=3", "horizon=40", "repetitions=2")
+    for command, asked in (("compare", words), ("tournament", ("tuner=failing_tuner.Fails", "only={task: triangle}"))):
+        answer = commands.here(monkeypatch, capsys, command, *asked, "dry_run=true")
+        assert answer.code == 0, answer.err
+        assert "1 of these failed, the first with TypeError" in answer.out
+        assert "(failing_tuner.py:7 in _start)" in answer.out
+
+
 def test_seconds_are_those_that_are_committed_or_some_rounds_are_played(reference_results):
     """Every run of a committed figure has some."""
     from runners.config.compose import from_overrides

@@ -80,7 +80,8 @@ def test_a_dry_run_prints_the_expected_time_and_runs_nothing(tmp_path, capsys):
         (["tuner=ucb1", "only={family: legs}"], ["only", "family=legs", "arms"]),
         (["tuner=ucb1", "repetitions=31"], ["repetitions", "31", "5"]),
         (["tuner=cdtt"], ["cdtt"]),
-        (["only={family: arms}"], ["tuner"]),
+        (["only={family: arms}"], ["tuner=my_module.MyTuner"]),
+        (["tuner=ucb1", "tasks=all"], ["tasks", "only", "scale"]),
     ],
 )
 def test_wrong_settings_are_named_before_anything_is_run(words, fragments, here):

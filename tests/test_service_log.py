@@ -93,3 +93,8 @@ def test_tuners_are_compared_and_unfit_logs_are_refused(tmp_path, monkeypatch):
     table.to_csv(tmp_path / "none.csv", index=False)
     with pytest.raises(bb.BenchError, match=r"none.csv, line 2, propensity: .* learnt \(task.history\), not replayed"):
         bb.compare(["ucb1", "random"], env=("service_log", {"path": str(tmp_path / "none.csv")}), repetitions=5)
+    rare = pd.read_csv(log())
+    rare.loc[0, "propensity"] = 0.0016  # of 1,200 asks in a part: 1.9 rounds
+    rare.to_csv(tmp_path / "rare.csv", index=False)
+    with pytest.raises(bb.BenchError, match=r"0.0016 in 1,200 asks .* 1.9 rounds .* more asks, .*gamma"):
+        bb.compare(["ucb1", "random"], env=("service_log", {"path": str(tmp_path / "rare.csv")}), repetitions=5)

@@ -64,6 +64,10 @@ class Saving:
             keys = [*identity, "state", "tickets", "checksum"]
             if type(saved) is not dict:
                 raise TunerError(f"{name}: found {short(saved)}, expected a dict with the keys {', '.join(keys)}")
+            if (now := identity.get("excluded", [])) != (then := saved.get("excluded", [])):
+                raise TunerError(
+                    f"{name}: excluded: found {short(then)}, expected {short(now)}, as in the tuner that restores it"
+                )
             for key in (*keys, *saved):
                 if key not in saved:
                     raise TunerError(f"{name}: found no key '{key}', expected one")
