@@ -361,9 +361,7 @@ def test_a_proxy_that_does_not_forward_is_named_with_its_variable_and_without_it
     assert "secret" not in str(error.value)
     proxy.shutdown()
     proxy.server_close()
-    with pytest.raises(
-        DataError, match=f"a proxy .*HTTPS_PROXY = 127.0.0.1:{proxy.server_port}; expected one that does"
-    ):
+    with pytest.raises(DataError, match=f"HTTPS_PROXY = 127.0.0.1:{proxy.server_port}; expected"):
         fetch(toy("https://files.example.org/toy.zip"))
 
 
@@ -391,7 +389,5 @@ def test_a_certificate_that_is_not_trusted_is_said_with_the_reason(reason, monke
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(requests, "get", fails)
     said = reason.replace("'", "").rstrip(".")
-    with pytest.raises(
-        DataError, match=f"not trusted: {said}\\), expected a trusted certificate: set REQUESTS_CA_BUNDLE"
-    ):
+    with pytest.raises(DataError, match=f"not trusted: {said}\\), expected .* set REQUESTS_CA_BUNDLE"):
         fetch(toy("https://files.example.org/toy.zip"))

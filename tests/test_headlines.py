@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 import registry
 
-from bench.audit.headlines import DEPENDS, NOT_RUN, RULE, counted, evidence, judge, judged, read_headlines, spelled
+from bench.audit.evidence import evidence
+from bench.audit.headlines import DEPENDS, NOT_RUN, RULE, counted, judge, judged, read_headlines, spelled
 from bench.errors import ConfigError
 from bench.gallery.papers import PaperPage
 from runners.config.headlines import load_headlines

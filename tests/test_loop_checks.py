@@ -98,9 +98,7 @@ def test_a_reward_may_be_any_real_number(good):
 
 
 def test_rewards_whose_sum_overflows_are_refused_in_the_round_of_the_overflow():
-    with pytest.raises(
-        TaskError, match=r"^round 3: found 'reward' = 6e\+307 for .*, expected a number that keeps its sum finite"
-    ):
+    with pytest.raises(TaskError, match=r"^round 3: found 'reward' = 6e\+307 for .*, expected .* sum finite"):
         run(Pays(usual=0.6e308), Proposes(), rounds=9)
 
 
