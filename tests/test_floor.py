@@ -45,7 +45,7 @@ def test_the_promise_holds_at_all_times(inner):
     assert sum(broken(free, seed, 1_500, 0.2) for seed in range(5)) == 5
 
 
-def test_what_it_costs():
+def test_the_cost_of_a_floor():
     """It explores later, and less for a narrower floor; in the end it also finds what is better."""
     n, others = 20_000, {}
     for share in (0.05, 0.4):
@@ -134,7 +134,7 @@ def test_a_guarded_tuner_by_its_name():
         ({"configuration": {"offer": "worst"}}, "leaves out"),
     ],
 )
-def test_what_cannot_be_guarded_is_said(settings, words):
+def test_tuners_that_cannot_be_guarded_are_named(settings, words):
     with pytest.raises(ConfigError, match=words):
         Floor(**settings).start(Problem(SPACE.without(offer="worst"), 10), Seeds(0))
 

@@ -67,7 +67,7 @@ def test_one_enormous_reward_and_a_question_without_an_answer_do_no_harm(cls):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_gp_minimize_proposes_what_its_library_does_in_one_call():
+def test_gp_minimize_proposes_as_its_library_in_one_call():
     from skopt import gp_minimize
 
     space = Space.of(size={"low": 5, "high": 100, "integer": True}, scale={"low": 1e-3, "high": 1e3, "log": True})
@@ -83,7 +83,7 @@ def test_gp_minimize_proposes_what_its_library_does_in_one_call():
 
 
 @pytest.mark.parametrize("multivariate", [False, True])
-def test_tpe_proposes_what_its_library_does_in_one_call(multivariate):
+def test_tpe_proposes_as_its_library_in_one_call(multivariate):
     import optuna
 
     space = Space.of(size={"low": 5, "high": 100, "integer": True}, scale={"low": 1e-3, "high": 1e3, "log": True})
@@ -110,7 +110,7 @@ class PlainTPE(TPE):
 
 
 @pytest.mark.parametrize("multivariate", [False, True])
-def test_the_sampler_that_remembers_its_trials_proposes_what_optunas_does(multivariate):
+def test_the_sampler_that_remembers_its_trials_proposes_as_optunas(multivariate):
     """With hyper-parameters that do not always count, equal rewards, and trials without a result."""
     space = SoftmaxPolicy().tuned
     rng = np.random.default_rng(5)
@@ -129,7 +129,7 @@ def test_the_sampler_that_remembers_its_trials_proposes_what_optunas_does(multiv
     assert len({c["model"] for c in asked[0]}) == 2
 
 
-def test_what_does_not_count_stands_at_its_usual_value_and_is_not_learned_from():
+def test_settings_without_effect_stay_at_their_usual_value_and_are_not_learnt():
     space = Space.of(
         model=["tree", "line"],
         depth={"low": 2, "high": 32, "integer": True, "when": ("model", "tree"), "default": 7},
@@ -148,7 +148,7 @@ def test_what_does_not_count_stands_at_its_usual_value_and_is_not_learned_from()
     assert len({c["slope"] for c in asked}) > 2
 
 
-def test_libraries_are_loaded_when_they_are_needed_and_say_nothing():
+def test_libraries_are_loaded_on_demand_and_print_nothing():
     script = (
         "import sys, bench.tuners.gp_minimize, bench.tuners.optuna_tuner as tpe\n"
         "from bench.tuners import base; from bench import space as s\n"

@@ -37,7 +37,7 @@ def test_shares_of_a_comparison_are_all_of_it_and_none_is_run_twice(commands, mo
     pd.testing.assert_frame_equal(*tables)
 
 
-def test_a_share_of_a_figure_and_what_is_missing_of_it(commands, monkeypatch, capsys):
+def test_a_share_of_a_figure_and_its_missing_repetitions(commands, monkeypatch, capsys):
     words = ("figure=syndicated/figure3", "scale=smoke", "only={panel: [Simulation]}")
     labels = commands.here(monkeypatch, capsys, "reproduce", *words[:2], "only={panel: nothing}").err
     panel = labels.partition("several in a list: ")[2].partition(";")[0].strip()

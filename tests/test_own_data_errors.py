@@ -137,7 +137,7 @@ def test_a_damaged_labelled_table_is_refused(case, tmp_path):
     assert expected in sentence(Classification(path=str(tmp_path / "rows.csv"), **{"target": "label"} | settings))
 
 
-def test_what_is_missing_or_constant_is_said(tmp_path):
+def test_missing_values_and_constant_columns_are_noted(tmp_path):
     table = pd.DataFrame(
         {"size": [1.0, None, 3.0, 5.0], "kind": ["a", None, "b", "a"], "same": 7, "label": [0, 1, 0, 1]}
     )
