@@ -147,3 +147,14 @@ def test_a_service_continues_in_another_space(tmp_path, capsys):
         assert found["margin"] == 0.05
     with served(RATES.without(rate=10.0)) as client:
         assert client.post("/ask").status_code == 200
+
+
+def test_what_the_space_does_not_have_cannot_be_left_out():
+    for values, words in (
+        ({"rate": 7.0}, "rate.: found 7.0 .* 0.1, 1.0, 10.0"),
+        ({"rat": 1.0}, "'rat'"),
+        ({}, "found {}"),
+    ):
+        with pytest.raises(SpaceError, match=words):
+            RATES.without(**values)
+    assert Space.of(x={"low": 0.0, "high": 1.0}).without(x=0.25).leaves_out({"x": 0.25})

@@ -94,11 +94,11 @@ def test_lines_and_panels_have_the_names_that_are_given(here):
 
 def test_the_better_direction_follows_from_the_column(here):
     """More of a reward is better, less of regret."""
-    words = ("tuner=random,tl", *SMALL, "name=rewards", "column=reward")
+    words = ("tuner=random,tl", *SMALL, "name=true", "column=reward")
     answer = here(*words)
     assert (answer.code, answer.err) == (0, "")
-    (claim,) = pd.read_csv(answer.results / "compare" / "rewards" / "claims.csv").to_dict("records")
-    finals = pd.read_csv(answer.results / "compare" / "rewards" / "finals.csv")
+    (claim,) = pd.read_csv(answer.results / "compare" / "true" / "claims.csv").to_dict("records")
+    finals = pd.read_csv(answer.results / "compare" / "true" / "finals.csv")
     rewards = [finals[finals["method"] == name]["reward"].to_numpy() for name in ("Random each round", "TL")]
     assert claim["text"] == "Random each round ends with more cumulative reward than TL"
     assert claim["expect"] == "greater"

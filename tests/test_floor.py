@@ -99,7 +99,7 @@ def test_the_rounds_of_a_log_count():
     assert others == 44
 
 
-def test_it_goes_on_in_another_space_with_open_tickets_and_recommends_what_its_tuner_does():
+def test_it_continues_in_another_space_with_open_tickets_and_recommends_as_its_tuner():
     tuner, inner = Floor(configuration={"offer": "usual"}, share=0.4), UCB1()
     log = [({"offer": offer}, float(place < 10 * mean)) for offer, mean in MEANS.items() for place in range(10)] * 20
     tuner.start(Problem(SPACE, 5_000), Seeds(3))

@@ -56,6 +56,15 @@ def test_a_share_of_a_figure_and_its_missing_repetitions(commands, monkeypatch, 
     assert not list(commands.results.glob("syndicated"))
 
 
+def test_what_makes_lines_unequal_is_said_by_each_command_of_a_share(commands, monkeypatch, capsys):
+    """Where the shares have run all repetitions, nothing is left to be checked by the command that collects them."""
+    words = ("tuner=tl,cdt", *SMALL[1:])
+    for own in ("dry_run=true", "shard=1/2"):
+        answer = commands.here(monkeypatch, capsys, "compare", *words, own)
+        assert "exploration_rate: the candidates are " in answer.out
+        assert answer.out.count("paper=tournament") == 1
+
+
 def test_an_estimate_counts_what_fails_and_says_where(commands, monkeypatch, capsys, tmp_path):
     """The other tuner's time is in it; the command that runs them reports the same line."""
     (tmp_path / "failing_tuner.py").write_text(

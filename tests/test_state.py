@@ -218,7 +218,7 @@ def test_attributes_that_cannot_be_restored_are_refused_when_saved(value):
     tuner = Holder()
     tuner.start(Problem(Space.of(x=[1.0]), 10))
     tuner.large = value
-    with pytest.raises(TunerError, match=r"^Holder: large: found .*, expected something that can be saved"):
+    with pytest.raises(TunerError, match=r"^Holder: large: found .*, expected .* in `unsaved`"):
         tuner.save()
 
 
