@@ -175,11 +175,15 @@ def run(
 def tuner(name: Part, /, **settings: Any) -> "Tuner":
     """Return a tuner for use in your own loop: by name, with the settings of `run`, or from a class.
 
-    ``settings`` override them. Raises ConfigError for an unknown tuner or setting, or if a package is not installed.
+    ``settings`` override them; the tuner that a floor guards is also a name. Raises ConfigError for an unknown tuner or
+    setting, or if a package is not installed.
     """
     from runners.config.classes import construct, require  # slow to import
 
     look_again()
+    if name == "floor" and "." not in (guarded := str(settings.get("tuner", "ucb1"))):
+        found = part_of("tuner", (guarded, settings.get("arguments", {}))).composed().experiment.settings["tuner"]
+        settings |= {"tuner": found.pop("_target_"), "arguments": found}
     experiment = part_of("tuner", (name, settings)).composed().experiment
     require({"tuner": experiment.classes["tuner"]})
     made: Tuner = construct("tuner", experiment.classes["tuner"], experiment.settings["tuner"])

@@ -144,7 +144,10 @@ def tournament(
     own = settings_of(settings) + settings_of({"jobs": jobs}) + runner_of(runner)
     for key, _, _ in own.values:
         if key.partition(".")[0] not in ("tuner", "jobs", "runner"):
-            raise ConfigError(f"{key}: found a setting that the tournament has, expected those of the tuner alone")
+            raise ConfigError(
+                f"{key}: found a key that the tournament does not take, expected only, scale, repetitions, jobs, name, "
+                "renew, dry_run, and keys of the tuner and the runner, such as tuner.threshold"
+            )
     axis = {
         label + " (yours)" * (canonical(label) in known): piece + own
         for label, piece in axis_of("tuner", tuners).items()

@@ -126,7 +126,9 @@ def _check_place(request: Request, allowed: Collection[str]) -> None:
     if _name(f"//{host}") not in allowed:
         raise HTTPException(421, f"found the host {host!r}, expected one of {', '.join(allowed)}: see `hosts` of serve")
     if request.headers.get("sec-fetch-site") == "cross-site":
-        raise HTTPException(421, "found a request of a page of another site, expected one of a program or of this host")
+        raise HTTPException(
+            421, "found a request from a page of another site, expected one from a program or this host"
+        )
     if origin is not None and _name(origin) not in allowed:
         raise HTTPException(421, f"found a request of a page at {origin!r}, expected one of {', '.join(allowed)}")
 

@@ -204,9 +204,11 @@ class Space:
         """Return the space without the configurations that have all of these values together.
 
         ``space.without(ranking="boosted", rate=10.0)``; each value may still occur with other values. Raises
-        ConfigError if a name is unknown or no configuration remains.
+        ConfigError if a name or value is unknown or no configuration remains.
         """
-        self.restrict(values)
+        for parameter in self.restrict(values).parameters if values else ():
+            if not parameter.allows(value := values[parameter.name]):
+                raise SpaceError(f"found {value!r} to leave out, expected {parameter.expected}", parameter.name)
         other = Space(self.parameters, (*self.excluded, tuple((name, plain_value(x)) for name, x in values.items())))
         if not values or (all(parameter.candidates for parameter in self.parameters) and not other.product()):
             raise SpaceError(f"found {values} to leave out, expected values that leave other configurations")
@@ -282,4 +284,4 @@ class Space:
             configuration = {parameter.name: parameter.sample(rng) for parameter in self.parameters}
             if not self.leaves_out(configuration):
                 return configuration
-        raise SpaceError(f"found none in {_DRAWS:,} draws that is not left out, expected more configurations")
+        raise SpaceError(f"found only excluded configurations in {_DRAWS:,} draws, expected fewer exclusions")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # slow to import
 
 PLAIN = r"(?!(?:true|false|null|inf|nan|y|yes|n|no|on|off)$)[a-z_][\w.]*|0|[1-9][0-9]*"
 """A value that Hydra, YAML and a reader understand as the same word or number."""
+_NEEDS_NONE = rf"{PLAIN}|'.*'|\".*\""
 _LONGEST = 4_000
 """Largest number of characters of a sentence; the choices of the largest group take 3,000."""
 
@@ -80,16 +81,29 @@ def _with_cures(error: BaseException, texts: list[str]) -> list[str]:
     if isinstance(error, MissingConfigException) and str(error.missing_cfg_file).partition("/")[0] in PARTS:
         texts.append("or your own class as my_module.MyClass")
     if isinstance(error, OverrideParseException):
-        key, _, value = str(error.override).partition("=")
-        quoted = value.replace("'", r"\'")
-        texts = [f"{error.override}: {message(error).partition(chr(10))[0]}",
-                 f"a value with other characters stands in quotes inside of quotes: \"{key}='{quoted}'\""]  # fmt: skip
+        texts = [
+            f"{error.override}: {message(error).partition(chr(10))[0]}",
+            f'a value with other characters stands in quotes inside of quotes: "{_quoted(error.override)}"',
+        ]
     cause = error.__cause__ or error
     if isinstance(cause, OmegaConfBaseException):
         texts += [message(cause).partition("\n")[0]] * (cause is not error)
         if isinstance(cause.parent_node, DictConfig) and cause.key not in cause.parent_node:
             texts.append(f"expected one of: {', '.join(map(str, cause.parent_node))}")
     return texts
+
+
+def _quoted(word: Any) -> str:
+    """Return ``key=value`` with quotes around the value, in a list around each item that needs them."""
+    key, _, value = str(word).partition("=")
+    if not re.fullmatch(r"\[.+\]", value):
+        return f"{key}={_in_quotes(value)}"
+    items = [item.strip() for item in value[1:-1].split(",")]
+    return f"{key}=[{','.join(x if re.fullmatch(_NEEDS_NONE, x, re.I) else _in_quotes(x) for x in items)}]"
+
+
+def _in_quotes(text: str) -> str:
+    return "'" + text.replace("'", r"\'") + "'"
 
 
 def cut(text: str) -> str:

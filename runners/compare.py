@@ -141,7 +141,7 @@ def arguments(words: Sequence[str]) -> dict[str, Any]:
         elif key in (*_OWN, *_ARGUMENTS, *LOOK):
             own[key] = values[0][1]
         elif key in _TEXTS:
-            given[key] = str(values[0][1])
+            given[key] = text if re.fullmatch(r"[\w.-]+", text) else str(values[0][1])  # true and 1e3 are words here
         else:
             given["settings"][key] = values[0][1]
     if "tuners" not in given:

@@ -1,6 +1,6 @@
 """Your own tuner in the tournament: bandit-bench tournament tuner=my_module.MyTuner [scale=quick] [jobs=2].
 
-It is run on the tournament's tasks, with the settings and seeds of the committed results of some 45 tuners, and
+It is run on the tournament's tasks, with the settings and seeds of the committed results of 46 tuners, and
 compared with each of them: wins and losses over all families, by family and by task, with intervals and a page.
 ``scale``: ``quick`` (a task of each family, 2,000 rounds, 5 repetitions), ``reduced`` (all tasks, 30 repetitions) or
 ``paper`` (10,000 rounds). The expected time is printed first; ``dry_run=true`` prints only that. ``repetitions=10``:
@@ -23,6 +23,8 @@ def tournament(words: list[str]) -> bool:
     from bench.errors import ConfigError
     from runners.compare import arguments
 
+    if not any(word.startswith("tuner=") for word in words):
+        raise ConfigError("tuner: found none, expected your own: tuner=my_module.MyTuner")
     own = [word for word in words if word.startswith("dry_run=")]
     given = arguments([word for word in words if word not in own])
     given |= {"command": shlex.join(["python", "-m", "runners.tournament", *words])}

@@ -63,7 +63,7 @@ def folder(tmp_path) -> Path:
     return folder
 
 
-def test_files_are_read_as_by_hand_and_what_is_dropped_is_counted(folder):
+def test_files_are_read_as_by_hand_and_dropped_rows_are_counted(folder):
     log = read_log(folder)
     assert log.user_ids.tolist() == [1, 3, 4]
     assert log.ad_ids.tolist() == [100, 102, 103]

@@ -43,7 +43,7 @@ def test_the_reward_paid_is_the_one_revealed(make):
 
 
 @pytest.mark.parametrize("make", ALL[:3])
-def test_rewards_do_not_depend_on_what_is_played(make):
+def test_rewards_do_not_depend_on_the_arms_played(make):
     np.testing.assert_array_equal(table(make(), 2_500)[0], table(make(), 2_500, lambda t: 4)[0])
     assert (table(make(), 2_500)[0] != table(make(), 2_500, seed=1)[0]).any()
 
@@ -113,7 +113,7 @@ def test_regret_is_against_the_best_arm_in_hindsight(adversary):
         assert set(values[0]) == {"regret"}
 
 
-def test_the_trace_keeps_regret_as_it_stands():
+def test_the_trace_keeps_regret_unsummed():
     env = AdversarialArms()
     trace = run(Direct(env), Fixed(configuration={"arm": 2}), rounds=1_000, max_rows=1_000).columns()
     _, paid, values = table(AdversarialArms(), 1_000, lambda t: 2)

@@ -174,7 +174,7 @@ class Outer(bb.Tuner):
     def _tell(self, reward, outcome): ...
 
 
-def test_a_class_inside_a_function_runs_whatever_it_inherits_and_closes_over(shell):
+def test_a_class_inside_a_function_runs_with_its_base_and_closure(shell):
     half = 0.5
 
     class Inner(Outer):

@@ -49,7 +49,7 @@ def test_four_workers_that_prepare_the_same_data_at_once_make_it_once_and_leave_
             assert len(kept["values"]) == SIZE
 
 
-def test_data_whose_maker_was_killed_is_made_by_the_one_who_waits(tmp_path):
+def test_data_is_made_by_a_waiting_process_if_its_maker_is_killed(tmp_path):
     code = """
         import os, sys
         from bench.data.cache import Cache

@@ -33,7 +33,7 @@ def played(tuner, value, n=200):
     return tried
 
 
-def test_of_settings_that_do_not_count_there_is_one():
+def test_configurations_of_equal_effect_are_tried_once():
     """By hand: 2 x 4 x 2 combinations, of which 4 + 4 with the plain ranking are 2."""
     assert len(RANKING.product()) == 2 + 8
     assert all(each["boost"] == 1.0 for each in RANKING.product() if each["ranking"] == "plain")
@@ -49,7 +49,7 @@ ALONE = [name for name in names("tuner") if not (tuner := build("tuner", name)).
 
 
 @pytest.mark.parametrize("name", ALONE)
-def test_what_a_tuner_heeds_is_what_it_does(name):
+def test_a_tuner_heeds_the_features_that_it_declares(name):
     tuner = build("tuner", name)
     left = RANKING.without(ranking="boosted", boost=8.0).without(rate=1.0, ranking="plain")
     try:
@@ -67,7 +67,7 @@ def test_what_a_tuner_heeds_is_what_it_does(name):
         assert all(each == left.settled(each) for each in tried)
 
 
-def test_a_tuner_goes_on_without_a_configuration_and_with_what_it_knows():
+def test_a_tuner_continues_without_a_configuration_and_keeps_its_knowledge():
     for tuner in (UCB1(), ChangepointGP()):
         tuner.start(Problem(RATES, 2_000), Seeds(3))
         log = [(each, 1.0 / (1.0 + abs(each["rate"] - 1.0))) for each in played(tuner, lambda each: 0.0)]
@@ -92,7 +92,7 @@ def test_a_tuner_goes_on_without_a_configuration_and_with_what_it_knows():
             fresh.restore(tuner.save())
 
 
-def test_new_bounds_drop_what_lies_outside_and_only_that():
+def test_new_bounds_drop_only_rewards_outside():
     tuner, wide = ChangepointGP(), Space.of(rate={"low": 0.0, "high": 10.0})
     tuner.start(Problem(wide, 2_000), Seeds(5))
     log = [(each, -abs(each["rate"] - 2.0)) for each in played(tuner, lambda each: 0.0, 60)]
@@ -110,14 +110,14 @@ def test_new_bounds_drop_what_lies_outside_and_only_that():
             fresh.learn(wrong, outside="drop")
 
 
-def test_a_tuner_whose_learning_depends_on_its_draws_says_that_it_cannot():
+def test_a_tuner_that_learns_by_its_draws_refuses_a_change():
     tuner = CDT()
     tuner.start(Problem(Space.of(rate={"low": 0.0, "high": 1.0}), 100), Seeds(1))
     with pytest.raises(TunerError, match="start another tuner"):
         tuner.change(Space.of(rate={"low": 0.0, "high": 0.5}))
 
 
-def test_a_service_goes_on_in_another_space(tmp_path, capsys):
+def test_a_service_continues_in_another_space(tmp_path, capsys):
     pytest.importorskip("starlette")
     pytest.importorskip("httpx")
     from starlette.testclient import TestClient
@@ -147,3 +147,14 @@ def test_a_service_goes_on_in_another_space(tmp_path, capsys):
         assert found["margin"] == 0.05
     with served(RATES.without(rate=10.0)) as client:
         assert client.post("/ask").status_code == 200
+
+
+def test_what_the_space_does_not_have_cannot_be_left_out():
+    for values, words in (
+        ({"rate": 7.0}, "rate.: found 7.0 .* 0.1, 1.0, 10.0"),
+        ({"rat": 1.0}, "'rat'"),
+        ({}, "found {}"),
+    ):
+        with pytest.raises(SpaceError, match=words):
+            RATES.without(**values)
+    assert Space.of(x={"low": 0.0, "high": 1.0}).without(x=0.25).leaves_out({"x": 0.25})

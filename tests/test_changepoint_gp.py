@@ -141,7 +141,7 @@ def priors_of(n, signals=(0.3, 3.0, 30.0)):
 @pytest.mark.parametrize(
     ("kept", "rounds", "noise", "left"), [(5, 120, 0.7, {0, 1, 4}), (16, 120, 0.7, {0, 1, 4}), (12, 120, 0.05, {2, 5})]
 )
-def test_belief_is_what_a_dense_solution_for_every_hypothesis_says(kept, rounds, noise, left):
+def test_belief_equals_a_dense_solution_for_every_hypothesis(kept, rounds, noise, left):
     """With room for 16 none of the 15 hypotheses was ever merged: there, it is exact inference over all of them."""
     priors, signals = priors_of(6)
     begin = [1, 1, 1, 0.05, 0.05, 0.05]
@@ -319,7 +319,7 @@ def trust(tuner):
     return 1.0 / (1.0 + math.exp(-tuner._log_odds))
 
 
-def test_an_estimate_that_foretells_rewards_is_trusted_and_another_is_not():
+def test_an_estimate_that_predicts_rewards_is_trusted_and_another_is_not():
     good, bad = drive_with_model(begin(), 800, True), drive_with_model(begin(), 800, False)
     assert trust(good) > 0.99
     assert trust(bad) < 0.01
@@ -377,7 +377,7 @@ def test_covariances_stay_positive_over_many_rounds(rounds):
 @pytest.mark.parametrize(
     ("deviations", "least", "most"), [(0, 0.0, 0.3), (50, 0.0, 0.3), (500, 0.4, 1.2), (5_000, 0.7, 1.2)]
 )
-def test_one_outlier_costs_what_the_documentation_says(deviations, least, most):
+def test_one_outlier_costs_as_much_as_documented(deviations, least, most):
     """Regret in the thousand rounds after one reward that far off, relative to random configurations."""
     shares = []
     for seed in range(4):

@@ -94,7 +94,7 @@ def outlying(rng, t):
 
 
 @pytest.mark.parametrize(("rounds", "births"), [(100, 1 / 80), (400, 0.0)])
-def test_robust_belief_is_what_a_dense_solution_says(rounds, births):
+def test_robust_belief_equals_a_dense_solution(rounds, births):
     """400 rounds are more than the noise variance remembers."""
     prior, rng = prior_of(5, 3.0), np.random.default_rng(4)
     fast = ChangepointBelief(prior[None], [3.0], np.zeros(1), 8, 20, 8, robust=True)

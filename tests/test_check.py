@@ -232,7 +232,7 @@ def test_a_good_class_passes_and_the_check_is_tried_on_a_faulty_one(group, check
 
 
 @pytest.mark.parametrize("cls", FAULTY, ids=lambda cls: cls.__name__)
-def test_a_check_finds_what_it_is_for(cls):
+def test_each_check_finds_its_fault(cls):
     name, found = FAULTY[cls]
     (check,) = [check for _, check in ALL if check.__name__ == name]
     with pytest.raises(NotConformingError, match=f"(?s){found}") as error:
@@ -240,7 +240,7 @@ def test_a_check_finds_what_it_is_for(cls):
     assert "\n" not in str(error.value).strip()
 
 
-def test_what_a_tuner_does_to_its_answer_does_not_reach_who_asked():
+def test_a_tuner_cannot_change_its_answer_later():
     proposes, *_ = CHECKS["tuner"]
     proposes(ClearsItsAnswer, 100)
     tuner = ClearsItsAnswer()
@@ -266,7 +266,7 @@ class ValuesOfItsOwn(Good):
         return {"exploration_rate": 7.0, "ridge": 1.0}
 
 
-def test_what_it_proposes_wrongly_comes_with_its_cure_and_is_nothing_that_it_can():
+def test_a_wrong_proposal_is_reported_with_its_cure_and_is_no_capability():
     proposes, *_ = CHECKS["tuner"]
     with pytest.raises(NotConformingError, match=r"found no value for 'ridge', .*; .* in its class: multiple = False$"):
         proposes(OfOne, 100)
@@ -310,7 +310,7 @@ class OtherEachTime(Mine):
         ("OtherEachTime", "Another process"),
     ],
 )
-def test_the_command_prints_what_each_check_tests_and_what_the_tuner_can(name, failed, commands, monkeypatch, capsys):
+def test_the_command_prints_each_check_and_the_capabilities(name, failed, commands, monkeypatch, capsys):
     (commands.cwd / "mine.py").write_text(MINE)
     answer = commands.here(monkeypatch, capsys, "check", f"mine.{name}", "rounds=400")
     sys.modules.pop("mine", None)

@@ -136,7 +136,7 @@ def test_every_trial_goes_as_in_a_slow_reading_of_the_algorithms(variant):
     np.testing.assert_allclose(np.stack(made, axis=1), expected, rtol=1e-9, atol=1e-12)
 
 
-def test_some_trial_is_significant_either_way_and_a_run_says_what_is_below_the_logging_policy():
+def test_trials_are_significant_either_way_and_values_below_the_logging_policy_are_marked():
     runs = [learn(rounds=10, beta0=beta0, imitation=True)[0].columns() for beta0 in (-3, 3, 20)]
     runs.append(learn(rounds=30, beta0=20.0)[0].columns())
     columns = {name: np.concatenate([run[name] for run in runs]) for name in runs[0]}

@@ -40,7 +40,7 @@ def test_a_tie_counts_for_no_more_and_no_less(expect: str, verdict: str) -> None
     assert rows["note"].iloc[-1] == "0 hold, 3 tie, 0 open, 0 fail of 3 after Holm's correction"
 
 
-def test_what_does_not_remain_after_holms_correction_counts_as_open() -> None:
+def test_verdicts_lost_to_holms_correction_count_as_open() -> None:
     """Two of three cases hold by themselves, p = 0.03 each: neither at a third of the error, so nothing is decided."""
     shift = -2.2 * float(CENTRED.std(ddof=1)) / math.sqrt(len(CENTRED))
     by_panel = {"P": shift, "Q": shift, "R": 0.0}

@@ -23,7 +23,7 @@ from bench.report.claims.bound import largest_regret
 from bench.report.claims.judgement import MIN_REPETITIONS
 
 
-def test_cases_that_say_nothing_are_not_counted() -> None:
+def test_cases_without_evidence_are_not_counted() -> None:
     finals = pairs(("p0", "p1", "p2"), lambda panel, m: 100 + NOISE - 50 * (m == "A" and panel != "p0"))
     claims = compare("less", per=["panel"]), MOSTLY
     rows = judged(*claims, of=finals)
@@ -39,7 +39,7 @@ def test_cases_that_say_nothing_are_not_counted() -> None:
 
 @pytest.mark.parametrize("kind", ["paired_difference", "ratio", "spread"])
 @pytest.mark.parametrize("expect", ["less", "at_most"])
-def test_identical_sides_say_nothing(kind: str, expect: str) -> None:
+def test_identical_sides_are_no_evidence(kind: str, expect: str) -> None:
     row = row_of(compare(expect, kind), methods(A=SHARED + 300, B=SHARED + 300))
     assert (row["verdict"], row["note"]) == ("no evidence", "both sides are identical in every repetition")
     assert (math.isnan(row["p"]), row["holm"]) == (True, "")
@@ -58,7 +58,7 @@ def test_identical_sides_say_nothing(kind: str, expect: str) -> None:
         ((1.3, 0.5), "fails"),
     ],
 )
-def test_sides_no_better_than_random_arms_say_nothing(shares: tuple[float, float], verdict: str) -> None:
+def test_sides_no_better_than_random_arms_are_no_evidence(shares: tuple[float, float], verdict: str) -> None:
     random = 1000 + SHARED
     finals = methods(A=shares[0] * random + 60 * NOISE, B=shares[1] * random + 60 * NOISE[::-1])
     finals["random_regret"] = np.tile(random, 2)

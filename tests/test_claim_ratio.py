@@ -53,7 +53,7 @@ def test_a_claim_on_spreads_does_not_depend_on_the_unit(unit: float) -> None:
         assert rows[0][name] == rows[1][name]
 
 
-def test_a_claim_compares_spreads_whatever_the_means() -> None:
+def test_a_claim_on_spreads_ignores_the_means() -> None:
     rng = np.random.default_rng(4)
     a, b = rng.normal(0, 1, 40), rng.normal(50, 5, 40)
     claim = compare("less", "spread")

@@ -55,7 +55,7 @@ def test_a_slope_is_allowed_the_logarithm_of_its_theorem(exponent: float, verdic
     assert root["note"] == f"allowed over these values: {(allowed + 0.75) / 2:.3f}"
 
 
-def test_what_has_no_slope_is_open() -> None:
+def test_a_case_without_a_slope_is_open() -> None:
     for values, note in (
         ({10: -1 - NOISE**2, 100: 5 + NOISE}, "no logarithm"),
         ({10: 0 * NOISE, 100: 5 + NOISE}, "no logarithm"),
@@ -133,7 +133,7 @@ def test_values_near_random_play_do_not_count() -> None:
         (0.7, "greater", "fails"),
     ],
 )  # fmt: skip
-def test_fewer_than_three_values_left_cannot_say_what_random_play_would(
+def test_fewer_than_three_values_give_no_verdict_that_random_play_would_get(
     power: float, expect: str, verdict: str
 ) -> None:
     """A slope below the threshold stays: near random play slopes are steeper than they would be."""

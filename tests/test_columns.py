@@ -15,7 +15,7 @@ from runners.config.figures import figure_names, load_figure
         ("alpha", "", "alpha"),
     ],
 )
-def test_a_column_says_which_way_is_better_and_what_it_is_called(name: str, better: str, label: str) -> None:
+def test_a_column_has_a_direction_and_a_label(name: str, better: str, label: str) -> None:
     assert column_of(name)[1:] == (better, label)
 
 
@@ -25,7 +25,7 @@ def test_seconds_alone_are_measured_and_regret_alone_has_random_arms() -> None:
     assert [name for name in names if is_regret(name)] == ["regret", "dynamic_regret"]
 
 
-def test_what_the_stated_claims_of_the_papers_call_less_is_less() -> None:
+def test_directions_agree_with_the_stated_claims_of_the_papers() -> None:
     """Independent of the table: authors claim that their own method, on the left, has less regret or more reward."""
     for name in figure_names():
         for claim in load_figure(name).claims:

@@ -69,7 +69,7 @@ def clone(tmp_path: Path, source: str, target: str) -> Path:
     return tmp_path / target / "mine" / "small" / "paper"
 
 
-def test_a_figure_is_the_same_to_the_byte_whenever_and_wherever_it_is_made(make):
+def test_a_figure_has_the_same_bytes_at_any_time_and_place(make):
     line, first = make("first")
     assert "6 repetitions" in line
     assert not [name for name in first if name.endswith(".png")]  # an SVG says the same, and takes less
@@ -90,7 +90,7 @@ def test_final_values_and_curves_of_a_reference_result_are_those_of_a_users_own(
     pd.testing.assert_frame_equal(*plots)
 
 
-def test_only_what_is_missing_is_run_and_nothing_shows_that_the_rest_was_adopted(make, tmp_path):
+def test_only_missing_repetitions_are_run_and_adopted_ones_leave_no_mark(make, tmp_path):
     make("first")
     clone(tmp_path, "first", "second")
     line, topped_up = make("second", repetitions=5)
@@ -162,7 +162,7 @@ def test_a_ranking_is_drawn_and_made_again_without_a_file_of_final_values(make, 
         {"column": "reward"},  # other curves of the same runs
     ],
 )
-def test_what_has_changed_is_run_again(make, tmp_path, changes):
+def test_changed_runs_are_run_again(make, tmp_path, changes):
     make("first")
     clone(tmp_path, "first", "second")
     line, files = make("second", **changes)
@@ -180,7 +180,7 @@ SECONDS = {
 }  # fmt: skip
 
 
-def test_what_measured_seconds_say_is_derived_again(make, tmp_path):
+def test_tables_of_measured_seconds_are_derived_again(make, tmp_path):
     """Under every reading, from ``seconds.csv`` alone: a claim of other seconds is found out."""
     make("first", **SECONDS)
     folder = clone(tmp_path, "first", "second")
@@ -202,7 +202,7 @@ def test_what_measured_seconds_say_is_derived_again(make, tmp_path):
         derive_committed(figure, folder)
 
 
-def test_what_another_machine_made_is_noted(make, tmp_path):
+def test_repetitions_of_another_machine_are_noted(make, tmp_path):
     """And stays noted when the figure is made again."""
     make("first", repetitions=2)
     folder = clone(tmp_path, "first", "second")
@@ -234,7 +234,7 @@ def plain(kept: Kept) -> dict[str, str]:
     return {name: text for name, text in texts.items() if (name, text) != ("kind", "nan")}
 
 
-def test_numbers_words_and_what_is_missing_come_back_exactly(tmp_path):
+def test_numbers_words_and_missing_values_come_back_exactly(tmp_path):
     rounds = np.array([1, 40, 90])
     curve = np.array([0.1, 1 / 3, 2.0**-40])
     first = Kept(rounds, {"regret": curve}, {"regret": curve[-1], "depth": 3.0, "kind": "sqrt"}, {})
@@ -273,7 +273,7 @@ def falsify(folder: Path, method: str) -> None:
     ],
     ids=["more repetitions", "a new run"],
 )
-def test_to_what_other_code_made_nothing_is_added_unless_all_is_made_anew(make, tmp_path, changes):
+def test_repetitions_of_other_code_are_extended_only_if_all_are_renewed(make, tmp_path, changes):
     make("first")
     folder = clone(tmp_path, "first", "second")
     for method in ("TL", "CDT"):

@@ -92,13 +92,13 @@ def test_lines_and_panels_have_the_names_that_are_given(here):
     assert (settings["tuner"]["ts_scale"], settings["env"]["dim"]) == (2, 2)
 
 
-def test_what_is_better_follows_from_the_column(here):
+def test_the_better_direction_follows_from_the_column(here):
     """More of a reward is better, less of regret."""
-    words = ("tuner=random,tl", *SMALL, "name=rewards", "column=reward")
+    words = ("tuner=random,tl", *SMALL, "name=true", "column=reward")
     answer = here(*words)
     assert (answer.code, answer.err) == (0, "")
-    (claim,) = pd.read_csv(answer.results / "compare" / "rewards" / "claims.csv").to_dict("records")
-    finals = pd.read_csv(answer.results / "compare" / "rewards" / "finals.csv")
+    (claim,) = pd.read_csv(answer.results / "compare" / "true" / "claims.csv").to_dict("records")
+    finals = pd.read_csv(answer.results / "compare" / "true" / "finals.csv")
     rewards = [finals[finals["method"] == name]["reward"].to_numpy() for name in ("Random each round", "TL")]
     assert claim["text"] == "Random each round ends with more cumulative reward than TL"
     assert claim["expect"] == "greater"
@@ -159,7 +159,7 @@ def test_a_tuner_has_settings_of_its_own(here):
         (["env=adversarial_arms", "algorithm=none", "tuner=exp3,random"], "regret"),
     ],
 )
-def test_what_has_no_regret_is_compared_by_another_column(words, column):
+def test_runs_without_regret_are_compared_by_another_column(words, column):
     assert planned([*words, "horizon=3", "repetitions=2"]).figure.column == column
 
 
@@ -206,7 +206,7 @@ class Mine(bb.Tuner):
 
 
 @pytest.mark.usefixtures("one_worker")
-def test_what_a_tuner_cannot_play_is_found_before_a_repetition_and_what_is_wrong_for_all_names_none(here, commands):
+def test_a_tuner_that_cannot_play_is_found_before_any_repetition_and_a_common_fault_blames_no_tuner(here, commands):
     (commands.cwd / "own_values.py").write_text(VALUES_OF_ITS_OWN)
     answer = here("tuner=own_values.Mine,ucb1", "env=switching_sine", "horizon=50", "repetitions=2")
     cure = "problem.space.product() has the candidates, and problem.space.from_unit(point) is in the interval"

@@ -51,7 +51,7 @@ def test_every_setting_of_a_paper_has_a_source(paper):
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_papers_name_what_there_is(paper):
+def test_papers_name_existing_choices(paper):
     """A paper's settings reach the parts they are keyed by, and command-line values come before them."""
     settings = load_paper(paper)["settings"]
     for part in PARTS:
@@ -70,7 +70,7 @@ def test_the_command_line_comes_before_the_paper():
 
 
 @pytest.mark.parametrize("env", registry.names("env"))
-def test_an_environment_chooses_what_fits_it(env):
+def test_an_environment_chooses_fitting_parts(env):
     """The task is refused where its environment or algorithm is none for it."""
     build(from_overrides([f"env={env}"]).experiment)
 
@@ -120,7 +120,7 @@ def is_run_as_shown(words):
         ["algorithm=linucb", "~algorithm.tune", "env=switching_sine", "algorithm=none"],
     ],
 )
-def test_what_is_shown_is_what_is_run(words):
+def test_the_configuration_shown_is_the_one_run(words):
     """By ``--cfg job`` and by Hydra's composition of all words at once, with a paper's settings and a scale's caps."""
     words = [word for word in words if words[-1] != "algorithm=none" or not word.startswith(("algorithm=linucb", "~"))]
     shown, made = hydras(words)
@@ -129,7 +129,7 @@ def test_what_is_shown_is_what_is_run(words):
     assert from_overrides(words).choices == made.choices
 
 
-def test_every_choice_is_run_as_it_is_shown():
+def test_every_choice_is_run_as_shown():
     """In combinations drawn at random, as many as cover all choices of all groups."""
     names = {group: [name for name in suite_choices(group) if name != "custom"] for group in GROUPS}
     draw = random.Random(0)
@@ -158,7 +158,7 @@ def is_in_part(words):
 @pytest.mark.release
 @pytest.mark.parametrize("env", [env for env in registry.names("env") if env != "custom"])
 @pytest.mark.parametrize("paper", suite_choices("paper"))
-def test_every_combination_of_which_a_paper_says_something_is_run_as_it_is_shown(paper, env):
+def test_every_combination_set_by_a_paper_is_run_as_shown(paper, env):
     """Paper, environment, algorithm, tuner, as far as they go together; without a paper all of them."""
     sets = load_paper(paper)["settings"]
     for algorithm in choices("algorithm"):
@@ -263,7 +263,7 @@ def test_a_figure_like_another_has_the_name_of_its_own_file(private):
     assert (mine.name, mine.claims, mine.readings) == ("mine", other.claims, other.readings)
 
 
-def test_the_scale_caps_what_the_user_does_not_set():
+def test_the_scale_caps_sizes_that_the_user_does_not_set():
     quick = from_overrides(["paper=syndicated", "scale=quick"]).settings
     assert (quick.horizon, quick.repetitions) == (1000, 5)
     chosen = from_overrides(["paper=syndicated", "scale=quick", "horizon=3000"]).settings
@@ -399,9 +399,7 @@ def test_a_mistake_in_a_papers_files_is_named_with_file_key_and_cure(private, fi
 
 def test_a_name_that_the_suite_has_is_refused(private):
     (private / "tuner" / "cdt.yaml").write_text("_target_: bench.tuners.cdt.CDT\nradius_scale: 3\n")
-    with pytest.raises(
-        ConfigError, match=r"tuner/cdt\.yaml: found a name that the suite already uses, expected another"
-    ):
+    with pytest.raises(ConfigError, match=r"tuner/cdt\.yaml: found a name that the suite already uses"):
         from_overrides(["tuner=cdt"])
     (private / "papers" / "cdt").mkdir()
     (private / "papers" / "cdt" / "settings.yaml").write_text("name: cdt\n")

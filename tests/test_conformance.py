@@ -170,7 +170,7 @@ def test_environment_tells_the_truth_over_many_rounds(name):
 
 
 @pytest.mark.parametrize("name", WITH_MEANS)
-def test_rewards_do_not_depend_on_what_was_played_before(name):
+def test_rewards_do_not_depend_on_earlier_plays(name):
     """The noise of a round is the same whatever arm is pulled: comparisons between methods are paired."""
     noise = []
     for arms in ([0] * 50, [1, 2] * 25):

@@ -221,7 +221,7 @@ def test_one_of_equal_leaders_is_drawn_or_else_by_exponential_weights(settings, 
     assert chisquare(counts[weights > 0], 6_000 * weights[weights > 0] / weights.sum()).pvalue > 0.01
 
 
-def test_what_has_no_forecasts_is_refused_and_other_tuners_play_it():
+def test_tasks_without_forecasts_are_refused_only_by_tuners_that_need_them():
     task = Copies(Scripted(rewards=[1.0] * 9), WithoutEstimate())
     with pytest.raises(TunerError, match="an algorithm that has an estimate"):
         run(task, BestForecast(), rounds=9)

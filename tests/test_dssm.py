@@ -115,7 +115,7 @@ def test_the_loss_is_that_of_the_softmax_over_five_cosines():
     assert losses[0] == pytest.approx(np.mean(-np.log(m[:, 0] / m.sum(axis=1))), abs=1e-5)
 
 
-def test_it_learns_what_goes_with_a_click():
+def test_it_learns_the_features_of_clicks():
     log = some_log(n_users=200, n_ads=40)
     losses = (model := Dssm(log, 8, Seeds(1))).fit(60, 128, 0.001, 5.0)
     scores = model.scores(log)
@@ -143,7 +143,7 @@ def test_the_same_seed_gives_the_same_numbers_in_any_process():
     assert digest(2) != digest(1)
 
 
-def test_torch_is_left_as_it_was():
+def test_torch_settings_are_restored():
     import torch  # which takes a second, in every process that collects these tests
 
     before = torch.get_num_threads()

@@ -147,7 +147,7 @@ def test_a_spacing_that_divides_the_interval_has_an_arm_at_its_end():
 @pytest.mark.parametrize(
     ("kind", "memory"), [("hard", 1), ("hard", 7), ("hard", 200)] + [("soft", g) for g in (0.0, 0.5, 0.99, 1.0)]
 )
-def test_means_are_the_weighted_sums_whatever_is_pulled(kind, memory):
+def test_means_are_the_weighted_sums_for_any_pulls(kind, memory):
     """At a discount of 0.5 the common factor becomes small every hundred rounds; a huge reward leaves no trace."""
     means = (WindowedMeans if kind == "hard" else DiscountedMeans)(memory, 5)
     rng, arms, rewards = np.random.default_rng(1), np.empty(0, dtype=int), np.empty(0)

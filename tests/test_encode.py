@@ -81,7 +81,7 @@ def test_words_with_numbers_in_them_are_words(words, tmp_path):
 
 
 @pytest.mark.parametrize("text", ["{0:#x}", "{0} kg", "{0}k", "{0}/10", "{0:02d}.02.2026", "12:{0:02d}", "{0}-{1}"])
-def test_words_that_may_be_numbers_with_units_are_said(text, tmp_path):
+def test_words_that_may_be_numbers_with_units_are_noted(text, tmp_path):
     def said(n):
         values = [text.format(row % n + 10, row % n + 11) for row in range(ROWS)]
         return [note for note in labelled(tmp_path, weight=values).notes() if "begin with a digit" in note]

@@ -50,7 +50,7 @@ def test_an_error_of_a_space_says_which_hyper_parameter_it_is_about(error, name,
     assert (error.name, str(error)[: len(begins)]) == (name, begins)
 
 
-def test_what_an_error_is_about_reaches_another_process():
+def test_the_subject_of_an_error_reaches_another_process():
     for error in (error_of(Sized, size="many"), error_of(HyperParameter, "ridge")):
         error.file = "conf/env/mine.yaml"
         copy = pickle.loads(pickle.dumps(error))

@@ -247,7 +247,7 @@ def test_corral_has_the_chances_of_the_authors_class_as_the_paper_has_it(monkeyp
 # EXP4 by agreement
 
 
-def test_agreement_shares_what_is_learnt():
+def test_agreeing_candidates_share_rewards():
     """Estimates 1 - (1 - reward) / q for all who agree, q the sum of their chances; alone it is EXP3's."""
     tuner, scores, n_arms, rng = started(EXP4Agreement(), 4), np.zeros(4), 1.0, np.random.default_rng(0)
     for t in range(200):
@@ -283,7 +283,7 @@ class Asks(Tuner):
 
 
 @pytest.mark.parametrize("algorithm", [LinUCB, LinTS])
-def test_task_tells_who_agrees_without_playing(algorithm):
+def test_the_task_knows_agreeing_candidates_without_play(algorithm):
     """One's own configuration always agrees, also where arms are drawn; runs are the same with the wish as without."""
     traces, asks = [], [Asks(0.0, 0.5, 10.0), Asks(0.5)]
     for tuner in asks:

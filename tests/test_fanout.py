@@ -98,7 +98,7 @@ def test_two_processes_on_one_folder_do_no_harm(tmp_path, experiment, undisturbe
         store.read(experiment.run_id, repetition)
 
 
-def test_what_exists_is_not_run_again(tmp_path, experiment, monkeypatch):
+def test_existing_repetitions_are_not_run_again(tmp_path, experiment, monkeypatch):
     store = Store(tmp_path / "results")
     monkeypatch.setenv("TROUBLE_LOG", str(tmp_path / "log"))
     run_one(experiment, 3, store)
@@ -173,5 +173,5 @@ def test_any_number_of_jobs_and_any_back_end_give_the_same_bytes_in_one_thread_e
 @pytest.mark.parametrize(
     ("death", "how"), [("exit codes {SIGSEGV(-11)}", "SIGSEGV(-11)"), ("exit codes {}", "OSError"), ("", "OSError")]
 )
-def test_how_a_process_died_is_said(death, how):
+def test_the_cause_of_a_dead_process_is_reported(death, how):
     assert str(Call(len).died(OSError(death))).startswith(f"its process died ({how}):")

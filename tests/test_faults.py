@@ -126,7 +126,7 @@ def test_a_command_with_workers_that_is_stopped_says_how_to_go_on(commands, word
 
 
 @pytest.mark.release
-def test_a_killed_dask_scheduler_is_named_and_what_is_finished_is_kept(tmp_path, commands):
+def test_a_killed_dask_scheduler_is_named_and_finished_work_is_kept(tmp_path, commands):
     pytest.importorskip("distributed", reason="dask is not installed")
     address_file = tmp_path / "scheduler.json"
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}

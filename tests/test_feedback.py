@@ -63,7 +63,7 @@ def told(rounds=12, tuner=None, **feedback: Any):
     return tuner
 
 
-def test_a_delay_of_three_rounds_tells_the_reward_of_round_t_after_round_t_plus_three_of_what_was_asked_then():
+def test_a_delay_of_three_rounds_tells_each_reward_three_rounds_later():
     assert told(delay=3).told == [(t + 3, float(t), t % 2) for t in range(1, 10)]
 
 
@@ -111,7 +111,7 @@ class ReusesOutcome(Counts):
         return self.outcome
 
 
-def test_an_outcome_that_a_task_uses_again_is_told_as_it_was_in_its_round():
+def test_an_outcome_that_a_task_reuses_is_told_unchanged():
     class Looks(Listens):
         def _tell(self, reward, outcome):
             self.told.append((reward, outcome.reward, outcome.values["reward"], *outcome.rewards))
@@ -137,7 +137,7 @@ def test_delays_are_drawn_with_the_mean_or_from_the_range_that_is_asked_for():
 
 
 @pytest.mark.parametrize("delay", [-1, {"geometric": -1}, {"uniform": [3, 1]}, {"uniform": 3}, {"normal": 1}, {}])
-def test_a_delay_that_is_none_is_refused(delay):
+def test_an_invalid_delay_is_refused(delay):
     with pytest.raises(ConfigError, match=r"^task\.delay: found .*, expected a number of rounds, at least 0"):
         Feedback(delay=delay)
 
@@ -240,7 +240,7 @@ def test_a_tuner_starts_from_a_log(tmp_path):
     ucb = registry.build("tuner", "ucb1")
     told(2, ucb, history=str(path))
     assert ucb._arms.pulls == 4
-    with pytest.raises(TunerError, match=r"^EXP3: found a history, expected none: what it learns"):
+    with pytest.raises(TunerError, match=r"^EXP3: found a history, expected none"):
         told(2, registry.build("tuner", "exp3"), history=str(path))
     path.write_text("x,reward\n3.0,1\n")
     with pytest.raises(TunerError, match=r"^UCB1: history, pair 1: found x = 3.0, expected one of 1.0, 2.0"):

@@ -66,7 +66,7 @@ def test_what_is_wrong_is_one_sentence(changes: dict[str, Any], sentence: str) -
 
 
 @pytest.mark.parametrize("axis", [{"1": ["x=1"], "0.50": ["x=0.5"]}, {"values": [1, "0.50"], "override": "x={}"}])
-def test_what_a_figure_says_can_be_read_again(axis: dict[str, Any]) -> None:
+def test_the_content_of_a_figure_can_be_read_again(axis: dict[str, Any]) -> None:
     figure = read_figure({**FIGURE, "runs": [{"x": axis}], "scales": {"quick": {"max_horizon": None}}})
     assert list(figure.runs[0]["x"]) == ["1", "0.50"]
     assert figure.paper == "none"

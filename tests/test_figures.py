@@ -70,7 +70,7 @@ def test_published_numbers_belong_to_the_runs_of_scale_paper():
         assert derived.plot.note.endswith(reason)
 
 
-def test_what_a_scale_leaves_out_is_not_run_there_only():
+def test_labels_that_a_scale_leaves_out_are_run_at_other_scales():
     figure = read_figure(FIGURE | {"scales": {"quick": {"leave_out": {"method": ["TL"]}}}})
     assert [one.labels["method"] for one in expand(figure, "quick", [])] == ["OP"]
     assert [one.labels["method"] for one in expand(figure, "paper", [])] == ["TL", "OP"]

@@ -76,9 +76,7 @@ def test_grid_of_more_candidates_than_rounds_is_an_error():
     tuner = GridThenBest()
     space = Space.of(a=[1, 2, 3], b=[1, 2, 3])
     tuner.start(Problem(space, 18), Seeds(1))
-    with pytest.raises(
-        ConfigError, match=r"^GridThenBest: found a grid of 3 x 3 candidates, expected at most 8, .*\)$"
-    ):
+    with pytest.raises(ConfigError, match=r"^GridThenBest: found a grid of 3 x 3 .*, expected at most 8"):
         tuner.start(Problem(space, 17), Seeds(1))
 
 

@@ -187,7 +187,7 @@ def test_the_first_page_leads_to_every_figure_with_results(site: Path) -> None:
     assert {figure.address for figure in made if figure.paper != "compare"} <= links
 
 
-def test_a_figure_says_what_it_rests_on(site: Path) -> None:
+def test_a_figure_states_its_basis(site: Path) -> None:
     words = words_of(site / "syndicated/figure2/index.html")
     for said in (
         "4 min", "6 repetitions of 181 rounds", "real data, checksum 06416e597f82", "generated at random", "section 6",
@@ -333,7 +333,7 @@ def test_links_out_of_the_results_are_not_followed(tmp_path: Path, link: str) ->
     assert not list((tmp_path / "outside").rglob("*.html"))
 
 
-def test_a_users_folder_has_the_pages_of_what_is_hers_alone(tmp_path: Path) -> None:
+def test_a_users_folder_has_pages_of_its_own_results_alone(tmp_path: Path) -> None:
     """Her figures and their papers, whose links lead to each other; no page of the suite, none of the documentation."""
     write(tmp_path / "mine/figure2/quick", CURVES)
     papers = read_papers(tmp_path, {"mine/figure2": CURVES, "cdt/figure3": {"title": "x"}}, {"mine": {"title": "My"}})

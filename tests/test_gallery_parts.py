@@ -83,3 +83,15 @@ def test_a_panel_ends_where_its_title_does_in_the_svg_of_any_matplotlib(style: s
     picture = Picture.of("a.svg", f'<svg viewBox="0 0 300 100">\n{axes}</svg>')
     left, _, width, _ = picture.panels[0]
     assert 100 < left + width < 200
+
+
+def test_a_panel_begins_below_the_line_above_it_and_notes_follow_the_caption_as_a_sentence() -> None:
+    """A turned name of 44 letters of 8 points around 150 ends 0.55 * 8 * 22 above that, and 4 points of room."""
+    turned = 'style="font: 8px sans; text-anchor: middle" x="9" y="150" transform="rotate(-90 9 150)"'
+    name = f"<text {turned}>{'a' * 44}</text>"
+    axes = f'  <g id="axes_1">\n<path d="M 10 240 \nL 90 240 \nL 90 60 \nL 10 60 \n"/>\n{name}\n  </g>\n'
+    lines = [(40, "scale paper: 20 repetitions"), (280, "Lines: mean of"), (290, "Some repetitions")]
+    words = "".join(f'<text style="font: 8px sans" transform="translate(5 {y})">{text}</text>' for y, text in lines)
+    picture = Picture.of("a.svg", f'<svg viewBox="0 0 300 300">\n{axes}{words}</svg>')
+    assert picture.panels[0][1] == pytest.approx(49.2)
+    assert picture.words == "scale paper: 20 repetitions. Lines: mean of Some repetitions"

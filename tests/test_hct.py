@@ -36,7 +36,7 @@ def everything(node):
 
 @pytest.mark.parametrize("settings", [{}, {"nu": 0.5, "rho": 0.7, "c": 0.2}, {"c": 0.6, "delta": 0.2}])
 @pytest.mark.parametrize("space", [LINE, PLANE], ids=["line", "plane"])
-def test_it_asks_what_a_plain_reading_of_the_paper_asks(space, settings):
+def test_its_choices_are_those_of_a_plain_reading_of_the_paper(space, settings):
     own = HCT(**settings)
     own.start(Problem(space, 400), Seeds(1))
     rng = np.random.default_rng(2)

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 import registry
 
-from bench.audit.headlines import DEPENDS, NOT_RUN, RULE, counted, evidence, judge, judged, read_headlines, spelled
+from bench.audit.evidence import evidence
+from bench.audit.headlines import DEPENDS, NOT_RUN, RULE, counted, judge, judged, read_headlines, spelled
 from bench.errors import ConfigError
 from bench.gallery.papers import PaperPage
 from runners.config.headlines import load_headlines
@@ -43,11 +44,11 @@ def verdict_of(*parts: pd.DataFrame, hedge: str = "") -> str:
         ([], "not run"),
     ],
 )
-def test_what_is_no_evidence_is_no_case(verdicts: list[str], expected: str) -> None:
+def test_a_case_without_evidence_does_not_count(verdicts: list[str], expected: str) -> None:
     assert verdict_of(cases(*verdicts)) == expected
 
 
-def test_each_part_of_what_is_said_must_hold() -> None:
+def test_each_part_of_a_headline_must_hold() -> None:
     """Many cases of one part do not stand for another; a part without evidence is left out."""
     many, half = cases("holds", "holds", "holds"), cases("holds", "open")
     assert verdict_of(many, half) == "open"
@@ -58,7 +59,7 @@ def test_each_part_of_what_is_said_must_hold() -> None:
     assert verdict_of(cases("open"), cases("fails")) == "fails"
 
 
-def test_what_does_not_remain_after_holms_correction_is_open() -> None:
+def test_a_verdict_lost_to_holms_correction_is_open() -> None:
     assert verdict_of(cases("fails", "fails", holm="no")) == "open"
     assert verdict_of(pd.concat([cases("holds", "holds"), cases("fails", holm="no")])) == "holds"
     assert verdict_of(cases("holds", "fails", holm="")) == "open"  # nor what no test of its own decided
@@ -101,7 +102,7 @@ def test_a_hedge_asks_for_most_in_each_part() -> None:
 
 
 @pytest.mark.parametrize("hedge", ["can", "not always"])
-def test_one_case_is_enough_for_what_can_happen(hedge: str) -> None:
+def test_one_case_is_enough_for_a_possibility(hedge: str) -> None:
     assert verdict_of(cases("holds", "fails", "fails"), hedge=hedge) == "holds"
     assert verdict_of(cases("fails", "open"), cases("holds"), hedge=hedge) == "holds"  # in whichever part
     assert verdict_of(cases("holds", "fails", holm="no"), hedge=hedge) == "open"

@@ -90,7 +90,7 @@ def test_jobs_run_where_a_launcher_puts_them_also_with_a_class_of_ones_own(here,
     assert len({report["run_id"] for report in again.reports}) == 2
 
 
-def test_hydra_writes_what_it_is_asked_for_and_nothing_else(here, commands):
+def test_hydra_writes_requested_files_alone(here, commands):
     before = {path.name for path in commands.cwd.iterdir()} | {"__pycache__"}
     assert here(*SINE, "tuner=random").code == 0
     assert here("-m", *SINE, "tuner=random,exp3").code == 0

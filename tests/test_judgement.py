@@ -116,7 +116,7 @@ def test_an_interval_with_an_end_at_infinity_is_not_defined(low, high):
     assert "not defined" not in alone.note
 
 
-def test_one_repetition_foretells_nothing():
+def test_one_repetition_predicts_nothing():
     """Not even of the best value of a grid, which has no deviation then and hence no competitor."""
     best = BestValue(np.array([1.0, 2.0]), np.array([[5.0, 3.0]]))
     finding = Question(best, "less", 3.0).answer("", "unit", Conditions())

@@ -26,7 +26,7 @@ from bench.report.tables import from_csv, to_csv
         (True, "True"),
     ],
 )
-def test_labels_are_what_was_written(value: Any, label: str) -> None:
+def test_labels_stay_as_written(value: Any, label: str) -> None:
     assert canonical(value) == label
 
 

@@ -68,7 +68,7 @@ def assert_sound(text: str) -> None:
         ("1 ± 2 – 3 Müller", r"1 $\pm$ 2 -- 3 Müller"),
     ],
 )
-def test_what_means_something_to_latex_is_printed(text, printed):
+def test_special_characters_of_latex_are_printed(text, printed):
     assert escape(text) == printed
 
 
@@ -83,7 +83,7 @@ def test_a_table_of_means_has_a_row_per_method_and_at_most_two_panels_across():
     assert r"\label{tab:own-figure}" in text
 
 
-def test_the_best_is_bold_and_so_is_what_paired_differences_do_not_tell_from_it():
+def test_the_best_is_bold_and_so_are_means_not_told_from_it():
     """Unpaired, all would be: intervals of the means overlap by far."""
     data = finals(m1=30.0, m2=0.1)
     (text,) = latex(FIGURE, data).values()
@@ -163,7 +163,7 @@ def test_a_pdf_embeds_truetype_fonts_and_is_the_same_twice():
     assert b"CreationDate" not in pdf
 
 
-def test_both_commands_write_what_is_asked_for(tmp_path, monkeypatch, capsys):
+def test_both_commands_write_the_requested_formats(tmp_path, monkeypatch, capsys):
     commands = Commands(tmp_path)
 
     def call(*words):

@@ -53,7 +53,7 @@ def test_its_import_loads_nothing_slow():
     assert out.stdout == "[]\n", out.stderr
 
 
-def test_what_is_renewed_is_run_again_and_the_same(results):
+def test_renewed_repetitions_are_run_again_and_equal(results):
     again = {"env": "gaussian_arms", "horizon": 20, "repetitions": 2}
     first = bb.compare(["random", "ucb1"], **again)
     made = {path: path.stat().st_mtime_ns for path in results.rglob("rep-*.parquet")}
@@ -205,7 +205,7 @@ WRONG = {
 
 @pytest.mark.parametrize("sentence", WRONG)
 @pytest.mark.usefixtures("results")
-def test_what_cannot_be_is_one_sentence(sentence):
+def test_impossible_requests_are_one_sentence(sentence):
     with pytest.raises(bb.BenchError, match=f"^{re.escape(sentence)}") as error:
         WRONG[sentence]()
     assert "\n" not in str(error.value)

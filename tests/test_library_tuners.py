@@ -67,7 +67,7 @@ def test_one_enormous_reward_and_a_question_without_an_answer_do_no_harm(cls):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_gp_minimize_proposes_what_its_library_does_in_one_call():
+def test_gp_minimize_proposes_as_its_library_in_one_call():
     from skopt import gp_minimize
 
     space = Space.of(size={"low": 5, "high": 100, "integer": True}, scale={"low": 1e-3, "high": 1e3, "log": True})
@@ -82,7 +82,7 @@ def test_gp_minimize_proposes_what_its_library_does_in_one_call():
     assert [[c["size"], c["scale"]] for c in asked] == [[int(size), float(scale)] for size, scale in whole.x_iters]
 
 
-def test_libraries_are_loaded_when_they_are_needed_and_say_nothing():
+def test_libraries_are_loaded_on_demand_and_print_nothing():
     script = (
         "import sys, bench.tuners.gp_minimize, bench.tuners.optuna_tuner as library\n"
         "from bench.tuners import base; from bench import space as s\n"

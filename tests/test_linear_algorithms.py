@@ -158,7 +158,7 @@ def test_theoretical_exploration_rate(cls, changes, played, expected):
     assert algorithm.theory(3, played) == {"exploration_rate": pytest.approx(expected, abs=2e-7)}
 
 
-def test_theory_of_what_forgets():
+def test_theory_of_forgetting_algorithms():
     """Russac et al. 2019, equation 7, with the sum of the squared weights so far; Cheung et al. 2019, theorem 2."""
     d = start(DLinUCB(delta=0.01, theta_norm=2.0), sub_gaussian=0.3)
     for discount in (0.9, 1.0):
@@ -171,7 +171,7 @@ def test_theory_of_what_forgets():
     assert rate == pytest.approx(math.sqrt(0.5) * 2 + 0.3 * math.sqrt(DIM * math.log((1 + 60 / 0.5) / 0.01)))
 
 
-def test_what_theory_forgets_is_what_the_authors_of_d_linucb_print():
+def test_the_theoretical_discount_is_that_of_the_authors_of_d_linucb():
     """Abrupt changes in YRussac/WeightedLinearBandits at 9cc1edf: d = 2, T = 6,000, B = 4 + sqrt(2)."""
     variation = 4 + math.sqrt(2)
     discount = start(DLinUCB(variation=variation), 6_000, 2).theory(1)["discount"]

@@ -58,7 +58,9 @@ def test_every_kind_and_file_is_listed_and_each_of_its_keys_stands_on_the_page(w
 
 
 @pytest.mark.parametrize(("group", "choice", "cls"), CLASSES, ids=lambda value: value if isinstance(value, str) else "")
-def test_a_choice_says_what_it_is_and_explains_each_setting(tmp_path: Path, group: str, choice: str, cls: type) -> None:
+def test_a_choice_has_a_description_and_explains_each_setting(
+    tmp_path: Path, group: str, choice: str, cls: type
+) -> None:
     text = entry(group, choice, tmp_path)
     assert (inspect.getdoc(cls) or "").splitlines()[0].replace("``", "`") in text
     for name in defaults(cls):

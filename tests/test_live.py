@@ -322,7 +322,7 @@ def test_a_damaged_state_is_one_sentence_and_changes_nothing(made, words):
 
 
 @pytest.mark.parametrize("rounds", [2, 60])
-def test_what_is_not_damaged_is_restored_with_its_open_tickets(rounds):
+def test_an_intact_state_is_restored_with_its_open_tickets(rounds):
     saved, tuner = saved_after(rounds), played(5)
     tuner.restore(saved)
     assert json.loads(json.dumps(tuner.save())) == saved
@@ -331,7 +331,7 @@ def test_what_is_not_damaged_is_restored_with_its_open_tickets(rounds):
 
 
 @pytest.mark.parametrize("clock", [None, 0, 2**31])
-def test_tickets_that_a_crash_left_behind_are_refused_whatever_the_clock_says(monkeypatch, clock):
+def test_tickets_from_before_a_crash_are_refused_at_any_clock(monkeypatch, clock):
     """What was asked after the state was saved is lost with the process; its tickets are not given again."""
     if clock is not None:  # stands still, or was set back or forth at the restart
         for name, unit in (("time", 1.0), ("time_ns", 10**9), ("monotonic", 1.0), ("monotonic_ns", 10**9)):

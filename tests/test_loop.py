@@ -141,7 +141,7 @@ def test_warm_up_pulls_are_uniform():
     assert chisquare(np.bincount(algorithm.arms, minlength=3)).pvalue > 1e-3
 
 
-def test_what_the_tuner_may_know():
+def test_the_facts_that_a_tuner_is_told():
     listener = Listener(2)
     _, algorithm = play(21, listener, decision=4, random_pulls=3, tune=["first", "third"])
     (problem, seeds), before = listener.starts[0], listener.problem_before
@@ -169,7 +169,7 @@ def test_epochs():
     assert [c["first"] for c in algorithm.configurations] == columns["first"].tolist()
 
 
-def test_what_is_not_tuned_stands_at_theory_or_default():
+def test_hyper_parameters_not_tuned_have_their_theoretical_or_default_value():
     """The second has a theoretical value for the round, the third has none."""
     _, algorithm = play(4, Listener(1))
     assert algorithm.configurations == [{"first": float(i), "second": 100.0 + i + 1, "third": 8.0} for i in (1, 2, 3)]
@@ -348,7 +348,7 @@ def test_streams_differ_by_every_axis():
     assert len(streams) == 9 * 4 * 3
 
 
-def test_seeds_are_what_they_were():
+def test_streams_of_seeds_never_change():
     """A change of the scheme would silently make every stored result another one."""
     digest = hashlib.sha256(b'["env", "noise"]').digest()
     words = [int.from_bytes(digest[4 * i : 4 * i + 4], "little") for i in range(8)]

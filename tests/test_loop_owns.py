@@ -85,7 +85,7 @@ class Answers(Tuner):
 
 
 @pytest.mark.parametrize("kind", [dict, OrderedDict, type("OfAUser", (dict,), {})])
-def test_what_is_done_to_a_configuration_does_not_reach_the_tuner(kind):
+def test_changes_of_a_configuration_do_not_reach_the_tuner(kind):
     tuner = Answers(kind(x=0.5))
     tuner.start(Problem(Space.of(x=GRID), 10))
     for configuration in (tuner.ask(), tuner.ask_ticket()[1]):
@@ -111,7 +111,7 @@ def test_a_tuner_is_not_told_the_regret(feedback):
     assert tuner.seen == (None, (), 0.875)
 
 
-def test_a_tuner_is_told_what_the_task_reveals():
+def test_a_tuner_is_told_only_revealed_values():
     class Open(Direct):
         reveals = ("regret",)
 
@@ -120,7 +120,7 @@ def test_a_tuner_is_told_what_the_task_reveals():
     assert tuner.seen[0] == 0.125
 
 
-def test_what_a_tuner_does_to_an_outcome_does_not_stay():
+def test_a_tuners_changes_of_an_outcome_have_no_effect():
     class Writes(Answers):
         def _tell(self, reward, outcome):
             assert "regret" not in outcome.values

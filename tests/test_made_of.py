@@ -46,7 +46,7 @@ def run_anew(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [edit, run_anew])
-def test_what_is_gone_or_edited_is_made_again(make, tmp_path, harm):
+def test_removed_or_edited_files_are_made_again(make, tmp_path, harm):
     _, first = make()
     before = (tmp_path / "mine/small/quick/table.csv").read_bytes()
     harm(tmp_path)
@@ -57,7 +57,7 @@ def test_what_is_gone_or_edited_is_made_again(make, tmp_path, harm):
 
 
 @pytest.mark.parametrize("changes", [{"title": "Another"}, {"repetitions": 2}, {"formats": ("tex",)}])
-def test_what_has_changed_is_made_again(make, changes):
+def test_changed_results_are_made_again(make, changes):
     _, first = make()
     _, second = make(**changes)
     assert first["manifest.json"] != second["manifest.json"]

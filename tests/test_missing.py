@@ -37,7 +37,7 @@ def test_shares_of_a_comparison_are_all_of_it_and_none_is_run_twice(commands, mo
     pd.testing.assert_frame_equal(*tables)
 
 
-def test_a_share_of_a_figure_and_what_is_missing_of_it(commands, monkeypatch, capsys):
+def test_a_share_of_a_figure_and_its_missing_repetitions(commands, monkeypatch, capsys):
     words = ("figure=syndicated/figure3", "scale=smoke", "only={panel: [Simulation]}")
     labels = commands.here(monkeypatch, capsys, "reproduce", *words[:2], "only={panel: nothing}").err
     panel = labels.partition("several in a list: ")[2].partition(";")[0].strip()
@@ -54,6 +54,32 @@ def test_a_share_of_a_figure_and_what_is_missing_of_it(commands, monkeypatch, ca
     assert commands.here(monkeypatch, capsys, "reproduce", *words, "shard=2/2").code == 0
     assert commands.here(monkeypatch, capsys, "reproduce", *words, "dry_run=true").out.startswith(f"0 of {number} ")
     assert not list(commands.results.glob("syndicated"))
+
+
+def test_what_makes_lines_unequal_is_said_by_each_command_of_a_share(commands, monkeypatch, capsys):
+    """Where the shares have run all repetitions, nothing is left to be checked by the command that collects them."""
+    words = ("tuner=tl,cdt", *SMALL[1:])
+    for own in ("dry_run=true", "shard=1/2"):
+        answer = commands.here(monkeypatch, capsys, "compare", *words, own)
+        assert "exploration_rate: the candidates are " in answer.out
+        assert answer.out.count("paper=tournament") == 1
+
+
+def test_an_estimate_counts_what_fails_and_says_where(commands, monkeypatch, capsys, tmp_path):
+    """The other tuner's time is in it; the command that runs them reports the same line."""
+    (tmp_path / "failing_tuner.py").write_text(
+        "from bandit_bench import Tuner, component\n\n\n@component\nclass Fails(Tuner):\n"
+        "    def _start(self, problem, seeds):\n        self.n = len(problem)\n\n"
+        "    def _ask(self):\n        return {}\n\n    def _tell(self, reward, outcome):\n        pass\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    words = ("tuner=failing_tuner.Fails,random", "env.dim=2", "env.n_arms=3", "horizon=40", "repetitions=2")
+    for command, asked in (("compare", words), ("tournament", ("tuner=failing_tuner.Fails", "only={task: triangle}"))):
+        answer = commands.here(monkeypatch, capsys, command, *asked, "dry_run=true")
+        assert answer.code == 0, answer.err
+        assert "1 of these failed, the first with TypeError" in answer.out
+        assert "(failing_tuner.py:7 in _start)" in answer.out
 
 
 def test_seconds_are_those_that_are_committed_or_some_rounds_are_played(reference_results):

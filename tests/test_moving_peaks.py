@@ -143,7 +143,7 @@ def test_zooming_dimensions_are_those_of_appendix_c(make, dimension):
     assert np.polyfit(-np.log(radii), np.log(numbers), 1)[0] == pytest.approx(dimension, abs=0.06)
 
 
-def test_a_new_peak_leaves_what_was_best_as_it_was_and_is_the_best_from_then_on():
+def test_a_new_peak_is_the_best_from_then_on_and_leaves_the_old_one_unchanged():
     environment = started(NewPeak, 8_000, after=0.25)
     assert environment.change_points == (2_000,)
     for end, best, value in ((2_000, 0.23, 0.5), (8_000, 0.77, 0.9)):

@@ -59,7 +59,7 @@ def test_noise_is_ten_times_as_large_in_the_middle_third():
         assert stats.kstest(third / std, "norm").pvalue > 0.001
 
 
-def test_the_noise_of_a_round_is_the_same_whatever_is_played():
+def test_the_noise_of_a_round_is_the_same_for_any_play():
     for kind in ("normal", "outlier", "outliers", "student", "changing"):
         left, right = (started(200, noise=kind) for _ in range(2))
         for _ in range(200):

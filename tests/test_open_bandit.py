@@ -159,7 +159,7 @@ def test_the_logs_share_the_codes_of_users_and_items(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", SIZES)
-def test_sample_is_what_a_plain_reader_finds(name):
+def test_the_sample_is_read_as_by_a_plain_reader(name):
     campaign = load_campaign(name)
     assert campaign.n_items == SIZES[name]
     folder = Path(open_bandit._files(name)[0][0]).parents[2]

@@ -78,7 +78,7 @@ def test_a_wrong_class_of_ones_own_is_refused_in_one_sentence(experiment, target
         check_experiment(experiment(target, **settings))
 
 
-def test_an_error_in_the_loop_says_what_was_played(experiment):
+def test_an_error_in_the_loop_names_the_configuration(experiment):
     told = r"^round 1, {'x': 0.5}: ValueError: no luck \(own_tuners.py:\d+ in _tell\)$"
     asked = r"^round 2: KeyError: 'x' \(own_tuners.py:\d+ in _ask\)$"
     for name, sentence in (("Right", told), ("Late", asked)):

@@ -83,7 +83,7 @@ def test_other_data_is_another_run(way, folder):
     assert other[0] != first[0]
 
 
-def test_a_log_that_a_task_starts_from_counts_by_its_content_wherever_it_is_named_from(folder, monkeypatch):
+def test_a_log_for_a_start_counts_by_its_content_from_any_folder(folder, monkeypatch):
     task = {"_target_": "bench.tasks.contextual_bandit.ContextualBandit"}
     without = Experiment(linucb_settings(task=task)).key
     keys = []
@@ -98,7 +98,7 @@ def test_a_log_that_a_task_starts_from_counts_by_its_content_wherever_it_is_name
     assert Experiment(linucb_settings(task=task | {"history": None})).key == without
 
 
-def test_a_file_that_a_setting_of_ones_own_tuner_names_counts_beside_the_data_of_the_suite(folder):
+def test_a_file_named_by_an_own_tuner_counts_besides_the_suites_data(folder):
     (folder / "own_tuner.py").write_text(
         "from bench.tuners.baselines import Random\nfrom bench.component import component\n\n"
         "@component\nclass Mine(Random):\n    prior: str = ''\n"

@@ -59,7 +59,7 @@ def test_wins_and_losses_are_counted_over_all_by_family_and_by_task():
     assert made.is_complete
 
 
-def test_what_cannot_be_played_is_left_out_and_said(capsys):
+def test_tasks_that_cannot_be_played_are_left_out_and_named(capsys):
     made = bb.tournament(Arm(), only={"task": ["Gaussian arms", "triangle"]}, repetitions=2)
     assert not made.is_complete
     assert set(made.standings["part"]) == {"all families", "arms", "Gaussian arms"}
@@ -68,7 +68,7 @@ def test_what_cannot_be_played_is_left_out_and_said(capsys):
         bb.tournament(Arm(), only={"task": "triangle"})
 
 
-def test_how_long_it_takes_is_said_and_nothing_is_run(tmp_path, capsys):
+def test_a_dry_run_prints_the_expected_time_and_runs_nothing(tmp_path, capsys):
     assert bb.tournament("ucb1", only={"family": "arms"}, dry_run=True) is None
     assert "25 of 25 repetitions are missing: about " in capsys.readouterr().out
     assert not list(tmp_path.rglob("*.parquet"))
@@ -80,8 +80,9 @@ def test_how_long_it_takes_is_said_and_nothing_is_run(tmp_path, capsys):
         (["tuner=ucb1", "only={family: legs}"], ["only", "family=legs", "arms"]),
         (["tuner=ucb1", "repetitions=31"], ["repetitions", "31", "5"]),
         (["tuner=cdtt"], ["cdtt"]),
-        (["only={family: arms}"], ["tuner"]),
+        (["only={family: arms}"], ["tuner=my_module.MyTuner"]),
+        (["tuner=ucb1", "tasks=all"], ["tasks", "only", "scale"]),
     ],
 )
-def test_what_is_wrong_is_said_before_anything_is_run(words, fragments, here):
+def test_wrong_settings_are_named_before_anything_is_run(words, fragments, here):
     assert_one_sentence(here(*words), *fragments)

@@ -68,7 +68,7 @@ def test_a_profile_steps_where_a_task_comes_within_the_factor_and_nowhere_else(l
     assert (np.diff(limits) * np.diff(shares) == 0).all()  # upright or level, never aslant
 
 
-def test_pictures_are_drawn_again_from_what_is_committed_and_no_table_changes(reference_results, tmp_path, monkeypatch):
+def test_pictures_are_drawn_again_from_committed_results_and_no_table_changes(reference_results, tmp_path, monkeypatch):
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
     names = ["habo/figure3", "online_hpo/gp_round_time", "online_hpo/constants"]  # the first two of measured seconds
     for name in names:

@@ -65,7 +65,7 @@ def test_the_interval_of_a_median_is_the_narrowest_that_covers(n, skipped):
     assert coverage(skipped + 1) < 0.95
 
 
-def test_the_committed_page_is_what_the_table_says():
+def test_the_committed_page_agrees_with_the_table():
     folder = Path(__file__).resolve().parents[1] / "results" / "benchmark"
     page = (folder / "peers.md").read_text()
     assert peers.markdown(peers.read(folder / "peers.csv"), {}).partition("None, None")[0] == page.partition("AMD")[0]

@@ -66,7 +66,7 @@ def test_linucb_is_that_of_one_model_with_a_block_for_each_arm():
     assert set(pulled) == set(range(N_ARMS))
 
 
-def test_linucb_pulls_what_that_of_obp_pulls():
+def test_linucb_pulls_the_arms_of_obps():
     linear = pytest.importorskip("obp.policy.linear", reason="needs obp")
     theirs = linear.LinUCB(dim=DIM, n_actions=N_ARMS, epsilon=0.5, batch_size=1, random_state=1)
     ours, pulled = start(LinUCB()), []
@@ -154,7 +154,7 @@ def test_squarecb_draws_from_its_probabilities_of_scikit_learns_predictions(gamm
     assert np.abs(shares - expected).max() < 4 * math.sqrt(0.25 / n)
 
 
-def test_theory_of_what_explores_at_random():
+def test_theory_of_random_exploration():
     """By hand: (5 ln 9)^(1/3) = 2.2230; with 20 coefficients 20 ln 21 + ln 20 = 63.886, root of 2,000 / 63.886."""
     greedy = start(EpsilonGreedy())
     assert greedy.theory(8) == {"epsilon": pytest.approx(2.2230, abs=1e-4), "decay": 1 / 3}

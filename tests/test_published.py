@@ -92,7 +92,7 @@ def test_a_number_is_exact_inside_possible_or_outside(tmp_path):
         ({}, {"readings": [{**FIGURE["readings"][0], "source": ["code", "run.py"]}]}, "possible"),
     ],
 )  # fmt: skip
-def test_inside_is_said_of_the_papers_settings(tmp_path, manifest, more, verdict):
+def test_inside_refers_to_the_papers_settings(tmp_path, manifest, more, verdict):
     write(tmp_path, "made_up", rows(lambda *_: _[-1]), manifest=manifest)
     published = published_overview({"p/made_up": figure(**more)}, tmp_path)
     assert set(published.numbers["verdict"]) == {verdict}
@@ -111,14 +111,14 @@ def test_of_the_same_reading_in_several_figures_that_with_most_repetitions_count
     assert (numbers["tried"] == 1).all()
 
 
-def test_a_reading_that_leaves_our_number_as_it_is_is_no_second_try(tmp_path):
+def test_a_reading_that_does_not_change_our_number_is_no_second_try(tmp_path):
     write(tmp_path, "made_up", rows(lambda *_: _[-1]), rows(lambda *_: _[-1], "other"))
     published = published_overview({"p/made_up": figure()}, tmp_path)
     assert (published.numbers["tried"] == 1).all()
     assert [len(table) for table in published.levels.values()] == [1]
 
 
-def test_numbers_without_real_data_or_runs_are_said_to_be_so(tmp_path):
+def test_numbers_without_real_data_or_runs_are_marked(tmp_path):
     for name, scale, provenance in (
         ("stand_in", "paper-surrogate", {"surrogate": ["x"]}),
         ("sample", "paper", {"packaged": True}),
@@ -134,7 +134,7 @@ def test_numbers_without_real_data_or_runs_are_said_to_be_so(tmp_path):
         assert f"| p | 6 | 0 | 0 | 0 | 0 | 0 | {6 * (verdict == 'no real data')} |" in published_text(published)
 
 
-def test_what_is_said_of_each_reading(tmp_path):
+def test_counts_levels_and_order_of_each_reading(tmp_path):
     """The numbers that a true reading gives, and those of one under which TL and OP change places, twice as high."""
     other = {"TL": lambda value: 2 * (value + 100), "OP": lambda value: 2 * (value - 100)}
     write(
@@ -178,7 +178,7 @@ def test_methods_that_are_not_compared_and_readings_without_all_panels_have_no_l
     assert not published_overview({"p/made_up": figure()}, tmp_path, few).levels
 
 
-def test_an_exact_reading_reaches_what_it_gives(tmp_path):
+def test_an_exact_reading_reaches_its_numbers(tmp_path):
     table = rows(lambda *_: _[-1] + 30, "other")
     table.loc[table["panel"] == "P1", "first"] = table["published"]
     write(tmp_path, "made_up", rows(lambda *_: _[-1] + 30), table)
@@ -205,7 +205,7 @@ def test_the_picture_has_every_number_above_0_once_per_reading(tmp_path):
     assert len(shown.first.panels) == 1
 
 
-def test_what_is_compared_was_printed():
+def test_only_printed_numbers_are_compared():
     (wanted,) = filter(None, (compared(paper) for paper in suite_choices("paper")))
     printed = published("cdt", {"table": "regret"})
     assert set(wanted["methods"]) <= {entry["method"] for entry in printed}

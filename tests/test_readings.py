@@ -140,7 +140,7 @@ def test_surrogate_results_stand_beside_no_published_number():
     assert found.numbers.empty
 
 
-def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
+def test_the_first_reading_is_the_figure_unchanged(tmp_path, monkeypatch):
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
     folders = []
     for figure, where in ((FIGURE, "mine/with/paper"), (PLAIN, "mine/without/paper")):
@@ -202,7 +202,7 @@ def test_the_first_reading_is_the_figure_as_it_was(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("deviation", "divisor"), [("sample", 3), ("population", 4)])
-def test_what_is_best_of_few_repetitions_is_predicted_from_many(deviation, divisor):
+def test_the_best_of_few_repetitions_is_predicted_from_many(deviation, divisor):
     rng = np.random.default_rng(3)
     noise = rng.normal(size=(2000, 3))
     means = np.array([1.0, 0.0, 5.0])  # at the grid values 0, 1, 2

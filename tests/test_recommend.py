@@ -34,7 +34,7 @@ def test_two_candidates_by_hand():
 
 
 @pytest.mark.parametrize("tuner", [GaussianTS(), ChangepointGP()], ids=lambda tuner: type(tuner).__name__)
-def test_a_belief_is_as_sure_as_it_is_right(tuner):
+def test_a_belief_is_calibrated(tuner):
     """In 40 runs with a gap that is hard to see: intervals cover, and as often as it fears another one is better."""
     space, means = Space.of(rate={"candidates": [0.0, 1.0], "low": 0.0, "high": 1.0}), (0.45, 0.5)
     space = TWO if isinstance(tuner, GaussianTS) else space
@@ -72,7 +72,7 @@ def test_the_mean_is_that_of_the_posterior():
     assert (found.high - found.low) / 4 < 1.3 * best[2]
 
 
-def test_those_without_a_belief_say_so():
+def test_tuners_without_a_belief_refuse_to_recommend():
     tuner = CDT()
     tuner.start(Problem(Space.of(rate={"low": 0.0, "high": 1.0}), 100), Seeds(1))
     with pytest.raises(TunerError, match="no belief about what configurations earn"):

@@ -25,7 +25,7 @@ def test_ten_rounds_of_two_arms_by_hand():
     assert asked == [0, 0, 1, 0, 0, 0, 1, 0, 0, 0]
 
 
-def test_it_asks_what_a_plain_reading_of_the_paper_asks():
+def test_its_choices_are_those_of_a_plain_reading_of_the_paper():
     rng = np.random.default_rng(3)
     own = started(RegretBalancing(least=0.1, delta=0.1, width=0.3), 3, horizon=800)
     grid = [(arm, 0.1 * 2**k) for arm in range(3) for k in range(6)]
@@ -52,7 +52,7 @@ def test_it_asks_what_a_plain_reading_of_the_paper_asks():
     assert (0, 0.1) in left
 
 
-def test_dynamic_balancing_asks_what_a_plain_reading_asks_and_wakes_who_rests():
+def test_dynamic_balancing_chooses_as_a_plain_reading_and_wakes_suspended_candidates():
     """The rewards of the first arm fall: the others, which had to rest beside it, are active again."""
     rng = np.random.default_rng(3)
     own = started(DynamicBalancing(least=0.1, delta=0.1, width=0.3), 3, horizon=800)

@@ -149,7 +149,7 @@ def test_a_figure_that_has_no_repetitions_is_named(write, named):
         load_figure("own/part")
 
 
-def test_no_committed_result_has_what_another_has(reference_results):
+def test_no_committed_result_repeats_another(reference_results):
     """All runs of a figure, with as many repetitions: without ``repetitions_of``, for one of these reasons."""
     apart = {
         "cdt/selection": "under another figure's reading",

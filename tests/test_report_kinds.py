@@ -169,7 +169,7 @@ def test_grid_marks_the_best_value_and_theory() -> None:
     ],
 )
 @pytest.mark.parametrize("axis", ["x", ""])
-def test_a_grid_marks_the_best_only_of_what_can_be_chosen(override, keys, is_marked, axis) -> None:
+def test_a_grid_marks_the_best_only_of_values_that_can_be_chosen(override, keys, is_marked, axis) -> None:
     runs = [{"method": {"A": ["env.n_arms=3"]}, "x": {"values": [1, 2], "override": override}}]
     figure = {"kind": "grid", "column": "regret", "axis": axis, "runs": runs, **keys}
     finals = pd.DataFrame(
@@ -253,7 +253,7 @@ def test_bands_need_as_many_repetitions_as_verdicts_and_early_ones_do_not_stretc
         assert ("first rounds go beyond the picture" in said) == has_bands
 
 
-def test_a_picture_is_the_same_bytes_each_time_whatever_the_settings_of_matplotlib() -> None:
+def test_a_picture_has_the_same_bytes_under_any_settings_of_matplotlib() -> None:
     curves, finals = results(("P", "Q"), 450.0)
     page = draw(CURVES, curves, finals, note=NOTE)
     first = [content(page, kind) for kind in ("png", "svg")]

@@ -22,7 +22,7 @@ runpy.run_path(sys.argv.pop(1), run_name="__main__")
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("log", ["errors.txt", "/dev/full"])
-def test_a_server_that_cannot_write_ends_and_keeps_what_it_acknowledged(tmp_path: Path, log: str) -> None:
+def test_a_server_that_cannot_write_ends_and_keeps_acknowledged_rewards(tmp_path: Path, log: str) -> None:
     port = prepare(tmp_path, "gaussian_ts")
     (tmp_path / "limited.py").write_text(LIMITED)
     command = [sys.executable, tmp_path / "limited.py", tmp_path / "server.py", tmp_path / "state.db", str(port)]

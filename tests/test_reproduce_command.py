@@ -64,7 +64,7 @@ def of_linear_algorithms(monkeypatch):
 
 
 @pytest.mark.usefixtures("of_linear_algorithms")
-def test_a_figure_is_made_of_surrogate_data_where_there_is_no_other_and_again_to_the_byte(commands, here, monkeypatch):
+def test_a_figure_without_data_is_made_of_surrogate_data_with_the_same_bytes_each_time(commands, here, monkeypatch):
     words = ("figure=syndicated/figure2", "scale=smoke")
     first = here(*words, "jobs=1")
     assert (first.code, first.err) == (0, "")

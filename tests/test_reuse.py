@@ -32,7 +32,7 @@ def played(answer) -> float:
     return float(re.search(r"final_x +(\S+)", answer.out)[1])
 
 
-def test_what_a_class_reads_unseen_is_reused_with_its_day_and_run_anew_when_asked(commands):
+def test_runs_with_unseen_inputs_are_reused_with_their_day_and_renewed_on_request(commands):
     (commands.cwd / "my_tuner.py").write_text(TUNER.format(top="", share='float(os.environ["SHARE"])'))
     words = ("run", "tuner=my_tuner.Mine", *SINE, "repetitions=1")
     first = commands.call(*words, SHARE="0.25")
@@ -45,7 +45,7 @@ def test_what_a_class_reads_unseen_is_reused_with_its_day_and_run_anew_when_aske
 
 
 @pytest.mark.parametrize("signature", ["", pytest.param("'float64()', ", marks=pytest.mark.release)])
-def test_compiled_code_of_ones_own_is_that_of_the_files_as_they_are(commands, signature):
+def test_own_compiled_code_follows_the_present_files(commands, signature):
     """Numba's own cache does not notice the edit of a function that is called from another file."""
     compiled = COMPILED.format(signature=signature)
     (commands.cwd / "my_tuner.py").write_text(TUNER.format(top=compiled, share="place()"))

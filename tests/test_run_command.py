@@ -83,7 +83,7 @@ def test_a_wrong_job_does_not_stop_a_sweep(here):
 
 
 @pytest.mark.usefixtures("one_worker")
-def test_tuners_of_ones_own_by_configuration_alone_one_of_which_fails(here):
+def test_own_tuners_by_configuration_alone_while_one_fails(here):
     targets = "tuner._target_=my_module.Plain,my_module.Raises,my_module.Checked"
     answer = here("--multirun", "tuner=custom", targets, "+tuner.my_setting=3", *SMALL)
     assert answer.code == 1
@@ -146,7 +146,7 @@ def test_results_of_a_packaged_sample_say_that_it_is_too_small(here):
     assert {"final_ctr", "final_ctr_low", "final_ctr_high", "final_logged_ctr"} <= set(answer.out.split())
 
 
-def test_of_a_choice_there_is_no_mean(here):
+def test_choices_have_no_mean(here):
     """Candidates and numbers of arms are counted, not averaged; what is searched on an interval has a mean."""
     arms = here("env=gaussian_arms", "algorithm=none", "tuner=ucb1", *SMALL).report["metrics"]
     assert set(arms["final_arm"]) == {"values"}

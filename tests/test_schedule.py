@@ -122,7 +122,5 @@ def test_more_decisions_than_in_the_first_run_are_one_sentence():
     schedule = Schedule(Random(), [{"x": 0.25}, {"x": 0.5}], shuffled=False)
     schedule.start(Problem(LINE, 3), Seeds(1))
     assert [schedule.ask()["x"] for _ in range(2)] == [0.25, 0.5]
-    with pytest.raises(
-        ConfigError, match=r"^task\.yoked: found more than the 2 decisions [^\n]*, expected the same number"
-    ):
+    with pytest.raises(ConfigError, match=r"^task\.yoked: found more than the 2 decisions [^\n]*, expected"):
         schedule.ask()

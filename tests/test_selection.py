@@ -36,7 +36,7 @@ def test_the_rule_by_hand():
     assert found.lowest.tolist() == [0.0, 1.0]
 
 
-def test_intervals_cover_what_they_should():
+def test_intervals_cover_the_true_value():
     """mean -+ 2.776 std / sqrt(5): of 1 to 5 that is 3 -+ 1.963."""
     values = np.arange(1.0, 6.0)[None, :, None]
     for true, covers in ((1.05, True), (1.03, False), (4.95, True), (4.97, False)):
@@ -66,7 +66,7 @@ def finals(n: int) -> pd.DataFrame:
     return finals_of(values, "panel", "method", rounds=100)
 
 
-def test_the_figure_says_what_the_choice_does():
+def test_the_figure_shows_the_effect_of_the_selection():
     """CDT's printed mean sinks below OP's, which sinks less; its deviation shrinks, and its intervals miss."""
     own = finals(60)
     table = tables(FIGURE, own)["table"].set_index("method")

@@ -105,14 +105,14 @@ def test_equals_are_told_apart_as_often_as_the_table_says(law, reference_results
     assert table["in use"] <= (0.09 if law.startswith("log-normal, sigma 1,") else 0.06)
 
 
-def test_the_table_counts_what_intervals_of_claims_exclude():
+def test_the_table_counts_exclusions_by_intervals_of_claims():
     drawn = np.random.default_rng(3).exponential(size=(60, 60)) - 1
     ends = [[Mean(run[:n]).ends(0.025, Sequential(60), n) for n in (20, 40, 60)] for run in drawn]
     wrong = np.mean([any(low > 0 or high < 0 for low, high in of_run) for of_run in ends])
     assert shares_decided(drawn, 60)["in use"] == pytest.approx(wrong)
 
 
-def test_what_is_there_is_decided():
+def test_true_differences_are_decided():
     values = np.random.default_rng(2).normal(0.5, 1, (RUNS, MOST))
     assert shares_decided(values, MOST)["in use"] > 0.99
 

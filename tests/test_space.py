@@ -29,7 +29,7 @@ CANDIDATES = {
 
 
 @pytest.mark.parametrize("candidates", CANDIDATES.values(), ids=CANDIDATES)
-def test_candidates_and_what_is_proposed_are_plain_values(candidates):
+def test_candidates_and_proposals_are_plain_values(candidates):
     for tuner in (Random(), UCB1(), Fixed(configuration={"x": next(iter(candidates))})):
         tuner.start(Problem(Space.of(x=candidates, y={"candidates": candidates, "default": list(candidates)[1]}), 10))
         configuration = tuner.ask()

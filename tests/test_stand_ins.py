@@ -27,7 +27,7 @@ def nothing_at_hand(tmp_path, monkeypatch):
         ("syndicated/early_late", set()),
     ],
 )
-def test_what_a_figure_lacks(name, data_sets):
+def test_the_missing_data_of_a_figure(name, data_sets):
     assert set(missing_data(expand(load_figure(name), "smoke", []))) == data_sets
 
 
@@ -39,7 +39,7 @@ def test_an_environment_that_drifts_reads_the_data_of_the_one_that_stands_still(
     assert [[data.name for data in lacking[env]] for env in ENVS] == [["movielens"], []]
 
 
-def test_what_is_at_hand_is_not_missing(tmp_path, monkeypatch):
+def test_available_data_is_not_missing(tmp_path, monkeypatch):
     (tmp_path / "titanic").mkdir()
     (tmp_path / "titanic" / "train.csv").write_text("")
     monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path))

@@ -44,7 +44,7 @@ def test_help_and_a_wrong_word_import_nothing_slow(tmp_path):
     assert [of_one & (SLOW | {"hydra"}) for of_one in found] == [set()] * len(found)
 
 
-def test_a_run_imports_what_writes_its_results_and_a_finished_one_what_reads_them(commands):
+def test_a_run_imports_writers_of_results_and_a_finished_one_only_readers(commands):
     """Its worker, too, which a tuner of a user's own is run in."""
     words = ("run", "env=gaussian_arms", "algorithm=none", "tuner=my_module.MyTuner", "horizon=20", "repetitions=2")
     needed = {"pyarrow"}  # not scipy: quantiles of Student's distribution are for five repetitions and more

@@ -214,11 +214,11 @@ NOT_KEPT = [
 
 
 @pytest.mark.parametrize("value", NOT_KEPT, ids=lambda value: type(value).__name__)
-def test_what_would_not_come_back_whole_is_refused_when_it_is_saved(value):
+def test_attributes_that_cannot_be_restored_are_refused_when_saved(value):
     tuner = Holder()
     tuner.start(Problem(Space.of(x=[1.0]), 10))
     tuner.large = value
-    with pytest.raises(TunerError, match=r"^Holder: large: found .*, expected something that can be saved"):
+    with pytest.raises(TunerError, match=r"^Holder: large: found .*, expected .* in `unsaved`"):
         tuner.save()
 
 

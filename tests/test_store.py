@@ -40,7 +40,7 @@ def store(tmp_path):
     return store
 
 
-def test_a_result_comes_back_as_it_was_also_with_other_tools(store):
+def test_a_result_comes_back_unchanged_also_with_other_tools(store):
     store.write(RUN, 7, columns(), {"seconds": 1.5})
     for table in (store.read(RUN, 7), pd.read_parquet(store.path(RUN, 7))):
         assert list(table.columns) == list(columns())
@@ -135,7 +135,7 @@ def test_a_failure_is_forgotten_after_a_success_and_does_not_follow_one(store):
     assert store.done(RUN) == {2}
 
 
-def test_the_environment_says_what_matters_and_not_who_it_was():
+def test_the_environment_identifies_no_user_or_machine():
     made = environment()
     text = json.dumps(made)
     assert made["python"] == platform.python_version()

@@ -77,7 +77,7 @@ def test_the_log_is_drawn_from_the_softmax_of_the_means(beta0):
     ("beta0", "measured", "published"),
     [(-3, 0.412, 0.412), (0, 0.500, 0.501), (3, 0.588, 0.580), (10, 0.702, 0.677), (20, 0.744, 0.719)],
 )
-def test_the_logging_policy_is_worth_what_table_3_says(beta0, measured, published):
+def test_the_logging_policy_has_the_value_of_table_3(beta0, measured, published):
     """Over draws of the reward function, whose standard deviation is 0.01 to 0.02; near the best a little more.
 
     The best policy is worth 0.744 in print.

@@ -63,7 +63,7 @@ def test_tallies_in_words() -> None:
     )
 
 
-def test_an_overview_counts_what_is_evidence_and_counted() -> None:
+def test_an_overview_counts_only_counted_cases_with_evidence() -> None:
     columns = ["origin", "counted", "data", "holds", "fails", "tie", "open", "no evidence"]
     columns += ["holds_holm", "fails_holm", "tie_holm"]
     rows = [
@@ -80,7 +80,7 @@ def test_an_overview_counts_what_is_evidence_and_counted() -> None:
     assert found["theorem"].is_empty
 
 
-def test_what_the_suites_figures_say_of_origins() -> None:
+def test_the_origins_of_the_suites_claims() -> None:
     """A tournament has no paper; a figure named after one of a paper says where its claims stand in it."""
     checked = 0
     for name in figure_names():

@@ -108,7 +108,7 @@ def test_all_take_turns_in_one_thread_after_a_warm_up_and_only_with_repetition_0
         assert 0 < measured["cpu_seconds"] <= 1.5 * measured["seconds"] + 0.1
 
 
-def test_what_is_kept_is_not_measured_again(calls, store):
+def test_kept_measurements_are_not_repeated(calls, store):
     one = experiment()
     timing.measure(drawn((one, 2)), store)
     first = timing.measurements(store, one.run_id)
@@ -150,7 +150,7 @@ def test_a_tuner_alone_is_told_the_rewards_of_its_run_and_asks_for_the_same(stor
     assert not timing.measurements(store, work[0][0].run_id)
 
 
-def test_a_figure_is_measured_here_whatever_the_jobs(tmp_path, monkeypatch, capsys):
+def test_a_figure_is_measured_in_this_process_for_any_jobs(tmp_path, monkeypatch, capsys):
     """End to end: nothing is handed to workers, and a second call measures nothing."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
     monkeypatch.setattr("runners.execute.fanout.repeat", lambda *_: pytest.fail("handed to workers"))

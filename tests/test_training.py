@@ -87,7 +87,7 @@ def test_reward_is_the_score_and_the_start_is_the_incumbent():
     assert values["configurations"] == 3  # the start, -1 and 1
 
 
-def test_what_was_trained_is_not_trained_again_and_counts_all_the_same(monkeypatch):
+def test_repeated_training_is_skipped_and_its_cost_still_counts(monkeypatch):
     """A clock that a training moves by 10 seconds and a tuner by 1: every round costs 11."""
     clock = [0.0]
     monkeypatch.setattr("bench.tasks.training.time.process_time", lambda: clock[0])

@@ -55,5 +55,9 @@ def test_columns_and_settings_are_in_words():
     names = ["mean", "ci_low", "ci_high", "ratio_mean", "further_low", "further_high"]
     heads = [head for head, _ in readable(pd.DataFrame([[1.0] * 6], columns=names))["heads"]]
     assert heads == ["mean", "95 % interval", "ours / published mean", "95 % prediction interval"]
+    table = pd.DataFrame(
+        [["TL", 5, 100, 1.0, 2.0, 3.0, 4.0]], columns=["method", "n", "rounds", "mean", "std", "x_low", "x_high"]
+    )
+    assert [head for head, _ in readable(table)["heads"]][:3] == ["method", "mean", "95 % interval of x"]
     settings = [["epsilon"], [0.1, 1.0, 5000], [], True, None, 2000, "fixed"]
     assert list(map(listed, settings)) == ["epsilon", "0.1, 1, 5,000", "none", "True", "None", "2,000", "fixed"]

@@ -149,7 +149,7 @@ def test_committed_repetitions_count(undrawn):
     assert {run["repetitions"] for run in runs} == {20, 40}
 
 
-def test_under_each_reading_an_experiment_goes_as_far_as_under_the_first(undrawn, monkeypatch):
+def test_each_reading_gets_as_many_repetitions_as_the_first(undrawn, monkeypatch):
     """Or to the limit that the figure sets; the first reading's verdicts are the same in both cases.
 
     Where no look decides how far readings go, their intervals are those of a fixed number of repetitions.
@@ -272,7 +272,7 @@ def test_at_scale_paper_it_is_a_reference_result(commands, monkeypatch, capsys, 
 
 
 @pytest.mark.parametrize(("given", "is_taken"), [(9, False), (10, True), (1_000_000, True), (1_000_001, False)])
-def test_the_largest_number_is_taken_up_to_what_the_sentence_says(given, is_taken):
+def test_the_largest_number_is_limited_as_its_error_states(given, is_taken):
     if is_taken:
         assert most_repetitions("until_decided", given) == given
         return

@@ -115,7 +115,7 @@ def tamper(folder: Path, by: float) -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_what_is_right_is_found_equal(folder, capsys, jobs):
+def test_correct_results_are_found_equal(folder, capsys, jobs):
     assert verify.verify([f"jobs={jobs}", "figure=mine/small"])
     tables, seconds, drawn, played = capsys.readouterr().out.splitlines()
     assert tables == "4 tables derived again: 0 differ"
@@ -133,7 +133,7 @@ def test_each_value_that_differs_is_named(folder, capsys):
     assert " values: 1 differ\ndiffers: mine/small, CDT, repetition 2, regret at round " in out
 
 
-def test_a_sample_says_its_seed_and_what_it_shows(folder, capsys):
+def test_a_sample_states_its_seed_and_its_conclusion(folder, capsys):
     assert verify.verify(["jobs=1", "sample=4", "seed=7"])
     out = capsys.readouterr().out
     assert "4 repetitions, drawn at random with SEED=7, out of 12: " in out
@@ -181,7 +181,7 @@ def test_on_another_machine_with_the_same_numbers_all_are_equal_to_the_last_bit(
     assert capsys.readouterr().out.endswith(" 0 differ\n12 are equal to the last bit\n")
 
 
-def test_where_last_digits_decide_what_is_tried_only_the_same_kind_of_machine_is_compared(folder, capsys, monkeypatch):
+def test_tuners_that_follow_last_digits_are_compared_only_on_the_same_kind_of_machine(folder, capsys, monkeypatch):
     monkeypatch.setattr(CDT, "follows_last_digits", True)
     assert verify.verify(["jobs=1"])
     assert "12 repetitions played again" in capsys.readouterr().out
@@ -194,7 +194,7 @@ def test_where_last_digits_decide_what_is_tried_only_the_same_kind_of_machine_is
     assert "depend on the last digits: 6 of mine/small\n" in out
 
 
-def test_what_has_changed_is_outdated_and_the_command_renews_it(folder, conf, capsys):
+def test_changed_settings_are_outdated_and_the_command_renews_them(folder, conf, capsys):
     write_figures(conf, "mine/small", common=[*WHOLE["common"], "env.noise_std=0.3"])
     assert not verify.verify(["jobs=1"])
     out = capsys.readouterr().out
@@ -217,7 +217,7 @@ def test_the_sample_follows_the_seed():
     assert len(sample.draw(every, "all", random.Random(0))) == 50
 
 
-def test_the_usual_sample_fits_the_time_and_leaves_out_what_takes_long(capsys):
+def test_the_usual_sample_fits_the_time_and_leaves_out_long_repetitions(capsys):
     usual, slow = some_run(seconds=5.0), some_run("a/slow", seconds=60.0)
     among, _ = sample.population([usual, slow], None, is_named=False)
     assert {run.name for run, _ in among} == {"a/b"}
@@ -244,7 +244,7 @@ def test_runs_that_train_an_encoder_are_drawn_only_where_they_are_asked_for(fold
     assert verify.verify(["jobs=1", "sample=1"])
 
 
-def test_where_nothing_is_committed_it_says_so(tmp_path, monkeypatch):
+def test_missing_committed_results_are_an_error(tmp_path, monkeypatch):
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
     with pytest.raises(ConfigError, match=r"^found no results of cdt at .*, expected .* paper=cdt scale=paper"):
         verify.verify(["paper=cdt"])
@@ -422,7 +422,7 @@ def assert_tables_are_what_repetitions_say(results: Path, names: list[str]) -> N
 
 
 @pytest.mark.parametrize("paper", registry.names("paper"))
-def test_tables_are_what_their_repetitions_say(reference_results, paper):
+def test_tables_follow_from_their_repetitions(reference_results, paper):
     """Whatever comes after the runs, from the repetitions to the verdicts, moves no committed number.
 
     Of figures that have all that is tried anywhere; before a release of all, as ``make verify`` does at any time.
@@ -432,17 +432,17 @@ def test_tables_are_what_their_repetitions_say(reference_results, paper):
 
 
 @pytest.mark.release
-def test_every_committed_table_is_what_its_repetitions_say(reference_results):
+def test_every_committed_table_follows_from_its_repetitions(reference_results):
     names = committed(reference_results)
     assert set(covering(reference_results)) < set(names)
     assert_tables_are_what_repetitions_say(reference_results, names)
 
 
-def test_overviews_are_what_the_figures_tables_say(reference_results):
+def test_overviews_follow_from_the_figures_tables(reference_results):
     assert golden.compare_overviews(reference_results).differences == []
 
 
-def test_a_sample_of_the_committed_results_is_what_the_code_gives_today(reference_results, monkeypatch):
+def test_a_sample_of_the_committed_results_comes_out_of_todays_code(reference_results, monkeypatch):
     """A change that moves a committed number fails here; one that only renews run ids doesn't."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(reference_results))
     known = sorted({path.parts[-4] + "/" + path.parts[-3] for path in reference_results.glob("*/*/*/" + FILE)})

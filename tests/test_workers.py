@@ -20,7 +20,7 @@ from runners.results.store import Store
 SIZE = ("env=switching_sine", "algorithm=none", "horizon=200", "runner.progress=false")
 
 
-def test_only_what_was_lost_with_a_worker_is_made_once_more(tmp_path):
+def test_only_calls_lost_with_a_worker_are_repeated(tmp_path):
     """The fourth call ends each process that makes it; it is made twice, and no other more often."""
     asked = {Call(note, str(tmp_path / "log"), number): number for number in range(12)}
     with workers(Runner(), 2):
@@ -55,7 +55,7 @@ def test_only_what_was_lost_with_a_worker_is_made_once_more(tmp_path):
     ],
     ids=["loky", "loky with a limit", "dask", "dask with a limit"],
 )
-def test_whatever_one_repetition_does_it_alone_has_failed(tmp_path, trouble, runner, said):
+def test_one_repetition_that_fails_in_any_way_fails_alone(tmp_path, trouble, runner, said):
     """The third repetition does it; the others are as of a tuner that does no harm, and nothing of it is kept."""
     if runner.backend == "dask":
         pytest.importorskip("distributed", reason="dask is not installed")
@@ -112,7 +112,7 @@ def test_an_unknown_back_end_is_named_and_one_that_is_registered_used():
     assert sorted(spread(Runner("threading"), 2)(abs, [(-1,), (-2,)])) == [1, 2]
 
 
-def test_who_catches_the_limit_and_goes_on_has_still_passed_it():
+def test_code_that_catches_the_limit_has_still_exceeded_it():
     def catch() -> None:
         end = time.monotonic() + 0.3
         while time.monotonic() < end:

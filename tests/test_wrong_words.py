@@ -43,6 +43,7 @@ COMPARE: Sentences = {
     "tuner=cdt": ("tuner: found only 'CDT'",),
     "tuner=A=tl,A=cdt": ("tuner: found two called 'A'",),
     "env.path=log(1).csv": ("\"env.path='log(1).csv'\"",),
+    "env.context=[age,P(x),'a=b',it's]": ("\"env.context=[age,'P(x)','a=b','it\\'s']\"",),
     "tuner=tl,random column=foo": ("column: found 'foo'", "regret"),
     "name=../elsewhere": ("name: found '../elsewhere'",),
 }
@@ -72,7 +73,7 @@ def run_words(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize(("command", "line"), [(command, line) for command, lines in WRONG.items() for line in lines])
-def test_what_is_wrong_is_said_in_one_sentence(commands, monkeypatch, capsys, command, line):
+def test_wrong_words_are_one_sentence(commands, monkeypatch, capsys, command, line):
     monkeypatch.setitem(MAINS, "parts", lambda: plain_command("", run_words))
     (commands.cwd / "broken.py").write_text('raise ImportError("first line\\nsecond line")\n')
     if "braces" in line:
@@ -98,7 +99,7 @@ class Own:
         self.is_wide = 2.0 if is_wide else 1.0
 
 
-def test_true_is_a_number_to_no_class_of_the_suite_and_what_a_users_own_class_makes_of_it_is_its_own_matter():
+def test_true_is_no_number_for_the_suites_classes_but_may_be_for_a_users():
     with pytest.raises(ConfigError, match=r"^env\.noise_std: found True, expected a number$"):
         construct("env", SyntheticLinear, {"noise_std": True})
     assert construct("env", Own, {"is_wide": True}).is_wide == 2.0

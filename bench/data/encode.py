@@ -170,7 +170,7 @@ def _numbers(table: Files, column: str, values: np.ndarray) -> _Column:
     if low == high:
         return None, [], Taken("left out", f", as all its values are {mean:g}"), []
     if std <= 1e-12 * abs(mean):
-        return None, [], Taken("left out", f", as floats hardly tell its values apart, all about {mean:g}"), []
+        return None, [], Taken("left out", f", as floats hardly distinguish its values, all about {mean:g}"), []
     taken = (
         Taken("0 or 1")
         if {*np.unique(known[:1000])} <= {0, 1} and {low, high} == {0, 1} and _whole(known)

@@ -45,7 +45,7 @@ class LogReplay(Replay):
     context
         Columns of the context, or patterns such as ``user_*``; none: there is no context.
     action, reward, time
-        The column of each; time is needed only for ``order: time``.
+        The columns with the action, the reward, and, for ``order: time``, the time.
     propensity
         The column with the logging policy's probability of the logged action; ``uniform`` if all were equally likely.
     arms

@@ -52,7 +52,7 @@ class ServiceLog(DirectEnvironment):
     hyper_parameters
         The columns of the configuration; none: all except the columns named here, ``asked`` and ``told``.
     reward, propensity, time
-        The column of each; time is needed only for ``order: time``.
+        The columns with the reward, the probability of the configuration, and, for ``order: time``, the time.
     order
         The order of the asks: ``shuffled`` anew in each repetition, or by ``time``.
     n_parts
@@ -90,7 +90,8 @@ class ServiceLog(DirectEnvironment):
         if rows * smallest < 2:
             raise DataError(
                 f"env.propensity: found a smallest propensity of {smallest:.3g} in {rows:,} asks per repetition, so "
-                f"that about {rows * smallest:.2g} rounds would be accepted, expected at least 2"
+                f"that about {rows * smallest:.2g} rounds would be accepted, expected at least 2: more asks, or those "
+                "of a tuner that draws no configuration so rarely, such as exp3 with form=weight and gamma=0.3"
             )
         return int(rows * smallest)
 

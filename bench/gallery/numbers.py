@@ -89,7 +89,7 @@ def counted(published: PublishedOverview, paper: str) -> dict[str, int]:
 
 
 def ratio_of(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return ours / printed of a number, and its position in percent between half and twice; None if unknown."""
+    """Return the ratio ours / printed, and its position in percent from half to twice; None if unknown."""
     printed, numbers = row["published"], [row.get(key, math.nan) for key in ("ours", "low", "high")]
     if not (printed > 0 and all(value is not None and math.isfinite(value) for value in numbers) and numbers[0] > 0):
         return {"ratio": math.nan, "spot": None}

@@ -16,8 +16,9 @@ _TEXT = re.compile(
 _SIZE = re.compile(r"font(?:-size)?: [^;]*?([\d.]+)px")
 _BOLD = re.compile(r"font-weight|font: (?:bold|[6-9]00)")
 _FORMULA = re.compile(r'<g transform="translate\(([\d.-]+) ([\d.-]+)\)')
-_LETTER, _HIGH, _PAD = 0.62, 9.0, 4.0
-"""Width of a letter by its size, height of a formula, and room around a part in points."""
+_LETTER, _TURNED, _HIGH, _PAD, _APART = 0.62, 0.55, 9.0, 4.0, 40.0
+"""Width of a letter by its size, also in turned text, height of a formula, room around a part, and the least distance
+of lines with a panel between them, in points."""
 Box = tuple[float, float, float, float]
 """Left, top, width and height in points."""
 
@@ -50,7 +51,11 @@ class Picture(NamedTuple):
         texts = _TEXT.findall(_LEGEND.sub("", _AXES.sub("", svg)))
         lines = sorted((float(y), unescape(words)) for style, _, _, y, words in texts if not _BOLD.search(style))
         legend = [_box(content, _CORNER.findall(content), size) for content in contents]
-        return cls(address, size, panels, legend, " ".join(words for _, words in lines))
+        text, last = "", 0.0
+        for y, words in lines:
+            text += ("" if not text else ". " if y - last > _APART and text[-1] not in ".:" else " ") + words
+            last = y
+        return cls(address, size, panels, legend, text)
 
 
 def _box(content: str, corners: list[tuple[str, str]], size: tuple[float, float]) -> Box:
@@ -61,7 +66,7 @@ def _box(content: str, corners: list[tuple[str, str]], size: tuple[float, float]
     for style, angle, x, y, words in _TEXT.findall(content):
         found = _SIZE.search(style)
         high = float(found[1]) if found else _HIGH
-        length = _LETTER * high * len(unescape(words))
+        length = (_TURNED if angle == "-90" else _LETTER) * high * len(unescape(words))
         before = length if "anchor: end" in style else length / 2 if "anchor: middle" in style else 0.0
         ends = [(-before, high / 4), (length - before, -high)]
         turned = [(end, -along) if angle == "-90" else (along, end) for along, end in ends]

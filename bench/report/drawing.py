@@ -38,7 +38,7 @@ _BESIDE_NAMES = 0.55
 def draw_panel(
     axes: Axes, panel: Panel, *, is_left: bool = True, is_bottom: bool = True, letters: tuple[int, int] | None = None
 ) -> None:
-    """Draw a panel, with its `y` label only at the left of a page, and its `x` label only above no equal one.
+    """Draw a panel; the `y` label only at the left of a page, the `x` label unless a panel below has the same.
 
     ``letters`` is the width and height in letters, by default those of a panel of the usual size.
     """

@@ -107,7 +107,10 @@ class Figure(Asked):
             if names.count(reading.name) > 1:
                 raise ConfigError(f"{where}: this name is used twice, names must differ within a figure")
             if number == 0 and reading.overrides:
-                raise ConfigError(f"{where}: found overrides, expected none: the first reading is the figure unchanged")
+                raise ConfigError(
+                    f"{where}: found overrides, expected none: the first reading is the figure unchanged, so put one "
+                    "without overrides before it"
+                )
             if self.source != "runs":
                 raise ConfigError(f"{where}: a figure of kind '{self.kind}' has no readings, they need ordinary runs")
             for key, chosen in reading.selections():

@@ -64,11 +64,13 @@ def duration(seconds: float) -> str:
 def readable(table: pd.DataFrame) -> dict[str, Any]:
     """Return a table for a template: heads with their kind (label, number or verdict), and rows.
 
-    Empty columns are left out; a pair ``x_low``, ``x_high`` is one column, an interval.
+    Empty columns are left out; a pair ``x_low``, ``x_high`` is one column, an interval. Deviations and sizes come last,
+    so that a phone shows the means.
     """
     heads: list[tuple[str, str]] = []
     columns: list[list[str]] = []
     names = [str(name) for name in table.columns if table[name].notna().any()]
+    names.sort(key=lambda name: name in ("std", "n", "rounds"))
     for name in names:
         stem = name.removesuffix("_low").removesuffix("_high")
         if name.endswith("_high") and f"{stem}_low" in names:

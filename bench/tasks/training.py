@@ -102,7 +102,7 @@ class Training(Task):
         return Outcome(score, values, costs=costs)
 
     def _train(self, configuration: Configuration) -> tuple[float, float, float, float]:
-        """Return score, held-out score, seconds of the training, and these again if new in this run, else 0."""
+        """Return score, held-out score, seconds of the training, and its seconds if it is new in this run, else 0."""
         key = self._key(configuration)
         if key not in _trained:
             begin = time.process_time()

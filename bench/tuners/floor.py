@@ -2,6 +2,7 @@ import math
 from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
+import numpy as np
 from pydantic import Field, PositiveFloat
 
 from bench.component import component
@@ -9,6 +10,8 @@ from bench.errors import ConfigError
 from bench.seeding import Seeds
 from bench.space import Configuration, plain_value
 from bench.tuners.base import Problem, Tuner
+from bench.tuners.learning import remembered
+from bench.tuners.recommendation import Draws
 
 
 @component
@@ -19,7 +22,7 @@ class Floor(Tuner):
     far against t times the default's. The default is played whenever the guarantee would otherwise be at risk: the
     tuner's proposal waits until the earnings above the floor suffice for an expected reward of ``lowest``, and is then
     played once. Sums of rewards are bounded at all times by a mixture of normal martingales, for any tuner and any use
-    of the outcomes. The delay of late rewards must not depend on the reward.
+    of the outcomes. The delay of late rewards must not depend on the reward. The rounds of a log that it learns count.
 
     Conservative bandits use UCB's confidence bounds, which require one mean per arm. Here the bound is on the sum of
     the rewards of the tuner's proposals, so that any tuner, with any space, can be guarded. Source: Wu et al. 2016
@@ -29,7 +32,7 @@ class Floor(Tuner):
     Parameters
     ----------
     tuner
-        The dotted path of the guarded tuner's class.
+        The dotted path of the guarded tuner's class; for `bandit_bench.tuner` also a name such as ``ucb1``.
     arguments
         Its settings.
     configuration
@@ -66,7 +69,15 @@ class Floor(Tuner):
                     f"{', '.join(problem.space.names)}"
                 )
         given = {name: plain_value(value) for name, value in self.configuration.items()}
+        for name, value in given.items():
+            parameter = problem.space.parameter(name)
+            if not parameter.allows(value):
+                raise ConfigError(f"tuner.configuration.{name}: found {value!r}, expected {parameter.expected}")
         self._default = problem.space.settled(problem.space.defaults | given)
+        if problem.space.leaves_out(self._default):
+            raise ConfigError(
+                f"tuner.configuration: found {self._default}, which the space leaves out, expected another"
+            )
         self._inner = self._wrapped()
         self._inner.start(problem, seeds.child("guarded"))
         self._inner_state: dict[str, Any] = {}
@@ -83,7 +94,10 @@ class Floor(Tuner):
         try:
             cls = getattr(import_module(module), name)
         except (ImportError, AttributeError, ValueError) as error:
-            raise ConfigError(f"tuner.tuner: found '{self.tuner}' ({error}), expected the path of a tuner") from None
+            raise ConfigError(
+                f"tuner.tuner: found '{self.tuner}' ({error}), expected the path of a tuner's class, such as "
+                "bench.tuners.ucb.UCB1"
+            ) from None
         if not (isinstance(cls, type) and issubclass(cls, Tuner)) or cls is Floor:
             raise ConfigError(f"tuner.tuner: found '{self.tuner}', expected the path of another tuner's class")
         tuner: Tuner = cls(**self.arguments)
@@ -134,6 +148,23 @@ class Floor(Tuner):
             self._sum_other += reward - self.lowest
         if self._ticket:
             self._inner.tell(reward, outcome, self._ticket)
+
+    @property
+    def learns_history(self) -> bool:  # type: ignore[override]
+        return self._wrapped().learns_history
+
+    def _check_known(self, configuration: Configuration) -> None:
+        self._inner._check_known(configuration)
+
+    def _as_asked(self, configuration: Configuration) -> None:
+        self._by_default = configuration == self._default
+        self._asked_default += self._by_default
+        self._asked_other += not self._by_default
+        self._inner._as_asked(configuration)
+        self._inner._asked = self._ticket = self._inner._tickets.issue(remembered(self._inner))
+
+    def _belief(self, n: int, rng: np.random.Generator) -> Draws:
+        return self._inner._belief(n, rng)
 
     def save(self) -> dict[str, Any]:
         self._check_process("save()")

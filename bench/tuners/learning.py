@@ -38,7 +38,7 @@ class Learning:
             self._refuse_call("learn()")
         if not self.learns_history:
             raise TunerError(
-                f"{name}: found a history, expected none: it learns a reward by the probability of its own draw of the "
+                f"{name}: found a history, expected none: its learning from a reward depends on its own choice of the "
                 "configuration"
             )
         if self._asked is not None:

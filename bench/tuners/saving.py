@@ -64,6 +64,10 @@ class Saving:
             keys = [*identity, "state", "tickets", "checksum"]
             if type(saved) is not dict:
                 raise TunerError(f"{name}: found {short(saved)}, expected a dict with the keys {', '.join(keys)}")
+            if (now := identity.get("excluded", [])) != (then := saved.get("excluded", [])):
+                raise TunerError(
+                    f"{name}: excluded: found {short(then)}, expected {short(now)}, as in the tuner that restores it"
+                )
             for key in (*keys, *saved):
                 if key not in saved:
                     raise TunerError(f"{name}: found no key '{key}', expected one")
@@ -87,7 +91,7 @@ class Saving:
                 restored = self._restored(name, saved)
             except RecursionError:
                 raise TunerError(
-                    f"{name}: found values inside of each other too deep, expected the state as it was saved"
+                    f"{name}: found too deeply nested values, expected the state as it was saved"
                 ) from None
             vars(self).clear()
             vars(self).update(vars(restored))
@@ -196,7 +200,7 @@ def _check_goes_on(name: str, trial: Any) -> None:
         ConfigurationCheck(trial._given["space"], trial.leaves_space).read(trial._ask())
     except Exception as error:
         raise TunerError(
-            f"{name}: found a state from which it cannot go on ({type(error).__name__}: {short(str(error))}), "
+            f"{name}: found a state from which it cannot continue ({type(error).__name__}: {short(str(error))}), "
             "expected the state as it was saved"
         ) from None
 

@@ -106,9 +106,9 @@ class Writer:
             if hasattr(value, "__dict__") and not isinstance(value, (*_CONTAINERS, tuple)) and not callable(value):
                 return {"object": name, "attributes": self.attributes(vars(value), path)}
         raise TunerError(
-            f"{self._name}: {path.lstrip('.')}: found {short(value)}, expected something that can be saved (numbers, "
+            f"{self._name}: {path.lstrip('.')}: found {short(value)}, expected a value that can be saved (numbers, "
             "words, arrays, generators of np.random.default_rng; lists, dicts and objects of these, of classes in the "
-            "tuner's own module): else name it in `unsaved`"
+            "tuner's own module), or its name in `unsaved`"
         )
 
 

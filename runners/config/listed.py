@@ -36,7 +36,7 @@ def _points() -> Any:  # its type differs between versions of Python
 
 
 def class_at(path: str) -> type | None:
-    """Return the class at a dotted path, or None, which a run that needs it reports."""
+    """Return the class at a dotted path; None if its import fails, which a run that needs it reports."""
     module, _, name = path.rpartition(".")
     try:
         found = getattr(importlib.import_module(module), name, None)

@@ -14,6 +14,7 @@ from bench.errors import ConfigError, one_line
 from bench.packages import how_to_install
 from runners.config.runner import Runner
 from runners.execute.limits import Call, Makes, set_up
+from runners.execute.progress import said_if_slow
 
 CONNECT_SECONDS = 15
 _WORKERS_SECONDS = 120
@@ -40,7 +41,8 @@ def dask_workers(runner: Runner, jobs: int) -> Iterator[Makes]:
     address = runner.scheduler
     if address is not None:
         try:
-            client = Client(address, timeout=CONNECT_SECONDS)
+            with said_if_slow(f"connecting to the dask scheduler at {address}", runner.progress):
+                client = Client(address, timeout=CONNECT_SECONDS)
         except (OSError, ValueError, TimeoutError):
             raise ConfigError(
                 f"runner.scheduler: found '{address}', which does not respond, expected the address of a running dask "

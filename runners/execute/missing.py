@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from bench.errors import BenchError, ConfigError
 from bench.report.typeset import duration
+from runners.config.classes import describe
 from runners.config.experiment import Experiment, run_repetition
 from runners.config.folders import CHECKOUT
 from runners.config.runner import Runner
@@ -119,7 +120,7 @@ def expected_seconds(experiments: Sequence[Experiment]) -> tuple[dict[str, float
     """Return the expected seconds of one repetition of each on this machine, by run id, and the basis of the estimate.
 
     Committed seconds of a run are scaled by the time of one of these runs here; of other runs, the first twenty, some
-    rounds are played.
+    rounds are played. A run that fails counts no time, and the first error is part of the basis.
     """
     committed = committed_seconds()
     known = {one.run_id: committed[one.key] for one in experiments if one.key in committed}
@@ -133,10 +134,18 @@ def expected_seconds(experiments: Sequence[Experiment]) -> tuple[dict[str, float
         how.append(f"committed seconds of {len(known)} runs times {factor:.2g}, as one of them took here")
     if others:
         rounds = {one.run_id: min(_MOST_ROUNDS, one.rounds) for one in others}
-        each = {one.run_id: _played(one, rounds[one.run_id]) / rounds[one.run_id] for one in others[:_MOST_PLAYED]}
+        each, errors = {}, []
+        for one in others[:_MOST_PLAYED]:
+            try:
+                each[one.run_id] = _played(one, rounds[one.run_id]) / rounds[one.run_id]
+            except Exception as error:  # a user's class may raise any error
+                each[one.run_id] = 0.0
+                errors.append(describe(error))
         usual = median(each.values())
         known |= {one.run_id: each.get(one.run_id, usual) * one.rounds for one in others}
         how.append(f"{max(rounds.values())} rounds of {len(each)} runs played here")
+        if errors:
+            how.append(f"{len(errors)} of these failed, the first with {errors[0]}")
     return known, "; ".join(how)
 
 
