@@ -1,7 +1,7 @@
 """Everything in a figure, derived from its configuration and its repetitions only, without a run.
 
-`runners.execute.write_figure` writes with it, and `runners.results.golden` derives committed results again and compares
-bytes.
+`runners.execute.write_figure` writes with it, and `runners.results.rederived` derives committed results again and
+compares bytes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
