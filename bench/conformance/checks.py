@@ -225,7 +225,7 @@ def environment_repeats_itself(build: Build, rounds: int) -> None:
         digest_of(drive_environment(build(), 1, 30)) == first,
         f"with the same seed it gives other contexts or rewards, {REMEDY}",
     )
-    _expect(digest_of(drive_environment(build(), 2, 30)) != first, "with another seed it gives the same contexts and rewards")
+    _expect(digest_of(drive_environment(build(), 2, 30)) != first, "another seed gives the same contexts and rewards")
 
 
 def tells_the_truth_about_its_means(build: Build, rounds: int) -> None:
