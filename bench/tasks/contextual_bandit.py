@@ -61,8 +61,8 @@ class ContextualBandit(Task):
         check_parts(expected, (environment, ContextualEnvironment), (algorithm, ContextualAlgorithm))
         if environment.link not in algorithm.links:
             raise ConfigError(
-                f"algorithm: found {type(algorithm).__name__}, for {' or '.join(algorithm.links)} rewards, expected "
-                f"one for the {environment.link} rewards of {type(environment).__name__}"
+                f"algorithm: found {type(algorithm).__name__}, which needs {' or '.join(algorithm.links)} rewards, "
+                f"expected one for the {environment.link} rewards of {type(environment).__name__}"
             )
         if environment.shared_context and not algorithm.per_arm:
             raise ConfigError(
