@@ -117,9 +117,9 @@ class ComparisonResult:
         ``"text"``, the width in a paper, with letters of 7 to 9 points, without title and note. Raises ConfigError if
         there is nothing to draw, or for an unknown label, colour, scale or size.
         """
+        from bench.report.contents import plot_of
         from bench.report.figure import read_figure  # slow to import
-        from bench.report.page import check_names, draw, keep, rename
-        from bench.report.render import plot_of
+        from bench.report.pictures import check_names, draw, keep, rename
         from bench.report.results import Results
 
         changes = {"y_scale": y_scale, "x_scale": x_scale, "title": title}

@@ -55,7 +55,7 @@ def written(
     """
     from bench.report.figure import read_figure  # slow to import
     from bench.report.folder import COMPARISON
-    from bench.report.page import content, draw
+    from bench.report.pictures import content, draw
     from bench.report.tables import to_csv
     from runners.results.aggregate import Repetitions, read_run
     from runners.results.capture import environment

@@ -14,7 +14,7 @@ from bench.audit.published import PublishedOverview
 from bench.gallery.build import build
 from bench.gallery.papers import read_papers
 from bench.report.figure import read_figure
-from bench.report.page import content, draw
+from bench.report.pictures import content, draw
 from bench.report.provenance import Provenance
 from bench.report.results import Results
 from bench.report.tables import to_csv

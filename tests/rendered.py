@@ -8,11 +8,11 @@ from matplotlib.figure import Figure as Picture
 from matplotlib.transforms import Bbox
 
 from bench.report.claims import check as claims
+from bench.report.contents import Contents, plot_of
 from bench.report.figure import Figure, read_figure
-from bench.report.page import draw as draw_plot
+from bench.report.pictures import draw as draw_plot
 from bench.report.plot import Mark, Plot
 from bench.report.provenance import Provenance
-from bench.report.render import Rendering, plot_of
 from bench.report.results import Results
 from bench.report.style import applied
 
@@ -57,9 +57,9 @@ def tables(
     return read_figure(figure).tables(results_of(figure, finals, curves, surrogate))
 
 
-def render(figure: Mapping[str, Any] | Figure, curves: pd.DataFrame, finals: pd.DataFrame, **rest: Any) -> Rendering:
+def render(figure: Mapping[str, Any] | Figure, curves: pd.DataFrame, finals: pd.DataFrame, **rest: Any) -> Contents:
     known = read_figure(figure)
-    return Rendering(Results(known, curves, finals, **rest))
+    return Contents(Results(known, curves, finals, **rest))
 
 
 def shown(figure: Mapping[str, Any], curves: pd.DataFrame, finals: pd.DataFrame, *, note: str = "") -> Plot:

@@ -381,7 +381,7 @@ def test_a_package_cannot_take_a_name_of_the_suites(tmp_path):
 
 
 def test_a_part_of_a_figure_has_the_runs_claims_and_published_numbers_that_are_about_it(commands, monkeypatch, capsys):
-    monkeypatch.setattr("bench.report.page.content", lambda *_: b"")  # no picture
+    monkeypatch.setattr("bench.report.pictures.content", lambda *_: b"")  # no picture
     words = ("figure=cdt/figure2", "scale=smoke", "only={panel: 'LinUCB, simulation', method: [CDT, OP]}", "jobs=1")
     answer = commands.here(monkeypatch, capsys, "reproduce", *words)
     assert answer.code == 0, answer.err

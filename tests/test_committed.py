@@ -12,8 +12,8 @@ import pytest
 from rendered import numbers_of
 
 from bench.errors import BenchError, StoreError
+from bench.report.contents import plot_of
 from bench.report.figure import Figure, read_figure
-from bench.report.render import plot_of
 from runners.config.runner import Runner
 from runners.execute.asked_figure import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure

@@ -90,8 +90,10 @@ def test_unfolded_tables_have_a_row_for_each_label():
     assert all(len(data.rows(key)) == 1 for key in data.experiments)
 
     curves = pd.DataFrame({"method": "TL", "column": ["regret", "other", "random_regret"], "mean": [1.0, 2.0, 3.0]})
+    curves = pd.concat([curves, curves[:1].assign(column="regret@3", mean=4.0)])
     table = unfold(read_figure(FIGURE), curves)
     assert table[["quantity", "column", "mean"]].to_numpy().tolist() == [
         ["measured", "value", 1.0],
+        ["measured", "value@3", 4.0],
         ["random", "value", 3.0],
     ]

@@ -17,7 +17,7 @@ from runners.config.headlines import load_headlines
 from runners.config.papers import load_paper
 from tools.docs import headlines, headlines_part, made_parts, with_made_part
 
-PAPERS = {"cdt", "habo", "online_hpo", "opl_hpo", "syndicated"}
+PAPERS = {path.parent.name for path in Path(__file__).parents[1].glob("conf/papers/*/errata.md")}
 COLUMNS = ["claim", "case", "verdict", "holm", "expect", "estimate", "ci_low", "ci_high", "relative", "n"]
 
 

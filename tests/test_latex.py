@@ -14,7 +14,7 @@ from scipy import stats
 
 from bench.report.figure import read_figure
 from bench.report.latex import escape, latex_tables, not_told_from_best
-from bench.report.page import content
+from bench.report.pictures import content
 from bench.report.typeset import typeset
 
 ENGINE = next((name for name in ("tectonic", "pdflatex", "lualatex", "xelatex") if shutil.which(name)), None)

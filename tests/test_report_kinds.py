@@ -17,7 +17,7 @@ from bench.errors import ConfigError
 from bench.report.claims.judgement import MIN_REPETITIONS
 from bench.report.drawing import in_digits
 from bench.report.figure import read_figure
-from bench.report.page import content
+from bench.report.pictures import content
 from bench.stats import mean_band
 
 ROUNDS = np.linspace(1, 1000, 50).round().astype(int)

@@ -160,7 +160,7 @@ def kept():
 def manifest(here, small, monkeypatch, kept):
     """The manifest of the small figure at a scale that cuts it short, without its pictures; made once."""
     if not kept:
-        monkeypatch.setattr("bench.report.page.content", lambda *_: b"")
+        monkeypatch.setattr("bench.report.pictures.content", lambda *_: b"")
         answer = here("figure=cdt/table5", "scale=smoke")
         kept |= json.loads((answer.results / "cdt" / "table5" / "smoke-surrogate" / "manifest.json").read_text())
     return kept

@@ -34,7 +34,7 @@ from runners.config.runner import Runner
 from runners.execute import sample
 from runners.execute.asked_figure import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
-from runners.results import checksums, golden, replay
+from runners.results import checksums, rederived, replay
 from runners.results.aggregate import Kept
 from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
 from runners.results.derive import thinning
@@ -408,7 +408,7 @@ def covering(results: Path) -> list[str]:
 
 
 def assert_tables_are_what_repetitions_say(results: Path, names: list[str]) -> None:
-    compared = golden.compare_committed(results, names)
+    compared = rederived.compare_committed(results, names)
     assert [str(one) for result in compared for one in (*result.differences, *result.problems)] == []
     assert sum(len(result.compared) for result in compared) >= len(names)
 
@@ -431,7 +431,7 @@ def test_every_committed_table_follows_from_its_repetitions(reference_results):
 
 
 def test_overviews_follow_from_the_figures_tables(reference_results):
-    assert golden.compare_overviews(reference_results).differences == []
+    assert rederived.compare_overviews(reference_results).differences == []
 
 
 def test_a_sample_of_the_committed_results_comes_out_of_todays_code(reference_results, monkeypatch):

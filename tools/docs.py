@@ -111,7 +111,8 @@ def hours_part(folder: Path) -> str:
 def looks_part(folder: Path) -> str:
     """Return the measured errors of verdicts under repeated looks; see `tools.looks`."""
     header, *rows = csv.reader((folder / "coverage" / "looks.csv").read_text(encoding="utf-8").splitlines())
-    lines = [f"| law of the paired difference | {' | '.join(header[1:])} |", f"| --- |{' ---: |' * len(header[1:])}"]
+    head = f"| distribution of the paired difference | {' | '.join(header[1:])} |"
+    lines = [head, f"| --- |{' ---: |' * len(header[1:])}"]
     return "\n".join(lines + [f"| {name} | {' | '.join(f'{float(x):.1f}' for x in row)} |" for name, *row in rows])
 
 

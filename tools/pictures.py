@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from bench.report.figure import Figure
-from bench.report.page import content, draw
+from bench.report.pictures import content, draw
 from bench.report.plot import Plot
 from runners.config.figures import figure_names, load_figure
 from runners.results.checksums import note

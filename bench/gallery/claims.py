@@ -13,7 +13,7 @@ from bench.report.claims.judgement import NO_EVIDENCE, VERDICTS
 from bench.report.claims.tallies import Tally, tally_of
 from bench.report.typeset import number
 
-DIFFERENCES = ("paired_difference", "relative_difference")
+DIFFERENCES = [name for name, kind in KINDS.items() if kind.is_difference]
 PRACTICALLY_LEVEL = 10_000
 """Number of required repetitions above which a difference is practically level."""
 Case = dict[str, Any]

@@ -11,7 +11,7 @@ from bench.audit.published import LEVELS, NUMBER_VERDICTS, PLACEBO, PublishedOve
 from bench.audit.readings import POSSIBLE
 from bench.gallery.claims import spot_of
 from bench.gallery.picture import Picture
-from bench.report.page import content, draw
+from bench.report.pictures import content, draw
 from bench.report.plot import REFERENCE, Axis, Look, Mark, Panel, Plot, mark
 from bench.report.reading import READING
 from bench.report.style import Looks, Palette

@@ -14,8 +14,8 @@ from pydantic import ValidationError
 import bench.report.kinds
 from bench.columns import TABLE_COLUMNS
 from bench.errors import ConfigError, either
-from bench.report.asked import Asked
 from bench.report.claims.check import claims_of, complaint
+from bench.report.figure_keys import FigureKeys
 from bench.report.limits import Limits
 from bench.report.plot import Plot
 from bench.report.reading import READING
@@ -27,7 +27,7 @@ MAX_ROUNDS = 60
 """Rounds of a curve that are kept, the first and the last among them."""
 
 
-class Figure(Asked):
+class Figure(FigureKeys):
     """A figure's configuration; each kind is a subclass in `bench.report.kinds`, named as its module.
 
     A kind declares keys of its own and the data that it needs of the raw runs, makes the tables, and turns them into a

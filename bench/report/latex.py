@@ -10,14 +10,14 @@ import pandas as pd
 
 from bench.columns import column_of
 from bench.critical import rule
-from bench.report.asked import Asked
 from bench.report.claims.judgement import ERROR, FIRST_LOOK, MIN_REPETITIONS
 from bench.report.claims.quantities import Mean
+from bench.report.contents import notes
+from bench.report.figure_keys import FigureKeys
 from bench.report.formats import Size
 from bench.report.labels import panel_title
-from bench.report.page import check_size
+from bench.report.pictures import check_size
 from bench.report.provenance import number_of_repetitions
-from bench.report.render import notes
 from bench.report.results import Results
 from bench.report.tables import by_experiment, cells_of
 from bench.report.typeset import spelled, typeset
@@ -139,7 +139,7 @@ def _is_mean(measure: str) -> bool:
     return measure.lower().startswith(("mean ", "average "))
 
 
-def _lowest_is_best(figure: Asked) -> bool | None:
+def _lowest_is_best(figure: FigureKeys) -> bool | None:
     """Return whether low values of the figure's column are good; None if neither low nor high ones are."""
     chosen, column = getattr(figure, "best", ""), figure.column
     if chosen:

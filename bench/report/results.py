@@ -14,12 +14,12 @@ from typing_extensions import TypeVar
 
 from bench.columns import is_regret
 from bench.errors import ConfigError, DataError
-from bench.report.asked import Asked
+from bench.report.figure_keys import FigureKeys
 from bench.report.labels import ANY, Selection, canonical, describe, is_allowed, said
 from bench.report.provenance import Provenance
 from bench.stats import Array
 
-F = TypeVar("F", bound=Asked, default=Asked, covariant=True)
+F = TypeVar("F", bound=FigureKeys, default=FigureKeys, covariant=True)
 _PUBLISHED_KEYS = ("what", "value", "note", "cell")
 
 Labels = tuple[str, ...]

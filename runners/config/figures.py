@@ -200,7 +200,7 @@ def _product(figure: "Figure", reading: Reading | None) -> Iterator[tuple[dict[s
 def unfold(figure: "Figure", table: "pd.DataFrame") -> "pd.DataFrame":
     """Give a table of results the axis that a figure's ``unfold`` makes of trace columns: one row per column.
 
-    The table has final values, in these columns; or curves, with the columns' names in ``column``.
+    The table has final values, in these columns; or curves, with the columns' names in ``column`` (`curve_table`).
     """
     if figure.unfold is None or not len(table):
         return table
@@ -211,7 +211,8 @@ def unfold(figure: "Figure", table: "pd.DataFrame") -> "pd.DataFrame":
     for label, column in figure.unfold.labels.items():
         values: dict[str, Any] = {axis: label}
         if "column" in table:
-            parts.append(table[table["column"] == column].assign(**values, column=name))
+            own = table[table["column"].str.partition("@")[0] == column]  # with those of one repetition, as regret@3
+            parts.append(own.assign(**values, column=own["column"].str.replace(column, name, n=1, regex=False)))
         elif column in table:
             values[name] = table[column]
             parts.append(table.assign(**values))

@@ -13,10 +13,10 @@ import bench.papers
 import bench.report.kinds
 from bench.audit.headlines import Headline
 from bench.columns import FILES
-from bench.report.asked import Asked
 from bench.report.claims.base import CaseClaim
 from bench.report.claims.check import KINDS
 from bench.report.figure import Figure
+from bench.report.figure_keys import FigureKeys
 
 Key = tuple[str, Any, Any]
 """Name, type and default of a key; the default of a required key is `...`."""
@@ -48,7 +48,7 @@ def described(group: str) -> dict[str, Any]:
     if group == "headline":
         return {"any": Headline}
     if group == "kind":
-        return {"any": Asked, **figure_kinds()}
+        return {"any": FigureKeys, **figure_kinds()}
     own = {name: claim for kind in figure_kinds().values() for name, claim in kind.claim_kinds.items()}
     return {"any": CaseClaim, **KINDS, **own}
 

@@ -14,7 +14,7 @@ from runners.execute.sample import Size, outdated, play_sample
 from runners.execute.workers import spread, workers
 from runners.results import checksums
 from runners.results.folder import REPETITIONS, SECONDS, ResultFolder
-from runners.results.golden import Rederived, compare_committed, compare_overviews
+from runners.results.rederived import Rederived, compare_committed, compare_overviews
 from runners.results.replay import CommittedRun, committed_runs
 from runners.results.store import results_folder
 

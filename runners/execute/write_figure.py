@@ -13,10 +13,10 @@ from bench.columns import is_measured
 from bench.data_kind import DataKind
 from bench.errors import BenchError, one_line
 from bench.report.claims.tallies import spell_by_origin, tallies
+from bench.report.contents import notes
 from bench.report.folder import COMPARISON
 from bench.report.provenance import Provenance
 from bench.report.reading import READING
-from bench.report.render import notes
 from bench.report.results import Results
 from bench.report.tables import to_csv, to_markdown
 from runners.config.figures import LabelledRun, by_reading, other_than_published, without_reading
@@ -184,10 +184,7 @@ def _pictures(asked: AskedFigure, derived: Derived) -> dict[str, bytes]:
     plot, name = derived.plot, asked.figure.name
     if not plot:
         return {}
-    from bench.report.page import (
-        content,
-        draw,  # slow to import
-    )
+    from bench.report.pictures import content, draw  # slow to import
 
     page = draw(plot)
     pictures = {f"{name}.{kind}": content(page, kind) for kind in (["svg"] if asked.is_reference else ["png", "svg"])}

@@ -1,7 +1,7 @@
 """Everything in a figure, derived from its configuration and its repetitions only, without a run.
 
-`runners.execute.write_figure` writes with it, and `runners.results.golden` derives committed results again and compares
-bytes.
+`runners.execute.write_figure` writes with it, and `runners.results.rederived` derives committed results again and
+compares bytes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,10 +14,10 @@ import pandas as pd
 from bench.columns import is_measured
 from bench.critical import STEP
 from bench.errors import StoreError
+from bench.report.contents import Contents
 from bench.report.figure import Figure
 from bench.report.provenance import Provenance
 from bench.report.reading import READING
-from bench.report.render import Rendering
 from bench.report.results import Results
 from bench.report.tables import from_csv, to_csv
 from runners.config.figures import by_reading, unfold
@@ -30,7 +30,7 @@ CURVE_DIGITS = 8
 """Significant digits of ``curves.csv``."""
 
 
-class Derived(Rendering):
+class Derived(Contents):
     """The content of a figure, given its results by reading, in order ("" for a figure without readings)."""
 
     def __init__(self, by_reading: Mapping[str, Results[Figure]]) -> None:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import BeforeValidator, Field, PositiveFloat
 
-from bench.report.claims.base import Case, CaseClaim, Chosen
+from bench.report.claims.base import Case, CaseClaim, Chosen, by_kind
 from bench.report.claims.judgement import Direction, Question, Unmeasured
 from bench.report.claims.quantities import Extreme, Mean
 from bench.report.figure import Figure
@@ -78,7 +78,7 @@ class Lipschitz(Figure):
     `drop` is the share of rounds before the first block, such as 1/7; the rest is divided into `blocks` equal blocks.
     """
 
-    claim_kinds: ClassVar[dict[str, type[Any]]] = {"steepness": Steepness}
+    claim_kinds: ClassVar[dict[str, type[Any]]] = by_kind(Steepness)
 
     drop: Annotated[float, BeforeValidator(_share)] = 0.0
     blocks: Annotated[int, Field(ge=2, strict=True)]

@@ -3,7 +3,7 @@
 import itertools
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, get_args
 
 import numpy as np
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
@@ -47,9 +47,17 @@ class Claim(Sourced):
             raise ValueError("origin: stated or theorem needs a place, and origin: ours takes none")
         return self
 
+    is_difference: ClassVar[bool] = False
+    """Whether the estimate is a difference, which pages show as a share of the right side."""
+
     @abstractmethod
     def unit(self) -> str:
         """Return the quantity that the estimate measures, as text."""
+
+
+def by_kind(*classes: type[Claim]) -> dict[str, type[Claim]]:
+    """Return kinds of claims by name, the only value of their key ``kind``."""
+    return {get_args(cls.model_fields["kind"].annotation)[0]: cls for cls in classes}
 
 
 class CaseClaim(Claim):

@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from bench.columns import names_of
 from bench.critical import rule
 from bench.errors import ConfigError
-from bench.report.claims.base import Case, CaseClaim, Claim
+from bench.report.claims.base import Case, CaseClaim, Claim, by_kind
 from bench.report.claims.best_on_grid import BestOnGrid
 from bench.report.claims.bound import Bound
 from bench.report.claims.comparisons import PairedDifference, RelativeDifference
@@ -87,16 +87,7 @@ class Unfinished(NamedTuple):
     repetitions: float
 
 
-KINDS: dict[str, type[Claim]] = {
-    "paired_difference": PairedDifference,
-    "relative_difference": RelativeDifference,
-    "ratio": Ratio,
-    "spread": Spread,
-    "bound": Bound,
-    "slope": Slope,
-    "best_on_grid": BestOnGrid,
-    "count": Count,
-}
+KINDS = by_kind(PairedDifference, RelativeDifference, Ratio, Spread, Bound, Slope, BestOnGrid, Count)
 
 
 def verdicts_on(results: Results) -> pd.DataFrame:

@@ -167,6 +167,8 @@ class PairedDifference(TwoSided):
     there are no ties.
     """
 
+    is_difference = True
+
     kind: Literal["paired_difference"]
     expect: Literal["less", "greater", "at_most", "at_least", "similar"]
     margin: float | None = Field(default=None, gt=0)
@@ -229,6 +231,7 @@ class RelativeDifference(CaseClaim):
     """
 
     SIDES: ClassVar[tuple[str, ...]] = ("left", "right", "reference")
+    is_difference = True
 
     kind: Literal["relative_difference"]
     left: Chosen

@@ -11,7 +11,7 @@ from bench.report.plot import Plot
 from bench.report.results import Results
 
 
-class Rendering:
+class Contents:
     """The contents of a figure: tables by file name, the verdicts of `bench.report.claims.check`, and marks.
 
     Raises BenchError if results do not fit. Surrogate results are shown without published numbers. The plot is made at

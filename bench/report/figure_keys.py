@@ -52,7 +52,7 @@ class Unfold(BaseModel):
     labels: dict[str, str]
 
 
-class Asked(Sourced, BaseModel):
+class FigureKeys(Sourced, BaseModel):
     """The keys of figures of every kind.
 
     ``column`` is the drawn trace column, and the default column of claims. ``runs`` are blocks of axes, all

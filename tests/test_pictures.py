@@ -11,7 +11,7 @@ from matplotlib.text import Text
 from rendered import assert_readable, finals_of, shown
 
 from bench.report.formats import SIZES
-from bench.report.page import SHEETS, draw
+from bench.report.pictures import SHEETS, draw
 from bench.report.plot import Axis, Look, Mark, Panel, Plot
 from runners.results.checksums import damage
 from tools.pictures import main as redraw
