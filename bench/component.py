@@ -113,4 +113,6 @@ def _describe(error: ValidationError, names: list[str], cls: type) -> tuple[str,
     texts = [text.removeprefix("Input should be ").removeprefix("Value error, ") for text in messages]
     texts = [re.sub("^(greater|less) ", r"a number \1 ", text) for text in texts]
     expected = " or ".join(text[0].lower() + text[1:] for text in texts)
+    if first["type"] == "string_type" and type(first["input"]) in (int, float):  # such as a column that is called 7
+        expected += f", such as {str(first['input'])!r}"
     return where, f"found {first['input']!r}, expected {expected}"
