@@ -108,7 +108,8 @@ class Desk:
         rows = self._file.execute(
             f"SELECT configuration, COUNT(*) FROM ({latest}) GROUP BY 1 ORDER BY 2 DESC"
         ).fetchall()
-        return {"of": sum(number for _, number in rows), "asks": rows[:3]}
+        asks = [(_read(configuration), number) for configuration, number in rows[:3]]
+        return {"of": sum(number for _, number in rows), "asks": asks}
 
     def recommend(self) -> dict[str, Any]:
         return asdict(self._tuner.recommend(self.margin))
@@ -122,16 +123,20 @@ class Desk:
             "SELECT asked, told, configuration, propensity, reward FROM asks WHERE told IS NOT NULL ORDER BY told, id"
         )
         for asked, told, configuration, propensity, reward in self._file.execute(rows):
-            try:
-                values: Configuration = json.loads(configuration)
-                configured = [values.get(name) for name in self._names]
-            except (ValueError, AttributeError, RecursionError):
-                raise BenchError(f"found the configuration {short(configuration)}, expected as it was asked") from None
-            writer.writerow([asked, told, *configured, propensity, reward])
+            values = _read(configuration)
+            writer.writerow([asked, told, *(values.get(name) for name in self._names), propensity, reward])
         return text.getvalue()
 
     def close(self) -> None:
         self._file.close()
+
+
+def _read(text: Any) -> Configuration:
+    """Return a configuration from its column; raises BenchError if the file was altered."""
+    try:
+        return dict(json.loads(text).items())
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        raise BenchError(f"found the configuration {short(text)}, expected as it was asked") from None
 
 
 def _opened(path: str | Path) -> sqlite3.Connection:

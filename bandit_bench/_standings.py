@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from bandit_bench._comparison import ComparisonResult
 from bandit_bench._plan import METHOD
@@ -13,6 +13,8 @@ from runners.config.filled import filled
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
+
+    from bench.report.kinds.ranking import Ranking
 
 TASK, FAMILY, REFERENCE = "task", "family", "Random each round"
 _PARTS = {"": "over all", FAMILY: "by family", TASK: "by task"}
@@ -24,8 +26,9 @@ class TournamentResult(ComparisonResult):
     def standings(self) -> "pd.DataFrame":
         """The standing of each of your tuners over all families, in each family, and on each task.
 
-        ``relative``: mean final regret over that of random configurations, with its 95 % interval; ``wins`` and
-        ``losses``: numbers of other tuners with more or less regret by the paired difference; ``open``: the others.
+        ``relative``: mean final regret over that of random configurations, with its 95 % interval, averaged over the
+        tasks of a family, then over families; ``wins`` and ``losses``: numbers of other tuners with more or less regret
+        by the paired difference; ``open``: the others.
         """
         return self._csv("standings.csv", METHOD, "by", "part")
 
@@ -63,7 +66,7 @@ def written(
 
     own = list(dict.fromkeys(run.labels[METHOD] for run in runs))
     labels = [*(entry["labels"] for entry in others), *(run.labels for run in runs)]
-    figure = read_figure(_figure(name, "/".join(committed.parts[-3:-1]), own, labels))
+    figure = cast("Ranking", read_figure(_figure(name, "/".join(committed.parts[-3:-1]), own, labels)))
     kept = ResultFolder(committed).repetitions(thinning(figure), {entry["key"] for entry in others})
     results, entries, store = [], list(others), Store(results_folder())
     for entry in others:
@@ -79,7 +82,9 @@ def written(
     provenance = Provenance.of_manifest(manifest).model_copy(update={"scale": ""})
     derived = derive(figure, results, {"": provenance})
     files: dict[str, bytes | None] = {**derived.files(), **long_tables(derived.results)}
-    standings = _standings(derived.tables, derived.claims, own)
+    of_tasks = figure.on_tasks(derived.results)
+    over_all = {method: of_tasks.over_tasks_of(method) for method in own}
+    standings = _standings(derived.tables, over_all, derived.claims)
     files["standings.csv"] = to_csv(standings).encode()
     if derived.plot:
         page = draw(derived.plot)
@@ -140,16 +145,24 @@ def _id(mine: str, other: str, part: str) -> str:
     return f"{mine}, {other}, {_PARTS[part]}"
 
 
-def _standings(tables: Mapping[str, "pd.DataFrame"], claims: "pd.DataFrame", own: Sequence[str]) -> "pd.DataFrame":
-    """Return the table `TournamentResult.standings` from the figure's tables and claims."""
+def _standings(
+    tables: Mapping[str, "pd.DataFrame"], over_all: Mapping[str, "pd.DataFrame"], claims: "pd.DataFrame"
+) -> "pd.DataFrame":
+    """Return the table `TournamentResult.standings`.
+
+    ``tables`` are the figure's; ``over_all`` has, for each of a user's tuners, the means over its own tasks: the
+    figure's ``ranks`` leave out families that not all of the others can play, such as the arms.
+    """
     import pandas as pd
 
     ends = {"relative_low": "ci_low", "relative_high": "ci_high"}
-    ranks, families = (tables[name].drop(columns=[*ends.values()]).rename(columns=ends) for name in ("ranks", "table"))
+    whole = pd.concat([table[table[METHOD] == method] for method, table in over_all.items()])
+    means, families = (table.drop(columns=[*ends.values()]).rename(columns=ends) for table in (whole, tables["table"]))
+    everyone = {"": tables["ranks"], FAMILY: families, TASK: tables["tasks"]}
     rows = []
-    for part, table in {"": ranks, FAMILY: families, TASK: tables["tasks"]}.items():
-        for row in table[table[METHOD].isin(own)].to_dict("records"):
-            ids = [_id(row[METHOD], other, part) for other in table[METHOD].unique()]
+    for part, table in {"": means, FAMILY: families, TASK: tables["tasks"]}.items():
+        for row in table[table[METHOD].isin(over_all)].to_dict("records"):
+            ids = [_id(row[METHOD], other, part) for other in everyone[part][METHOD].unique()]
             cases = claims[claims["claim"].isin(ids)]
             verdicts = (cases[cases["case"] == row[part]] if part else cases)["verdict"]
             wins, losses = int((verdicts == "holds").sum()), int((verdicts == "fails").sum())

@@ -184,6 +184,6 @@ def serve(
     except BenchError as error:
         sys.exit(str(error))
     except (OSError, OverflowError, ValueError) as error:
-        sys.exit(f"port {port}: {error}; expected one that no other program uses")
+        sys.exit(f"port {port}: {error}; expected a number from 0 to 65535 that no other program uses")
     except KeyboardInterrupt:
         pass

@@ -2,6 +2,7 @@
 
 import re
 import traceback
+from collections.abc import Iterable
 
 
 class BenchError(Exception):
@@ -29,6 +30,11 @@ def one_line(error: BaseException) -> str:
     """Return an error's message as one line, with control characters escaped."""
     text = re.sub(r"\s*\n\s*", "; ", message(error))
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def either(words: Iterable[str]) -> str:
+    """Return words as a list with commas; a word that has a comma itself is in quotes."""
+    return ", ".join(repr(word) if "," in word else word for word in words) or "(none)"
 
 
 class ConfigError(BenchError):

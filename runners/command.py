@@ -19,8 +19,10 @@ if TYPE_CHECKING:  # slow to import
 
 PLAIN = r"(?!(?:true|false|null|inf|nan|y|yes|n|no|on|off)$)[a-z_][\w.]*|0|[1-9][0-9]*"
 """A value that Hydra, YAML and a reader understand as the same word or number."""
-_PLAIN_OR_QUOTED = rf"{PLAIN}|'.*'|\".*\""
+_PLAIN_OR_QUOTED = re.compile(rf"{PLAIN}|'.*'|\".*\"", re.ASCII | re.IGNORECASE)
 """A value that needs no further quotes."""
+_ITEM = r"\s*(?:'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\")\s*(?=,|$)|[^,]+"
+"""An item of a list: in quotes it may have commas."""
 _LONGEST = 4_000
 """Largest number of characters of a sentence; the choices of the largest group take 3,000."""
 
@@ -101,8 +103,8 @@ def _quoted(word: Any) -> str:
     key, _, value = str(word).partition("=")
     if not re.fullmatch(r"\[.+\]", value):
         return f"{key}={_in_quotes(value)}"
-    items = [item.strip() for item in value[1:-1].split(",")]
-    return f"{key}=[{','.join(x if re.fullmatch(_PLAIN_OR_QUOTED, x, re.I) else _in_quotes(x) for x in items)}]"
+    items = [item.strip() for item in re.findall(_ITEM, value[1:-1])]
+    return f"{key}=[{','.join(x if _PLAIN_OR_QUOTED.fullmatch(x) else _in_quotes(x) for x in items)}]"
 
 
 def _in_quotes(text: str) -> str:

@@ -377,6 +377,9 @@ def test_a_folder_of_ones_own_is_searched_and_counts_nowhere(private):
     ("file", "old", "new", "place"),
     [
         ("settings", "horizon: 70", "env.titanc.size: 1", r"settings\.yaml: env\.titanc\.size: .*'titanic'\?"),
+        ("settings", "horizon: 70", "horizon: '70'", r"settings\.yaml: horizon: found '70', expected a whole number"),
+        ("settings", "repetitions: 3", "repetitions: many", r"settings\.yaml: repetitions: found 'many', expected"),
+        ("settings", "horizon: 70", "horizon: 0.5", r"settings\.yaml: horizon: found 0\.5, expected a whole number"),
         ("settings", "[assumed, here]", "[guessed, here]", r"settings\.yaml: found the source .*'guessed'"),
         ("published", "12.5", "{A: 12.5}", r"published\.yaml: table1\.values\.CDT: .*expected a number"),
         ("figures/first", "{table: table1, method: {Mine: CDT}}", "{table: table1}",
@@ -395,6 +398,13 @@ def test_a_mistake_in_a_papers_files_is_named_with_file_key_and_cure(private, fi
     path.write_text(text.replace(old, new))
     with pytest.raises(ConfigError, match=place):
         expand(load_figure("mine/first"), "paper", [])
+
+
+def test_a_scale_whose_cap_is_no_number_is_named_by_its_key(private):
+    (private / "scale").mkdir()
+    (private / "scale" / "own.yaml").write_text("name: own\nmax_horizon: many\nmax_repetitions: 2\nreadings: false\n")
+    with pytest.raises(ConfigError, match=r"horizon: found 'many', expected"):
+        from_overrides(["scale=own"])
 
 
 def test_a_name_that_the_suite_has_is_refused(private):

@@ -1,5 +1,6 @@
 """Errors carry what they are about: the key or line that a configuration has for it takes the place of the class."""
 
+import ast
 import pickle
 
 import pytest
@@ -7,7 +8,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from bench.component import component
-from bench.errors import ConfigError, SpaceError
+from bench.errors import ConfigError, SpaceError, either
 from bench.space import HyperParameter, Space
 
 
@@ -20,6 +21,12 @@ def error_of(call, *arguments, **settings):
     with pytest.raises(ConfigError) as caught:
         call(*arguments, **settings)
     return caught.value
+
+
+def test_a_list_of_words_can_be_read_where_a_word_has_a_comma():
+    words = ["LinUCB, generated", "triangle", "it's, too"]
+    assert ast.literal_eval(f"[{either(words)}]".replace("triangle", "'triangle'")) == words
+    assert either([]) == "(none)"
 
 
 def test_a_setting_begins_with_its_class_until_a_key_is_known_for_it():

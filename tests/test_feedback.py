@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import registry
 from conformance import rounds as affordable
@@ -245,6 +246,17 @@ def test_a_tuner_starts_from_a_log(tmp_path):
     path.write_text("x,reward\n3.0,1\n")
     with pytest.raises(TunerError, match=r"^UCB1: history, pair 1: found x = 3.0, expected one of 1.0, 2.0"):
         told(2, registry.build("tuner", "ucb1"), history=str(path))
+
+
+@pytest.mark.parametrize(
+    "history", ["x", [1], [({"x": 1.0}, 0.5, 3)], [{"x": 1.0}], pd.DataFrame({"x": [1.0], "reward": [1]})]
+)
+def test_a_log_that_is_no_list_of_pairs_is_refused_and_nothing_is_learnt(history):
+    ucb = registry.build("tuner", "ucb1")
+    ucb.start(Problem(Space.of(x=[1.0, 2.0]), horizon=10))
+    with pytest.raises(TunerError, match=r"^UCB1: history, pair 1: found .*, expected a configuration and its reward"):
+        ucb.learn(history)
+    assert ucb.learn([({"x": 1.0}, 0.5), [{"x": 2.0}, 1]]) == 2
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,8 @@ CASES = {
     "too small a propensity": ({}, changed(p={8: 1e-7}), "found a smallest propensity of 1e-07 in 200 rows"),
     "propensities of another policy": ({}, changed(p=0.9), "env.propensity: found propensities that give the action"),
     "infinite context": ({}, changed(user_a={4: "inf"}), "rows.csv, line 6, user_a: found inf, expected a finite"),
+    "a huge context": ({}, changed(user_a={4: "1e200"}), "rows.csv, line 6, user_a: found 1e+200, expected a number"),
+    "more parts than rows": ({"n_parts": ROWS + 1}, changed(), "in 0 rows per repetition, so that about 0 rounds"),
     "times in the context": ({"path": "rows.parquet"}, frame(ROWS).assign(user_a=TIMES), "user_a: found the time"),
     "too many words": ({}, changed(user_a=[f"user {i}" for i in range(ROWS)]), "user_a: found 2,000 different words"),
 }  # fmt: skip

@@ -59,6 +59,14 @@ def test_wins_and_losses_are_counted_over_all_by_family_and_by_task():
     assert made.is_complete
 
 
+def test_the_regret_over_all_counts_families_that_some_of_the_others_cannot_play():
+    """Sixteen of the tournament's tuners need an interval, and have no results on arms."""
+    made = bb.tournament("gaussian_ts", only={"task": ["close arms", "triangle"]}, repetitions=2)
+    relative = made.standings.set_index("part")["relative"]
+    assert relative["arms"] != relative["moving peak"]
+    assert relative["all families"] == pytest.approx((relative["arms"] + relative["moving peak"]) / 2, rel=1e-9)
+
+
 def test_tasks_that_cannot_be_played_are_left_out_and_named(capsys):
     made = bb.tournament(Arm(), only={"task": ["Gaussian arms", "triangle"]}, repetitions=2)
     assert not made.is_complete

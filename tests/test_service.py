@@ -183,6 +183,7 @@ def test_a_reward_is_learnt_once_however_it_is_sent_and_the_same_again_is_no_err
     assert (status, "whose reward was not told yet" in text) == (409, True)
     played = json.loads(send(server, "/played", None, "GET")[1])
     assert played["of"] >= sum(number for _, number in played["asks"]) >= 1
+    assert [configuration["exploration"] for configuration, _ in played["asks"]]
 
 
 WRONG = {
@@ -302,6 +303,12 @@ def refused(folder, state, port):
 def of_another_program(path):
     with closing(sqlite3.connect(path, isolation_level=None)) as file:
         file.execute("CREATE TABLE customers (name TEXT)")
+
+
+def test_a_port_that_is_none_is_a_sentence_at_the_start(tmp_path):
+    prepare(tmp_path)
+    for port in ("http", "99999999"):
+        assert re.match(rf"port {port}: .*0 to 65535", refused(tmp_path, "state.db", port))
 
 
 KEPT = {

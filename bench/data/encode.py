@@ -160,7 +160,8 @@ def _column(table: Files, column: str) -> _Column:
 
 
 def _numbers(table: Files, column: str, values: np.ndarray) -> _Column:
-    table.refuse(column, np.isinf(values) | (np.abs(values) > 1e150), "a finite number")
+    table.refuse(column, np.isinf(values), "a finite number")
+    table.refuse(column, np.abs(values) > 1e150, "a number of at most 1e150 in size")
     missing = np.isnan(values)
     if missing.all():
         raise DataError(f"{table.parts[0][0]}, {column}: found no value in the whole column, expected at least one")

@@ -20,7 +20,7 @@ import numpy as np
 
 from bench.data.files import reading, stamp_of
 from bench.data.spelling import PLAINLY, is_number_written_otherwise
-from bench.errors import DataError
+from bench.errors import DataError, either
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
@@ -200,7 +200,7 @@ def read_files(files: Sequence[Path], columns: Sequence[str] | None = None, labe
     names = column_names(files)
     for name in columns or ():
         if name not in names:
-            raise DataError(f"{files[0]}: found no column '{name}', expected one of: {', '.join(names)[:300]}")
+            raise DataError(f"{files[0]}: found no column '{name}', expected one of: {either(names)[:300]}")
     wanted = list(dict.fromkeys(columns if columns is not None else names))
     frames = [_kind(file)[1](file, wanted, labels) for file in files]
     parts = tuple((file, len(frame)) for file, frame in zip(files, frames, strict=True))

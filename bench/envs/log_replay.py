@@ -100,7 +100,8 @@ class LogReplay(Replay):
         if rounds < 2:
             raise DataError(
                 f"env.propensity: found a smallest propensity of {smallest:.3g} in {self._n_rows(log):,} rows "
-                f"per repetition, so that about {rounds:.2g} rounds would be accepted, expected at least 2"
+                f"per repetition, so that about {rounds:.2g} rounds would be accepted, expected at least 2: take fewer "
+                "parts (env.n_parts), or a log with more rows or without such small propensities"
             )
         return smallest
 

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 import bench.report.kinds
 from bench.columns import TABLE_COLUMNS
-from bench.errors import ConfigError
+from bench.errors import ConfigError, either
 from bench.report.claims.check import claims_of, complaint
 from bench.report.figure_keys import FigureKeys
 from bench.report.limits import Limits
@@ -94,7 +94,7 @@ class Figure(FigureKeys):
         known = {label for axis in results.axes for label in results.labels(axis)}
         for label in self.colors:
             if label not in known:
-                raise ConfigError(f"{self.where}: colors: found '{label}', expected one of: {', '.join(sorted(known))}")
+                raise ConfigError(f"{self.where}: colors: found '{label}', expected one of: {either(sorted(known))}")
         results.published_numbers()
         self.check_readings(results)
         claims_of(results)

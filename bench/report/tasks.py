@@ -124,6 +124,11 @@ class Tasks:
         rest = pd.DataFrame({METHOD: missing, "families": 0, "tasks": 0, "n": 0}, index=range(len(missing)))
         return pd.concat([table, rest], ignore_index=True) if missing else table
 
+    def over_tasks_of(self, method: str) -> pd.DataFrame:
+        """Return the columns of `mean_ranks` over a method's tasks, for all methods that are run on all of these."""
+        families = {name: [task for task in of if method in self.methods[task]] for name, of in self.families.items()}
+        return self._over(families)
+
     def shown_apart(self, apart: Mapping[str, Sequence[str]]) -> pd.DataFrame:
         """Return the columns of `mean_ranks` for the tasks that are shown separately, and for all others.
 

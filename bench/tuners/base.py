@@ -85,7 +85,8 @@ class Tuner(Recommending, Learning, Saving, ABC):
         argument is of another type.
         """
         seeds = seeds or Seeds()
-        if not (isinstance(problem, Problem) and isinstance(seeds, Seeds)):
+        given = isinstance(problem, Problem) and isinstance(problem.space, Space)
+        if not (given and isinstance(seeds, Seeds)):
             raise TunerError(
                 f"{type(self).__name__}: found start({short(problem)}, {short(seeds)}), expected "
                 "start(Problem(space, horizon=100), Seeds(7))"

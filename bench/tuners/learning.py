@@ -7,6 +7,7 @@ import numpy as np
 
 from bench.configuration_check import ConfigurationCheck
 from bench.errors import TunerError
+from bench.rewards import short
 from bench.seeding import Seeds
 from bench.space import Configuration, Space
 from bench.tuners.tickets import ALONE
@@ -49,7 +50,13 @@ class Learning:
         space: Space = self._given["space"]
         check = ConfigurationCheck(space, self.leaves_space)
         pairs = []
-        for place, (configuration, reward) in enumerate(history):
+        for place, pair in enumerate(history):
+            if not isinstance(pair, tuple | list) or len(pair) != 2:
+                raise TunerError(
+                    f"{name}: history, pair {place + 1}: found {short(pair)}, expected a configuration and its reward, "
+                    "such as ({'x': 0.5}, 1.0)"
+                )
+            configuration, reward = pair
             try:
                 checked = self._checked(reward, None)
                 try:

@@ -106,6 +106,10 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
     Raises ConfigError, naming the key, if the class refuses a setting or lacks a required method.
     """
     fields = {str(name): copy.deepcopy(value) for name, value in settings.items() if name != "_target_"}
+    if lacking := sorted(getattr(cls, "__abstractmethods__", ())):
+        raise ConfigError(
+            f"{part}: found {cls.__name__} without {', '.join(lacking)}, expected a class that defines it"
+        )
     for name in not_settings(cls):
         if name in fields:
             raise ConfigError(

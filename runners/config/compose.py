@@ -103,7 +103,7 @@ def compose(
     settings = {key: _copy(value) for key, value in stated.items()}
     for key, size in settings.pop("size").items():
         cap = caps.get(f"max_{key}", settings["scale"][f"max_{key}"])
-        settings[key] = min(value for value in (caps.get(key, size), cap) if value is not None)
+        settings[key] = least(caps.get(key, size), cap)
     values = list(values)
     for key, value, _ in values:
         if key.partition(".")[0] not in KEYS:
@@ -113,6 +113,13 @@ def compose(
     if "${" in str(settings):
         settings = _resolved(settings)
     return _checked(settings, chosen, classes)
+
+
+def least(*values: Any) -> Any:
+    """Return the smallest of several numbers; one that is no number if there is one, which is reported later."""
+    numbers = [value for value in values if value is not None]
+    wrong = [value for value in numbers if not isinstance(value, int)]
+    return wrong[0] if wrong else min(numbers)
 
 
 def from_overrides(overrides: Sequence[str], caps: Mapping[str, int] = MappingProxyType({})) -> Run:

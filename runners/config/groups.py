@@ -11,6 +11,7 @@ from hydra.plugins.config_source import ConfigResult, ConfigSource
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import OmegaConf
 
+from runners.config.compose import least
 from runners.config.folders import CONF, results_folder
 from runners.config.papers import paper_settings
 from runners.config.tree import (
@@ -105,12 +106,6 @@ _FOLDER = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
 _FOLDER.add_argument("--config-dir", "-cd")
 
 
-def _least(*values: Any) -> Any:
-    """Return the smallest of several numbers; the first if it is not a number, which is reported later."""
-    numbers = [value for value in values if value is not None]
-    return min(numbers) if all(isinstance(value, int) for value in numbers) else values[0]
-
-
 def register() -> None:
     for plugin in (Groups, _SearchPath):
         Plugins.instance().register(plugin)
@@ -120,5 +115,5 @@ def _results() -> str:
     return str(results_folder())
 
 
-OmegaConf.register_new_resolver("least", _least, replace=True)
+OmegaConf.register_new_resolver("least", least, replace=True)
 OmegaConf.register_new_resolver("results", _results, replace=True)

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable
 
+from bench.errors import either
+
 
 def one_of(found: str, valid: Iterable[str]) -> str:
     """Return the expected words for an unknown one, the nearest first: equal in its last part, similar, or longer."""
@@ -14,4 +16,4 @@ def one_of(found: str, valid: Iterable[str]) -> str:
     nearest += get_close_matches(word, lower, 1)
     nearest += [name for name in lower if len(word) > 2 and name.startswith(word)]
     hint = f"did you mean '{lower[nearest[0]]}'? " if nearest else ""
-    return f"{hint}expected one of: {', '.join(names) or '(none)'}"
+    return f"{hint}expected one of: {either(names)}"

@@ -59,8 +59,8 @@ def load_paper(name: str) -> dict[str, Any]:
                 )
             for pattern, value in block.items():
                 for key in _keys(pattern):
-                    for leaf in leaves(value, key):
-                        _check(leaf)
+                    for leaf, number in leaves(value, key).items():
+                        _check(leaf, number)
                         if leaf in sources:
                             raise ConfigError(f"found a second source of {leaf}, expected one")
                         sources[leaf] = source
@@ -77,11 +77,16 @@ def paper_settings(part: str, paper: str, choice: str = "") -> dict[str, Any]:
     return found
 
 
-def _check(key: str) -> None:
-    """Raise ConfigError for a setting of no part or choice; whether the choice has it is checked when it is chosen."""
+def _check(key: str, value: Any) -> None:
+    """Raise ConfigError for a setting of no part or choice, or a size of a run that is no whole number.
+
+    Whether a choice has a setting is checked when it is chosen.
+    """
     part, *rest = key.split(".")
     if part not in _OF_A_RUN or (rest and part not in PARTS):
         raise ConfigError(f"found the setting '{key}', {one_of(part, _OF_A_RUN)}")
+    if part not in PARTS and (type(value) is not int or value < 1):
+        raise ConfigError(f"{key}: found {value!r}, expected a whole number, at least 1")
     if part in PARTS and len(rest) < 2:
         raise ConfigError(f"found '{key}' with a value, expected {part}, choice and setting: {part}.custom.size")
     if part in PARTS and rest[0] not in choices(part):
