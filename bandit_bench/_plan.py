@@ -144,13 +144,13 @@ class ComparisonPlan:
 
     @property
     def _key(self) -> str:
-        """The key whose values are the lines, without its part; "" if there is none."""
+        """The last part of the key whose values are the lines, such as ``dim``; "" if lines are parts."""
         several = [axis for axis in self.lines if len(self.axes[axis]) > 1]
         return several[0].rpartition(".")[2] if len(several) == 1 and several[0] not in PARTS else ""
 
     @property
     def _shared_labels(self) -> list[str]:
-        """The names shown before values of a key, which alone are unclear."""
+        """The names to show with each value of a key, because a bare value is unclear."""
         return [*self.axes.get("tuner", {}), self._key] if self._key else []
 
     def figure(self, methods: Axis | None = None, tuned: str = "") -> dict[str, Any]:

@@ -20,6 +20,11 @@ from runners.config.nearest import one_of
 
 SCALES = {"quick": ("short", 5), "reduced": ("short", 30), "paper": ("ranks", 30)}
 """The figure of each scale, 2,000 and 10,000 rounds, and the number of its used repetitions; quick has fewer tasks."""
+TAKEN = (
+    "expected tuner, only, scale, repetitions, jobs, name, renew, dry_run, or a key of the tuner or runner, such as "
+    "tuner.threshold"
+)
+"""The valid arguments, for messages."""
 
 
 @dataclass(frozen=True)
@@ -138,16 +143,15 @@ def tournament(
         raise ConfigError(f"repetitions: found {repetitions}, expected 2 to {most}, as many as count at scale {scale}")
     if name and not NAME.fullmatch(name):
         raise ConfigError(f"name: found '{name}', expected letters, digits, - and _, a letter or digit first")
+    if only is not None and not isinstance(only, Mapping):
+        raise ConfigError(f"only: found {only!r}, expected labels by axis: {{family: arms}}")
     chosen = {axis: [labels] if isinstance(labels, str) else list(labels) for axis, labels in (only or {}).items()}
     plan = TournamentPlan(scale, repetitions or most, chosen)
     known = {entry["labels"].get(METHOD, "") for entry in plan.manifest["runs"]}
     own = settings_of(settings) + settings_of({"jobs": jobs}) + runner_of(runner)
     for key, _, _ in own.values:
         if key.partition(".")[0] not in ("tuner", "jobs", "runner"):
-            raise ConfigError(
-                f"{key}: found a key that the tournament does not take, expected only, scale, repetitions, jobs, name, "
-                "renew, dry_run, and keys of the tuner and the runner, such as tuner.threshold"
-            )
+            raise ConfigError(f"{key}: found an argument that the tournament does not take, {TAKEN}")
     axis = {
         label + " (yours)" * (canonical(label) in known): piece + own
         for label, piece in axis_of("tuner", tuners).items()

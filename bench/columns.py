@@ -92,14 +92,14 @@ FILES: dict[str, dict[str, FileColumn]] = {
         "further_low": FileColumn("lower end of the 95 % prediction interval"),
         "further_high": FileColumn("upper end"),
         "first": FileColumn(
-            "ours of as many repetitions as the paper has, where a reading draws what the authors drew"
+            "ours from as many repetitions as in the paper, for a reading with the authors' random draws"
         ),
         "inside": FileColumn("whether our interval contains the published number", "word"),
         "predicted": FileColumn("whether the prediction interval does", "word"),
         "verdict": FileColumn("`exact`, `inside`, `possible` or `outside`", "word"),
     },
 }
-"""The columns of files that have the same ones for all figures, in their order; axes come before."""
+"""The columns, in order and after the axes, of the files whose columns are the same for all figures."""
 TABLE_COLUMNS = frozenset(name for file in ("table", "curves", "finals") for name in FILES[file])
 """Names that no axis can have."""
 NUMBERS = frozenset(name for file in FILES.values() for name, told in file.items() if told.type != "word")

@@ -3,6 +3,7 @@
 import copy
 import copyreg
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import MISSING, field, fields, is_dataclass
 from functools import wraps
@@ -110,7 +111,9 @@ def _describe(error: ValidationError, names: list[str], cls: type) -> tuple[str,
         return "", f"found the unknown key '{where}', expected one of: {', '.join(names) or '(none)'}"
     if first["type"] in ("missing", "missing_argument"):
         return "", f"found no value for '{where}', expected one"
-    texts = [each["msg"].removeprefix("Input should be ").removeprefix("Value error, ") for each in kinds]
+    messages = [each["msg"].partition(", unable to parse")[0] for each in kinds]
+    texts = [text.removeprefix("Input should be ").removeprefix("Value error, ") for text in messages]
+    texts = [re.sub("^(greater|less) ", r"a number \1 ", text) for text in texts]
     expected = " or ".join(text[0].lower() + text[1:] for text in texts)
     if first["type"] == "string_type" and type(first["input"]) in (int, float):  # such as a column that is called 7
         expected += f", such as {str(first['input'])!r}"

@@ -128,8 +128,8 @@ class Sequential:
 def skewed(reach: float, skewness: float, n: float) -> float:
     """Return the reach to the side of a long tail: the larger of ``reach`` and its transformation for skewed data.
 
-    Hall, On the removal of skewness by transformation, Journal of the Royal Statistical Society B 54 (1992): T has
-    about a normal law as ((1 + a T)^3 - 1) / (3 a) + a / 2, a = skewness / (3 sqrt(n)).
+    Hall, On the removal of skewness by transformation, Journal of the Royal Statistical Society B 54 (1992): of
+    a studentised mean T, ((1 + a T)^3 - 1) / (3 a) + a / 2 with a = skewness / (3 sqrt(n)) is nearly normal.
     """
     a = skewness / (3.0 * math.sqrt(n))
     return reach if a < 1e-9 else max(reach, (1.0 - math.cbrt(1.0 - 3.0 * a * (reach + a / 2.0))) / a)

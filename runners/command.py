@@ -84,9 +84,11 @@ def _with_cures(error: BaseException, texts: list[str]) -> list[str]:
     if isinstance(error, MissingConfigException) and str(error.missing_cfg_file).partition("/")[0] in PARTS:
         texts.append("or your own class as my_module.MyClass")
     if isinstance(error, OverrideParseException):
+        if "=" not in str(error.override):
+            return [f"{error.override}: found no value, expected key=value"]
         texts = [
             f"{error.override}: {message(error).partition(chr(10))[0]}",
-            f'a value with other characters stands in quotes inside of quotes: "{_quoted(error.override)}"',
+            f'write a value with other characters in quotes inside of quotes: "{_quoted(error.override)}"',
         ]
     cause = error.__cause__ or error
     if isinstance(cause, OmegaConfBaseException):

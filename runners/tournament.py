@@ -19,7 +19,8 @@ _KEYS = ("tuners", "scale", "repetitions", "settings", "jobs", "runner", "name",
 
 def tournament(words: list[str]) -> bool:
     """Run the missing repetitions, and print the standings; return whether no task was left out and none failed."""
-    from bandit_bench._tournament import tournament as played  # slow to import
+    from bandit_bench._tournament import TAKEN  # slow to import
+    from bandit_bench._tournament import tournament as played
     from bench.errors import ConfigError
     from runners.compare import arguments
 
@@ -33,7 +34,7 @@ def tournament(words: list[str]) -> bool:
     only = given["settings"].pop("only", {})
     for key, value in given.items():
         if key not in _KEYS and value:
-            raise ConfigError(f"{key}: found a word that the tournament does not have, expected: {', '.join(_KEYS)}")
+            raise ConfigError(f"{key}: found an argument that the tournament does not take, {TAKEN}")
     result = played(given.pop("tuners"), only=only, **{key: value for key, value in given.items() if key in _KEYS})
     if result is None:
         return True

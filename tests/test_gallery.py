@@ -196,7 +196,7 @@ def test_a_figure_states_its_basis(site: Path) -> None:
     ):  # fmt: skip
         assert said in words, said
     assert f"python -m runners.reproduce figure=syndicated/figure2 '{EVIL}'" in words
-    order = [words.index(said) for said in ("Published numbers never", "Scale quick quick", "Scale smoke smoke")]
+    order = [words.index(said) for said in ("Published numbers are not", "Scale quick quick", "Scale smoke smoke")]
     assert order == sorted(order)
 
 

@@ -86,6 +86,7 @@ def test_a_dry_run_prints_the_expected_time_and_runs_nothing(tmp_path, capsys):
     ("words", "fragments"),
     [
         (["tuner=ucb1", "only={family: legs}"], ["only", "family=legs", "arms"]),
+        (["tuner=ucb1", "only=arms"], ["only", "'arms'", "{family: arms}"]),
         (["tuner=ucb1", "repetitions=31"], ["repetitions", "31", "5"]),
         (["tuner=cdtt"], ["cdtt"]),
         (["only={family: arms}"], ["tuner=my_module.MyTuner"]),

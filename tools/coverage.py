@@ -173,7 +173,7 @@ def items(finals: Finals) -> Iterator[Item]:
 
 
 def rare_losses(finals: Finals, draws: int) -> pd.DataFrame:
-    """Return the per cent of samples in which a difference is decided rightly and wrongly, without room and with it.
+    """Return the percentage of right and of wrong decisions over samples, without room for rare losses and with it.
 
     Outliers are sought in `PANELS` samples, as in a figure with that many panels.
     """

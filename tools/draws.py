@@ -63,7 +63,7 @@ def kept(path: Path, experiment: Experiment) -> np.ndarray:
 
 
 def added(ours: np.ndarray, others: np.ndarray) -> tuple[float, float, float]:
-    """Return the excess of ours in per cent of the others' mean, with its paired 95 % interval."""
+    """Return our excess over the others as a percentage of their mean, with its paired 95 % interval."""
     ratio = ours.mean() / others.mean()
     reach = stats.t.ppf(0.975, len(ours) - 1) * stats.sem(ours - ratio * others) / others.mean()
     return 100.0 * (ratio - 1.0), 100.0 * (ratio - 1.0 - reach), 100.0 * (ratio - 1.0 + reach)

@@ -103,7 +103,7 @@ def differences() -> Iterator[tuple[int, bool, Array]]:
 
 
 def measured(runs: int) -> pd.DataFrame:
-    """Return the per cent of wrong decisions by law and rule."""
+    """Return the percentage of wrong decisions by distribution and rule."""
     rows: list[dict[str, object]] = []
     for name, law in LAWS.items():
         rows.append({"of": name, **_per_cent(shares_decided(law(np.random.default_rng(1), (runs, MOST)), MOST))})
@@ -125,7 +125,7 @@ def _per_cent(shares: Mapping[str, float]) -> dict[str, float]:
 def main() -> int:
     """Measure and write the table; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=10_000, help="simulated runs of each law")
+    parser.add_argument("--runs", type=int, default=10_000, help="simulated runs of each distribution")
     table = measured(parser.parse_args().runs)
     write_text(results_folder() / FILE, to_csv(table))
     note(results_folder(), [results_folder() / FILE])

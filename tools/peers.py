@@ -1,6 +1,6 @@
 """Compare the suite's speed with other libraries: python -m tools.peers [--repeats 7].
 
-Both sides play the same problems by turns in one thread, and processor seconds are counted. coba and mabwiser need
+Both sides play the same problems in turn in one thread, and processor seconds are counted. coba and mabwiser need
 ``pip install coba==8.1.0 mabwiser==2.7.4``; obp is an extra of the suite. Writes ``results/benchmark/peers.csv`` and
 ``peers.md``.
 """
@@ -135,7 +135,7 @@ def median_interval(values: Any) -> tuple[float, float, float]:
 
 
 def compare(case: Peer, repeats: int) -> dict[str, Any]:
-    """Play a case ``repeats`` times by turns, each time another problem; return the row of the table."""
+    """Play a case ``repeats`` times, both sides in turn, each time another problem; return a row of the table."""
     seconds, results = np.empty((2, repeats)), np.empty((3, repeats))
     for number in range(repeats):
         data = case.problem(np.random.default_rng([number, 1]), case.decisions, **case.sizes)

@@ -49,7 +49,9 @@ def words_part(results: Path) -> str:
     """Return the words of each tuner that is an answer, in alphabetical order."""
     typed = _typed()
     labels = sorted({str(row[METHOD]) for _, best in _answers(results) for row in best})
-    return "\n".join(["| tuner | words of a command |", "| --- | --- |", *(f"| {x} | `{typed[x]}` |" for x in labels)])
+    return "\n".join(
+        ["| tuner | arguments of a command |", "| --- | --- |", *(f"| {x} | `{typed[x]}` |" for x in labels)]
+    )
 
 
 def _typed() -> dict[str, str]:

@@ -33,7 +33,7 @@ class PublishedOverview(NamedTuple):
     """The published numbers of all papers and their agreement with ours.
 
     ``rows`` are the tables of `bench.audit.readings.numbers_table` of all figures; for each number and reading, the row
-    with most repetitions. ``numbers`` has one row per number: `ours` with `low` and `high`, the 95 % prediction
+    with the most repetitions. ``numbers`` has one row per number: `ours` with `low` and `high`, the 95 % prediction
     interval of a further set of the paper's size, is taken under the paper's reading, or under a reading that gives the
     exact number; `possible` counts the readings, of those `tried`, under which it is possible. ``placebo`` has one row
     per reading of a paper, and one for all readings together: the count of `exact` numbers, the count `within` the

@@ -173,6 +173,6 @@ def _beside(
 
 
 def _as_printed(figure: Figure, value: float, what: str, size: int) -> float:
-    """Return a number of ``size`` repetitions as the paper would print it; its deviations may be divided by n."""
+    """Return our number as the paper would print it: a standard deviation may have the divisor n, ``size``."""
     is_less = what.endswith("std") and figure.deviation == "population"
     return value * math.sqrt((size - 1) / size) if is_less else value

@@ -219,13 +219,13 @@ def algorithm_stays_finite(build: Build, rounds: int) -> None:
 
 
 def environment_repeats_itself(build: Build, rounds: int) -> None:
-    """It shows and pays the same from the same seed, and something else from another seed."""
+    """It gives the same contexts and rewards from the same seed, and others from another seed."""
     first = digest_of(drive_environment(build(), 1, 30))
     _expect(
         digest_of(drive_environment(build(), 1, 30)) == first,
-        f"with the same seed it shows or pays something different, {REMEDY}",
+        f"with the same seed it gives other contexts or rewards, {REMEDY}",
     )
-    _expect(digest_of(drive_environment(build(), 2, 30)) != first, "with another seed it shows and pays the same")
+    _expect(digest_of(drive_environment(build(), 2, 30)) != first, "another seed gives the same contexts and rewards")
 
 
 def tells_the_truth_about_its_means(build: Build, rounds: int) -> None:

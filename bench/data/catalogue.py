@@ -37,7 +37,7 @@ class Dataset:
 
     @property
     def missing(self) -> str:
-        """The sentence for a user who does not have it."""
+        """The sentence for a user without the data set: the stand-in, and how to get the data."""
         return f"{self.name} is not here: {self.stand_in}; to get it: {self.how_to_get}"
 
 

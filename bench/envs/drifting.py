@@ -20,8 +20,8 @@ Share = Annotated[float, Field(gt=0, lt=1)]
 class Drifting(Synthetic):
     """A synthetic environment that changes: abruptly between stretches of the run, or slowly all the time.
 
-    Contexts, noise and the first theta are those of the environment without drift, to which the defaults reduce. All
-    times are scaled with the length of the run.
+    Contexts, noise and the first theta are those of the environment without drift; with the defaults nothing changes.
+    All times are scaled with the length of the run.
 
     Parameters
     ----------

@@ -183,7 +183,7 @@ class OpenBandit(Replay, LoggedEnvironment):
     def values(self, arm: int) -> dict[str, Any]:
         """Return click-through rates so far: of accepted events, and of all events (the uniform policy).
 
-        ``ctr_low`` and ``ctr_high`` are 95 % limits of the former by Wilson's method: before the first click, an
+        ``ctr_low`` and ``ctr_high`` are 95 % limits of the first rate by Wilson's method: before the first click, an
         interval over repetitions would have length 0.
         """
         n, ctr = self._accepted, self._earned / self._accepted

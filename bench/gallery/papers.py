@@ -131,7 +131,7 @@ class PaperPage:
 
     @property
     def small(self) -> list[ResultView]:
-        """The shown results with runs too short and few for verdicts."""
+        """The shown results whose runs are too short and too few for verdicts."""
         return [figure.first for figure in self.made if figure.first and not figure.first.gives_verdicts]
 
     @cached_property

@@ -30,8 +30,8 @@ SOURCES = {"stated": "●", "code": "◐", "assumed": "○", "scale": "◇"}
 SOURCES_IN_WORDS = {
     "stated": "the paper says so",
     "code": "its authors' code does so",
-    "assumed": "neither says, the choice is ours",
-    "scale": "another size than the paper's, as the scale or the command says",
+    "assumed": "stated in neither, our choice",
+    "scale": "a size other than the paper's, set by the scale or the command",
 }
 
 

@@ -92,7 +92,7 @@ class Profile(Ranking):
 
 
 def _steps(factors: pd.DataFrame, largest: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the corners of a method's share of the tasks: places, each twice, and the shares before and at them."""
+    """Return the corners of a method's step curve: each factor twice, with the share of tasks before and at it."""
     at = factors[factors["factor"] <= largest].groupby("factor")["weight"].sum().sort_index()
     shares = np.concatenate([[0.0, 0.0], np.repeat(at.cumsum().to_numpy(), 2)])
     places = np.concatenate([[1.0], np.repeat(at.index.to_numpy(dtype=float), 2), [largest]])

@@ -13,7 +13,7 @@ EXTRA = ("pdf", "tex")
 
 
 def extra_formats(asked: str | Sequence[Any] | None) -> tuple[str, ...]:
-    """Return the requested entries of `EXTRA`, given as a list or words with commas; ConfigError for another word."""
+    """Return the requested entries of `EXTRA`, as a list or a text with commas; ConfigError for another format."""
     words = asked.strip("[]").split(",") if isinstance(asked, str) else list(asked or ())
     names = [str(word).strip() for word in words]
     for name in filter(None, names):

@@ -63,7 +63,7 @@ def is_plain(label: str) -> bool:
 
 
 def apart(name: str, taken: Collection[str]) -> str:
-    """Return the name of a reference or limit that differs from methods' names."""
+    """Return the name of a reference or limit, changed if a method has it."""
     while name in taken:
         name += " (not a method)"
     return name

@@ -24,10 +24,10 @@ from bench.report.typeset import spelled, typeset
 
 Say = Callable[[str], str]
 _ACROSS: dict[Size, int] = {"": 2, "column": 2, "text": 3}
-"""The largest number of panels beside each other in a column, or across the text; further ones follow below."""
+"""The largest number of panels in a row of a column or of the text; further panels follow below."""
 _MEANS = {"n", "mean", "ci_low", "ci_high"}
 _NARROW, _LONG = 3, 40
-"""Columns of a table that have room in one of two columns of text, and letters of a cell that is broken into lines."""
+"""Largest number of a table's columns that fit a column of text, and length from which a cell is broken into lines."""
 _ESCAPES = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
     ">": r"\textgreater{}", "|": r"\textbar{}", '"': "''", "–": "--", "−": "$-$", "±": r"$\pm$", "·": r"$\cdot$",

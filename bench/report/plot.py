@@ -43,7 +43,7 @@ class Look:
 
 
 Role = Literal["method", "reference", "limit"]
-"""Role of a line: a compared method, a reference, or a limit of what is possible."""
+"""Role of a line: a compared method, a reference, or a limit of tuning."""
 REFERENCE = Look(GREY, width=1.0, order=1.2)
 RANDOM = Look(GREY, (0, (5, 2)), width=1.2, order=1.5)
 

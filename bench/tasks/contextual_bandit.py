@@ -62,8 +62,7 @@ class ContextualBandit(Task):
         if environment.link not in algorithm.links:
             raise ConfigError(
                 f"algorithm: found {type(algorithm).__name__}, which needs {' or '.join(algorithm.links)} rewards, "
-                f"with {type(environment).__name__}, whose rewards are {environment.link}, expected the same kind of "
-                "rewards"
+                f"expected one for the {environment.link} rewards of {type(environment).__name__}"
             )
         if environment.shared_context and not algorithm.per_arm:
             raise ConfigError(

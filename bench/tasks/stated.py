@@ -1,4 +1,4 @@
-"""Checks of an environment's statements: constants once per start, expected rewards in every round."""
+"""Checks of the constants that an environment states at its start, and of the expected rewards of every round."""
 
 from typing import Any, NoReturn
 

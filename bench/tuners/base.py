@@ -207,7 +207,7 @@ class Tuner(Recommending, Learning, Saving, ABC):
 
     @property
     def wish(self) -> Wish:
-        """The information that it would like with each reward, known after the start; it also works without."""
+        """The optional information that the tuner requests with each reward; fixed by the start."""
         return Wish()
 
     def random_rounds(self, problem: Problem) -> int:

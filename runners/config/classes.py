@@ -79,10 +79,9 @@ def import_class(part: str, settings: Any) -> type:
     cls, base = getattr(module, class_name, None), BASES[part]
     if not (isinstance(cls, type) and issubclass(cls, base)):
         names = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module_name]
-        there = f", {one_of(class_name, names)}" if cls is None else ""
-        raise ConfigError(
-            f"{key}: found '{target}', expected a class that derives from {INTERFACE}.{base.__name__}{there}"
-        )
+        if cls is None:
+            raise ConfigError(f"{key}: found no class '{class_name}' in {module_name}, {one_of(class_name, names)}")
+        raise ConfigError(f"{key}: found '{target}', expected a class that derives from {INTERFACE}.{base.__name__}")
     return cls
 
 

@@ -77,8 +77,8 @@ def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = T
     """Return every experiment of ``figure`` at ``scale``; ``extra`` overrides are applied to all of them.
 
     The runs of the first reading come first, then those of the others, with a label `reading`, then the fixed
-    configurations of limits; without ``readings`` the first alone. Labels that the scale leaves out count as results
-    that are still missing. Runs that a reading does not change are the same experiments. Raises ConfigError for a
+    configurations of limits; without ``readings`` only those of the first. Labels that the scale leaves out count as
+    missing results. Runs that a reading does not change are the same experiments. Raises ConfigError for a
     reading that changes no run, and for a source without a setting.
     """
     file, at_scale = f"figure/{figure.paper}/{figure.name}", figure.scales.get(scale)

@@ -107,9 +107,10 @@ def users_modules(cls: type) -> list[str]:
 
 
 def _loaded_with(home: str) -> Iterator[str]:
-    """Yield the modules loaded from the folder of a module and below; for an installed one only its own.
+    """Yield the user's loaded modules in a module's folder and below; of an installed package, only its own modules.
 
-    The folder of a cell is the current folder.
+    A class of a notebook's cell belongs to the current folder.
+
     """
     file = file_of(home)
     levels = 0 if home == "__main__" else home.count(".") + (Path(file).name == "__init__.py")

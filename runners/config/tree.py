@@ -213,7 +213,7 @@ def suite_choices(group: str) -> list[str]:
 def choices(group: str) -> list[str]:
     """Return the choices of a group: the suite's, those of installed packages, and the user's own.
 
-    Raises ConfigError if one of the latter has a name of the suite's.
+    Raises ConfigError if a user's choice has the name of one of the suite's.
     """
     folder, names = user_folder(), {*suite_choices(group), *listed(group)}
     for name in listed(group).keys() & {*suite_choices(group)}:

@@ -244,7 +244,7 @@ class FigureRun:
         return read_runs
 
     def failures(self) -> list[str]:
-        """Return one sentence per failed repetition; for a run without others only the first error."""
+        """Return one sentence per failed repetition; for a run without any result, only its first error."""
         names: dict[str, str] = {}
         for labelled in self.runs:  # under the first of several readings
             names.setdefault(labelled.experiment.run_id, ", ".join(labelled.labels.values()))

@@ -23,9 +23,9 @@ _WHEN = "when it was started and asked once"
 class Fit:
     """The findings about an experiment.
 
-    ``error``: the reason why it cannot be run, or ""; ``columns`` of its trace, empty if unknown; ``searches``: whether
-    its tuner can search an interval, None if it plays values from outside or this is unknown; ``apart``: a sentence on
-    each hyper-parameter with candidates outside its interval.
+    ``error``: the reason why it cannot be run, or ""; ``columns``: those of its trace, empty if unknown; ``searches``:
+    whether its tuner can search an interval, None if unknown or if the tuner may leave the space; ``apart``: a sentence
+    on each hyper-parameter with candidates outside its interval.
     """
 
     error: str = ""
@@ -35,7 +35,7 @@ class Fit:
 
 
 def fits(experiments: Iterable[Experiment], column: str, *, jobs: int, runner: Runner) -> dict[str, Fit]:
-    """Return by run id whether experiments can be run and have ``column``: workers start their parts once.
+    """Return, by run id, the `Fit` of each experiment to ``column``; a worker starts its parts once to find out.
 
     Without a column only ``error`` is found.
     """

@@ -1,4 +1,4 @@
-"""A call under limits: one thread, a limit of time, and in a worker an end with the command."""
+"""A call under limits: one thread, a time limit, and in a worker an end when the command ends."""
 
 import faulthandler
 import gc

@@ -53,7 +53,7 @@ class Shard:
         """Return the share that words such as ``3/40`` name; ConfigError for other words."""
         match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
         if not match or not 1 <= int(match[1]) <= int(match[2]):
-            raise ConfigError(f"shard: found '{text}', expected one from 1/40 to 40/40, say, of 40 commands")
+            raise ConfigError(f"shard: found '{text}', expected a share such as 3/40, the third of 40")
         return cls(int(match[1]), int(match[2]))
 
     def run(self, figures: Sequence[AskedFigure], jobs: int, runner: Runner) -> None:

@@ -62,7 +62,7 @@ def reproduce_figures(
 
 
 class _Board:
-    """The figures that are not written yet; several may need the same repetition."""
+    """The figures that are still to be written, of which several may need the same repetition."""
 
     def __init__(self, runs: Sequence[FigureRun], store: Store, jobs: int, runner: Runner) -> None:
         self.left = list(runs)

@@ -22,7 +22,7 @@ def not_determined(
     """Return a sentence for each user's class whose repetition differs when played in another process.
 
     ``ran``: experiments with the repetitions that were run just now. The last repetition of the quickest experiment is
-    played again: it shows traces of earlier repetitions. ``seen``: classes that have been tried; new ones are added.
+    played again, because it may depend on earlier ones. ``seen``: classes that have been tried; new ones are added.
     """
     seen = set() if seen is None else seen
     last = [(experiment, max(numbers)) for experiment, numbers in ran if numbers and not experiment.is_suites]

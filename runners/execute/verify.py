@@ -80,7 +80,7 @@ def _folders(name: str) -> list[Path]:
 
 
 def _tried(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the result of a function, or an error as one sentence: damaged files lead to errors of any kind."""
+    """Return the result of a function, or its error, of any type, as one sentence: a file may be damaged."""
     try:
         return function(*arguments)
     except BenchError as error:

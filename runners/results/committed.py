@@ -118,7 +118,7 @@ def committed_numbers(folder: Path, thinning: Mapping[str, Any]) -> dict[str, li
 
 
 def _is_of(table: pa.Table, thinning: Mapping[str, Any]) -> bool:
-    """Whether repetitions were thinned in this way, or only last values are requested."""
+    """Whether a file has repetitions of this ``thinning``, or only last values are requested."""
     noted = (table.schema.metadata or {}).get(b"thinning", b"null")
     return thinning.get("curves") == [] or json.loads(noted) == thinning
 

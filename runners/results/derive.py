@@ -31,7 +31,7 @@ CURVE_DIGITS = 8
 
 
 class Derived(Contents):
-    """The content of a figure, given its results by reading, in order ("" for a figure without readings)."""
+    """The content of a figure: its results by reading, in order, under "" if it has no readings."""
 
     def __init__(self, by_reading: Mapping[str, Results[Figure]]) -> None:
         super().__init__(next(iter(by_reading.values())))
@@ -58,7 +58,7 @@ class Derived(Contents):
 
 
 def long_tables(results: Results[Figure]) -> dict[str, bytes]:
-    """Return ``finals.csv`` and ``curves.csv``, if there are any; the former without measured seconds."""
+    """Return ``curves.csv`` and ``finals.csv``, if there are any, without measured seconds."""
     files, finals = {}, results.finals
     if "repetition" in finals:
         files["finals.csv"] = to_csv(finals.drop(columns=[n for n in finals if is_measured(str(n))])).encode()

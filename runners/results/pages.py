@@ -84,7 +84,7 @@ def _made_of() -> str:
 
 
 def _texts(folder: Path) -> dict[str, str]:
-    """Return the texts with a page, in Markdown by name."""
+    """Return the Markdown texts that become pages, by name."""
     assert CHECKOUT is not None
     texts = {path.stem: path for path in sorted((CHECKOUT / "docs").glob("*.md"))}
     texts |= {f"benchmark_{path.stem}": path for path in sorted(folder.glob("benchmark/*.md"))}

@@ -97,7 +97,7 @@ def _difference(name: str, path: Path, derived: bytes, exact: bool) -> Mismatch 
 
 
 def _rows(name: str, content: bytes) -> list[list[str]]:
-    """Return the cells of each line of a table; of another text the lines."""
+    """Return the cells of each line of a CSV file, or the lines of any other text."""
     lines = content.decode(errors="replace").splitlines()
     return [*csv.reader(lines)] if name.endswith(".csv") else [[""], *([line] for line in lines)]
 

@@ -20,7 +20,7 @@ def reuse_line(store: Store, shown: Mapping[str, Collection[int]], renew: str = 
 
 
 def finished(store: Store, wanted: Mapping[str, int], *, renew: bool = False) -> dict[str, set[int]]:
-    """Return the finished ones of the first repetitions, by run id; ``renew`` deletes them, to be run again."""
+    """Return the finished repetitions among the requested ones, by run id; ``renew`` deletes them instead."""
     done = {run_id: store.done(run_id) & set(range(n)) for run_id, n in wanted.items()}
     for run_id, n in wanted.items() if renew else ():
         for number in range(n):

@@ -102,7 +102,7 @@ class Store:
     def sound(self, run_id: str, repetitions: Collection[int]) -> set[int]:
         """Return the repetitions with a sound result; damaged ones are named on stderr and deleted.
 
-        Raises OSError if one cannot be read, which is no damage: it is kept.
+        Raises OSError if a file cannot be read; it is then kept, because it may be intact.
         """
         done = self.done(run_id) & set(repetitions)
         damaged = []

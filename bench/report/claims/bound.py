@@ -21,7 +21,7 @@ from bench.stats import Array
 class Bound(CaseClaim):
     """Measured regret against a formula, or min over candidates of theirs + sum_l 2 sqrt((e-1) n_l T ln n_l).
 
-    The latter is the bound of Theorem 1 (one hyper-parameter) and Theorem 2 (several) of Ding et al., Syndicated
+    The second bound is that of Theorem 1 (one hyper-parameter) and Theorem 2 (several) of Ding et al., Syndicated
     Bandits. T is the number of rounds of the runs. The minimum of measured means lies on average below the minimum of
     the true means, so the check is slightly stricter than the theorem.
 

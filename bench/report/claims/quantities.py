@@ -221,7 +221,7 @@ class Shifted(Quantity):
 
 
 class Unseen(Quantity):
-    """A mean whose interval allows for unseen rare repetitions, ``below`` less or ``above`` more than it.
+    """A mean whose interval allows for rare repetitions not seen yet, each lower by ``below`` or higher by ``above``.
 
     With probability 1 - e an event with rate ln(1 / e) / n or more has happened in n repetitions (the rule of three,
     for e = .05); at that rate, events that move a repetition by ``above`` move the mean by ln(1 / e) above / n.

@@ -51,7 +51,7 @@ class Dots(Rows):
     ``quantiles`` every repetition, quartiles, mean and 95 % quantile are drawn, the last two as numbers too.
 
     ``better`` selects a method, such as ``{method: CIR-HPO}``, and ``in_column`` names a trace column. Then the values
-    are the per cent by which that method's mean exceeds the row's, repetitions paired: a repetition's number is the
+    are percentages by which that method's mean exceeds the row's, repetitions paired: a repetition's number is the
     ratio's linearisation, 100 (r - 1 + (a - r b) / mean(b)) with r = mean(a) / mean(b). Their mean is 100 (r - 1), and
     their standard error that of the ratio (delta method).
     """
