@@ -45,7 +45,8 @@ def check(part: Part, *, rounds: int = 20_000) -> CheckedClass:
     notes = []
     if group == "tuner":
         can = capabilities(build())
-        notes = [f"{'can   ' if getattr(can, name) else 'cannot'}  {words}" for name, words in WORDS.items()]
+        if can.candidates or can.interval or can.words or can.several:  # else its own error hides what it can do
+            notes = [f"{'can   ' if getattr(can, name) else 'cannot'}  {words}" for name, words in WORDS.items()]
     if names := not_settings(cls):
         notes.append(f"{', '.join(names)}: no settings, as {cls.__name__} has no @component (of bandit_bench) above it")
     return CheckedClass(results, notes)

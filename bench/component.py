@@ -18,6 +18,8 @@ from bench.errors import ConfigError
 copyreg.pickle(type(MISSING), lambda _: "MISSING")  # A class that is sent to a worker by value keeps this attribute.
 
 C = TypeVar("C")
+_TYPES = ("bool", "float", "int", "str")
+"""The last part of the place of an error about a setting of several types."""
 _CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False, arbitrary_types_allowed=True)
 
 
@@ -99,7 +101,7 @@ def _describe(error: ValidationError, names: list[str], cls: type) -> tuple[str,
     *parts, _ = first["loc"]
     # For a setting of several types, pydantic reports one error per type, with the type as last part of the place.
     kinds = [each for each in (first, *others) if each["loc"][:-1] == tuple(parts)]
-    if not any(each["type"] == "literal_error" for each in kinds[1:]):
+    if not (any(each["type"] == "literal_error" for each in kinds[1:]) or (parts and first["loc"][-1] in _TYPES)):
         kinds, parts = [first], list(first["loc"])
     where = ".".join(str(part) for part in parts)
     if first["type"] == "unexpected_keyword_argument":
@@ -113,4 +115,6 @@ def _describe(error: ValidationError, names: list[str], cls: type) -> tuple[str,
     texts = [text.removeprefix("Input should be ").removeprefix("Value error, ") for text in messages]
     texts = [re.sub("^(greater|less) ", r"a number \1 ", text) for text in texts]
     expected = " or ".join(text[0].lower() + text[1:] for text in texts)
+    if first["type"] == "string_type" and type(first["input"]) in (int, float):  # such as a column that is called 7
+        expected += f", such as {str(first['input'])!r}"
     return where, f"found {first['input']!r}, expected {expected}"

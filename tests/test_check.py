@@ -15,6 +15,7 @@ import pytest
 from commands import ROOT, Answer, Commands, assert_one_sentence
 
 import bandit_bench as bb
+from bandit_bench._check import check as checked
 from bench.algorithms.linucb import LinUCB
 from bench.conformance.capabilities import capabilities
 from bench.conformance.checks import CHECKS, NotConformingError
@@ -238,6 +239,17 @@ def test_each_check_finds_its_fault(cls):
     with pytest.raises(NotConformingError, match=f"(?s){found}") as error:
         check(cls, 1_000)
     assert "\n" not in str(error.value).strip()
+
+
+class FailsAtStart(Good):
+    def _start(self, problem: bb.Problem, seeds: bb.Seeds) -> None:
+        self._first = problem.space[0]  # type: ignore[index]
+
+
+def test_abilities_are_listed_only_for_a_tuner_that_plays():
+    """An error of its own at the start would look like spaces that it cannot search."""
+    assert any(note.startswith("can ") for note in checked(Good, rounds=50).notes)
+    assert checked(FailsAtStart, rounds=50).notes == []
 
 
 def test_a_tuner_cannot_change_its_answer_later():

@@ -400,6 +400,17 @@ def test_a_mistake_in_a_papers_files_is_named_with_file_key_and_cure(private, fi
         expand(load_figure("mine/first"), "paper", [])
 
 
+@pytest.mark.parametrize("private", ["conf"], indirect=True)
+def test_a_paper_without_settings_is_refused_before_anything_runs(private):
+    settings, figure = private / "papers/mine/settings.yaml", private / "papers/mine/figures/first.yaml"
+    settings.unlink()
+    figure.write_text(figure.read_text().replace(MINE["papers/mine/figures/first"].splitlines()[2] + "\n", ""))
+    with pytest.raises(ConfigError, match=r"first\.yaml: paper: found 'mine' without mine/settings\.yaml"):
+        load_figure("mine/first")
+    settings.write_text("name: mine\n")
+    assert load_figure("mine/first").paper == "mine"
+
+
 def test_a_scale_whose_cap_is_no_number_is_named_by_its_key(private):
     (private / "scale").mkdir()
     (private / "scale" / "own.yaml").write_text("name: own\nmax_horizon: many\nmax_repetitions: 2\nreadings: false\n")

@@ -17,10 +17,34 @@ class Sized:
     size: int = 1
 
 
+@component
+class Named:
+    name: str = ""
+
+
 def error_of(call, *arguments, **settings):
     with pytest.raises(ConfigError) as caught:
         call(*arguments, **settings)
     return caught.value
+
+
+@component
+class OfSeveral:
+    names: str | list[str] = ""
+
+
+@pytest.mark.parametrize("value", [7, [7], {"a": 1}])
+def test_a_setting_of_several_types_is_called_by_its_name(value):
+    assert str(error_of(OfSeveral, names=value)).startswith(
+        f"OfSeveral.names: found {value!r}, expected a valid string"
+    )
+
+
+@pytest.mark.parametrize("number", [7, 0.5])
+def test_a_number_in_place_of_a_word_is_shown_as_a_word_that_is_taken(number):
+    """A column may be called 7."""
+    shown = str(error_of(Named, name=number)).rpartition("such as ")[2]
+    assert Named(name=ast.literal_eval(shown)).name == str(number)
 
 
 def test_a_list_of_words_can_be_read_where_a_word_has_a_comma():

@@ -275,3 +275,20 @@ def test_two_labels_that_are_one_place_on_a_grid_are_refused() -> None:
     runs = [{"panel": {"fixed": []}, "alpha": {"1.1": [], "1.10": []}}]
     with pytest.raises(ConfigError, match=r"axis 'alpha' has 1\.1 and 1\.10"):
         read_figure({**GRID, "published": [], "runs": runs})
+
+
+def test_single_repetitions_are_thin_lines_of_their_method():
+    curves, finals = results(("a",), 900.0, n=3)
+    own = pd.concat(
+        [curves[curves["column"] == "regret"].assign(column=f"regret@{k}", n=1, mean=lambda x, k=k: x["mean"] + k)
+         for k in range(3)]
+    )  # fmt: skip
+    plot = shown({**CURVES, "show_individual": True}, pd.concat([curves, own], ignore_index=True), finals)
+    marks = [mark for mark in plot.marks() if mark.part.startswith("repetition")]
+    assert len(marks) == 3 * len(METHODS)
+    (mean,) = [mark for mark in plot.marks() if (mark.name, mark.part) == ("TL", "line")]
+    lines = {mark.part: mark for mark in marks if mark.name == "TL"}
+    np.testing.assert_allclose(lines["repetition 2"].y, mean.y + 2)
+    assert all(0 < line.look.width < 1 and line.look.color == mean.look.color for line in lines.values())
+    assert "Thin lines: single repetitions." in plot.caption
+    assert not [mark for mark in shown(CURVES, curves, finals).marks() if mark.part.startswith("repetition")]

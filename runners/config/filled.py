@@ -9,7 +9,7 @@ from bench.errors import ConfigError
 from bench.report.labels import labels_of
 from runners.config.nearest import one_of
 from runners.config.papers import load_paper, published
-from runners.config.tree import expect, merge, path_of, read
+from runners.config.tree import choices, expect, merge, path_of, read
 
 
 def filled(name: str) -> dict[str, Any]:
@@ -22,6 +22,10 @@ def filled(name: str) -> dict[str, Any]:
     for key, expected in zip(("paper", "name"), name.split("/"), strict=True):
         if figure.setdefault(key, expected) != expected:
             raise ConfigError(f"{key}: found '{figure[key]}', expected '{expected}', the name of its file")
+    if (paper := figure["paper"]) not in choices("paper"):
+        raise ConfigError(
+            f"paper: found '{paper}' without {paper}/settings.yaml, expected one, if only with name: {paper}"
+        )
     for key in ("runs", "claims", "readings"):
         expect(list, figure.get(key, []), key)
     for block in figure.get("runs", []):

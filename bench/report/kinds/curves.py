@@ -46,6 +46,7 @@ _MARKS_PER_LINE = 6
 _MANY = 12
 """Number of lines above which only the first and the best of each panel are drawn strongly."""
 _THIN: dict[str, Any] = {"marker": "", "width": 0.8}
+_ALONE: dict[str, Any] = {"dash": "-", "marker": "", "width": 0.4, "alpha": 0.5, "order": 2.0}
 _BOUND = "Bound, in the colour of its method"
 _DOTS: dict[str, Any] = {"dash": (0, (2, 2)), "marker": "", "width": 1.1, "order": 2.5}
 _EARLY, _WIDER = 0.1, 1.0
@@ -72,7 +73,7 @@ class Curves(Figure):
 
     For columns of regret, uniformly random arms are a dashed grey line. `limits` adds runs of fixed configurations, and
     draws the best of them, known only afterwards. `rounds` is the number of kept rounds of a curve; a trace has up to
-    500.
+    500. With `show_individual` each repetition is a thin line, too.
     """
 
     y_scale: Literal["linear", "log"] = "linear"
@@ -82,9 +83,13 @@ class Curves(Figure):
     reference_line: float | None = None
     reference_label: str = ""
     limits: Limits | None = None
+    show_individual: bool = False
 
     def curve_columns(self) -> list[str]:
         return [*(self.unfold.labels.values() if self.unfold else [self.column]), RANDOM_REGRET]
+
+    def individual_columns(self) -> list[str]:
+        return self.curve_columns()[:-1] if self.show_individual else []  # without random arms
 
     def kept_rounds(self, rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
         return evenly(rounds, self.rounds)
@@ -159,6 +164,7 @@ class Curves(Figure):
         needed = f"they need {MIN_REPETITIONS} repetitions: with fewer, an interval may exceed all possible values"
         bands = f"Bands: pointwise {MEAN_INTERVAL}." if has_bands else f"No bands: {needed}."
         plot.caption = [f"Lines: mean over repetitions. {bands}", *[RANDOM_CAPTION] * has_random]
+        plot.caption += ["Thin lines: single repetitions."] * self.show_individual
         plot.caption += [_EARLY_CAPTION] * has_early + [_MANY_CAPTION] * (len(plot.methods) > _MANY)
         if counts:
             plot.caption.append(LIMIT_CAPTION.format(n=" or ".join(map(str, sorted(counts)))))
@@ -178,17 +184,18 @@ class Curves(Figure):
         best = (min if column_of(self.column).better == "less" else max)(ends, key=ends.__getitem__)
         strong = {*plot.methods[:1], best} if len(plot.methods) > _MANY else {*ends}
         for place, (key, rows) in enumerate(lines.items()):
-            name = names[key]
-            if name in constants:
+            if (name := names[key]) in constants:
                 _level(plot, panel, constants[name], float(rows["mean"].iloc[0]))
                 continue
             # Markers of different lines are at different rounds, so that coinciding curves stay visible.
             step = max(1, len(rows) // _MARKS_PER_LINE)
             every = (((place + 1) * max(1, step // 6)) % step, step)
-            n = rows["n"].to_numpy()
-            low, high = (rows[end].where(n >= MIN_REPETITIONS) for end in ("ci_low", "ci_high"))
+            low, high = (rows[end].where(rows["n"] >= MIN_REPETITIONS) for end in ("ci_low", "ci_high"))
             band: dict[str, Any] = {"low": low, "high": high, "interval": "band"} if name in strong else {}
             plot.explain(name, plot.look(name))
+            for column, own in results.curve(key, f"{self.column}@*").groupby("column"):
+                part = f"repetition {str(column).rpartition('@')[2]}"
+                plot.put(panel, name, plot.look(name, **_ALONE), x=own["round"], y=own["mean"], part=part)
             look = plot.look(name, **({} if name in strong else _THIN))
             plot.put(panel, name, look, x=rows["round"], y=rows["mean"], every=every, **band)
             if key in formulas:
@@ -226,16 +233,12 @@ class Curves(Figure):
             labels[self._name(results, key)] = [la for axis, la in results.as_dict(key).items() if axis not in axes]
             if len(rows := results.curve(key, self.column)):
                 numbers = np.round(rows[["mean", "ci_low", "ci_high"]].to_numpy(), 9).ravel()
-                numbers = numbers[~np.isnan(numbers)]
-                ends = [numbers.min(), numbers.max()] if len(numbers) else []
-                values.setdefault(self._name(results, key), set()).update(ends)
+                values.setdefault(self._name(results, key), set()).update(numbers[~np.isnan(numbers)])
         flat = {name: numbers for name, numbers in values.items() if len(numbers) == 1}
         if len(flat) in (0, len(values)) or len(set.union(*flat.values())) > 1:
             return {}
         first, *others = flat
-        shared = ", ".join(
-            label for label in labels[first] if label and all(label in labels[other] for other in others)
-        )
+        shared = ", ".join(la for la in labels[first] if la and all(la in labels[other] for other in others))
         return dict.fromkeys(flat, shared or first)
 
     def _formulas(self, results: Results) -> dict[Labels, Mapping[str, Any]]:
