@@ -221,8 +221,8 @@ def test_the_documentation_has_the_numbers_of_the_overview(reference_results):
     counts = {tuple(row[:2]): dict(zip(head, row, strict=True)) for row in rows}
     either, table1 = counts["cdt", "any reading"], counts["syndicated", "as the authors ran it"]
     sentences = [
-        f"Of the {either['numbers']} numbers of `cdt`, {either['within']} lie",
-        f"are swapped among the methods of each panel, {either['swapped'].split()[0]} do.",
+        f"of the {either['numbers']} numbers of `cdt`, {either['within']} lie",
+        f"of the numbers swapped among the methods of each panel, {either['swapped'].split()[0]} do.",
         f"{table1['exact']} of `syndicated`, {counts['habo', 'as the authors ran it']['exact']} of `habo`",
     ]
     files = ("README.md", "docs/verdicts.md")

@@ -1,6 +1,7 @@
 """The replay of a log: an event is a round if the pulled arm is the logged one."""
 
 from dataclasses import field
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -47,7 +48,7 @@ class Replay(ContextualEnvironment):
     def part(self, n_rows: int, seeds: Seeds) -> np.ndarray:
         """Return the rows, in order, of the part of this repetition; the parts are the same for all repetitions."""
         self._repetition = seeds.repetition
-        shuffled = Seeds(seeds.base_seed, 0, seeds.path).generator("parts").permutation(n_rows)
+        shuffled = _shuffled(n_rows, Seeds(seeds.base_seed, 0, seeds.path))
         return np.sort(shuffled[seeds.repetition % self.n_parts :: self.n_parts])
 
     def check_part(self) -> None:
@@ -83,3 +84,9 @@ class Replay(ContextualEnvironment):
             "accepted": self._accepted,
             "share_accepted": self._accepted / self._seen,
         }
+
+
+@lru_cache(maxsize=1)
+def _shuffled(n_rows: int, seeds: Seeds) -> np.ndarray:
+    """Return the rows in random order; kept, because every repetition takes its part of the same order."""
+    return seeds.generator("parts").permutation(n_rows)
