@@ -66,7 +66,7 @@ def swapped(rng, truth):
     return further(rng, truth)[places]
 
 
-def test_a_reading_that_is_true_reaches_and_scaled_numbers_do_not():
+def test_a_true_reading_reaches_its_numbers_and_scaled_ones_are_not_reached():
     assert outcomes(40, further) == 40
     assert outcomes(40, lambda rng, truth: 1.25 * further(rng, truth)) == 0
 

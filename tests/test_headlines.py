@@ -68,7 +68,7 @@ def test_a_verdict_lost_to_holms_correction_is_open() -> None:
         assert verdict_of(cases("tie", "fails", expect=expect)) == "mixed"
 
 
-def test_the_rule_is_that_of_its_words_for_all_small_numbers() -> None:
+def test_the_rule_agrees_with_its_text_for_all_small_numbers() -> None:
     """Against RULE, written down once more from the numbers of cases alone."""
     for word in ("holds", "fails", "mixed", "open", "no evidence", "more than half", "Holm", "usually", "can happen"):
         assert word in RULE
@@ -130,7 +130,7 @@ def test_the_sentence_has_the_numbers_of_the_claims_it_names() -> None:
     assert found.sentence == "2 of 3, 1 open, 1 no evidence; 1.0 to 3.0, [0, 4], 10 to 30 %, n 20 to 22; 200.0 %"
 
 
-def test_a_sentence_can_name_the_cases_that_hold_and_those_that_fail() -> None:
+def test_a_sentence_can_name_the_cases_that_hold_and_that_fail() -> None:
     table = cases("holds", "holds", "fails", "holds", "fails", "open").assign(
         case=["A, x", "A, y", "B, x", "C", "D, x", "E, x"], holm=["yes", "yes", "yes", "yes", "no", ""]
     )
