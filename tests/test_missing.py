@@ -56,7 +56,7 @@ def test_a_share_of_a_figure_and_its_missing_repetitions(commands, monkeypatch, 
     assert not list(commands.results.glob("syndicated"))
 
 
-def test_what_makes_lines_unequal_is_said_by_each_command_of_a_share(commands, monkeypatch, capsys):
+def test_each_command_of_a_share_names_the_reason_for_unequal_lines(commands, monkeypatch, capsys):
     """Where the shares have run all repetitions, nothing is left to be checked by the command that collects them."""
     words = ("tuner=tl,cdt", *SMALL[1:])
     for own in ("dry_run=true", "shard=1/2"):

@@ -73,7 +73,7 @@ def experiment(tmp_path, monkeypatch):
         ("lacking.X", {}, r"found 'lacking.X', which imports 'not_there', a module that is neither .* of not_there"),
     ],
 )
-def test_a_wrong_class_of_ones_own_is_refused_in_one_sentence(experiment, target, settings, text):
+def test_a_users_wrong_class_is_refused_in_one_sentence(experiment, target, settings, text):
     with pytest.raises(BenchError, match=text):
         check_experiment(experiment(target, **settings))
 
