@@ -94,7 +94,7 @@ class Progress:
 
 @contextmanager
 def said_if_slow(words: str, shown: bool | None) -> Iterator[None]:
-    """Print ``words`` on stderr, in a notebook in the cell, if the block takes seconds; not if ``shown`` is False."""
+    """Print ``words`` on stderr or in a notebook's cell if the block takes seconds, unless ``shown`` is False."""
     stream = sys.stdout if _display() else sys.stderr
 
     def say() -> None:
