@@ -242,7 +242,7 @@ def test_marks_of_all_kinds_carry_their_numbers(page: str, mark: tuple[str, str,
         assert low < mean < high
 
 
-def test_half_finished_results_are_shown_as_far_as_they_go(site: Path, tmp_path: Path) -> None:
+def test_unfinished_results_are_shown_with_their_finished_part(site: Path, tmp_path: Path) -> None:
     name = "syndicated/figure2"
     folder = tmp_path / name / "quick"
     shutil.copytree(site / name / "quick", folder)

@@ -163,7 +163,7 @@ def test_one_digit_changed_in_a_derived_file_is_named(folder, capsys, file):
     [{"cpu": "another"}, {"adopted_from": [{"cpu": "another"}]}],
     ids=lambda kind: next(iter(kind)),
 )
-def test_on_another_machine_there_is_a_tolerance_that_is_stated_first(folder, capsys, kind, by, is_equal):
+def test_another_machine_is_compared_to_a_stated_tolerance(folder, capsys, kind, by, is_equal):
     """Also on one that calls its processor the same, and where repetitions were adopted from another."""
     tamper(folder, by)
     change(folder / "environment.json", **kind)
@@ -442,7 +442,7 @@ def test_overviews_follow_from_the_figures_tables(reference_results):
     assert rederived.compare_overviews(reference_results).differences == []
 
 
-def test_a_sample_of_the_committed_results_comes_out_of_todays_code(reference_results, monkeypatch):
+def test_todays_code_reproduces_a_sample_of_the_committed_results(reference_results, monkeypatch):
     """A change that moves a committed number fails here; one that only renews run ids doesn't."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(reference_results))
     known = sorted({path.parts[-4] + "/" + path.parts[-3] for path in reference_results.glob("*/*/*/" + FILE)})

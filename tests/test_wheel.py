@@ -86,7 +86,7 @@ def test_a_comparison_runs_from_another_folder(bandit_bench, tmp_path):
     assert len(list(commands.cwd.glob("results/raw/*/rep-*.parquet"))) == 4
 
 
-def test_a_tuner_of_ones_own_in_the_tournament(bandit_bench, tmp_path):
+def test_a_users_tuner_plays_in_the_tournament(bandit_bench, tmp_path):
     commands = Commands(tmp_path)
     (commands.cwd / "my_tuner.py").write_text(TUNER)
     words = ("tuner=my_tuner.First", "only={task: clicks}", "repetitions=5")
