@@ -49,19 +49,19 @@ def reproduce_figures(
     parallel = [run for run in runs if run.asked.figure.source != "timing"]
     if not all(map(version, OPTIONAL)):  # before any run; existing results need no check
         require(*(experiment.classes for run in runs for experiment in run.missing()))
-    board = _Board(parallel, store, jobs, runner)
+    unwritten = _UnwrittenFigures(parallel, store, jobs, runner)
     with workers(runner, jobs):
         if not is_checked:
-            check(board.by_user(), jobs=jobs, runner=runner)
-        while board.left:
-            yield from board.round()
+            check(unwritten.by_user(), jobs=jobs, runner=runner)
+        while unwritten.left:
+            yield from unwritten.round()
     for run in runs:
         if run.asked.figure.source == "timing":
             run.measure()
             yield write(run).tell()
 
 
-class _Board:
+class _UnwrittenFigures:
     """The figures that are still to be written, of which several may need the same repetition."""
 
     def __init__(self, runs: Sequence[FigureRun], store: Store, jobs: int, runner: Runner) -> None:
