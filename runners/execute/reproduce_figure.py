@@ -7,11 +7,13 @@ from bench.errors import BenchError
 from bench.report.figure import read_figure
 from runners.config.classes import OPTIONAL, require, version
 from runners.config.experiment import Experiment
+from runners.config.figures import figure_names
 from runners.config.runner import Runner
+from runners.config.tree import placed
 from runners.execute.asked_figure import AskedFigure, WrittenFigure
 from runners.execute.fanout import run_each
 from runners.execute.figure_run import FigureRun
-from runners.execute.fit import check
+from runners.execute.fit import check, check_columns
 from runners.execute.repetition import Answer, RepetitionId
 from runners.execute.workers import spread, workers
 from runners.execute.write_figure import unchanged, write
@@ -52,7 +54,7 @@ def reproduce_figures(
     unwritten = _UnwrittenFigures(parallel, store, jobs, runner)
     with workers(runner, jobs):
         if not is_checked:
-            check(unwritten.by_user(), jobs=jobs, runner=runner)
+            unwritten.check()
         while unwritten.left:
             yield from unwritten.round()
     for run in runs:
@@ -70,10 +72,19 @@ class _UnwrittenFigures:
         self._answers: dict[RepetitionId, Answer] = {}
         self._seen: set[type] = set()
 
-    def by_user(self) -> list[Experiment]:
-        """Return the experiments with missing repetitions in which a user may have made an error."""
-        every = [one for run in self.left if not run.asked.is_suites for one in run.missing()]
-        return list({experiment.run_id: experiment for experiment in every}.values())
+    def check(self) -> None:
+        """Start the experiments in which a user may have made an error, to refuse it before any run.
+
+        Raises ConfigError for parts that do not fit, and for a column in a user's figure that no run has.
+        """
+        missing = [(run.asked, run.missing()) for run in self.left if not run.asked.is_suites]
+        named = {one.where: one.figure.trace_columns() for one, _ in missing if one.name not in figure_names()}
+        columns = {column for of_figure in named.values() for column in of_figure}
+        every = {experiment.run_id: experiment for _, experiments in missing for experiment in experiments}
+        found = check(every.values(), jobs=self._jobs, runner=self._runner, columns=columns)
+        for asked, experiments in missing:
+            with placed(f"figure/{asked.name}"):
+                check_columns(named.get(asked.where, {}), [found[one.run_id] for one in experiments])
 
     def round(self) -> Iterator[WrittenFigure]:
         """Run the repetitions that the figures need next; yield each figure that is written."""
