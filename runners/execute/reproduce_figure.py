@@ -20,20 +20,15 @@ from runners.execute.write_figure import unchanged, write
 from runners.results.store import Store, results_folder
 
 
-def reproduce_figure(asked: AskedFigure, *, jobs: int, runner: Runner, is_checked: bool = False) -> WrittenFigure:
-    """Run the missing repetitions of one figure and write its files; BenchError also if it cannot be written.
-
-    ``is_checked``: whether its experiments have been started once, without an error.
-    """
-    (written,) = reproduce_figures([asked], jobs=jobs, runner=runner, is_checked=is_checked)
+def reproduce_figure(asked: AskedFigure, *, jobs: int, runner: Runner) -> WrittenFigure:
+    """Run the missing repetitions of one figure and write its files; BenchError also if it cannot be written."""
+    (written,) = reproduce_figures([asked], jobs=jobs, runner=runner)
     if written.error:
         raise BenchError(written.error)
     return written
 
 
-def reproduce_figures(
-    figures: Iterable[AskedFigure], *, jobs: int, runner: Runner, is_checked: bool = False
-) -> Iterator[WrittenFigure]:
+def reproduce_figures(figures: Iterable[AskedFigure], *, jobs: int, runner: Runner) -> Iterator[WrittenFigure]:
     """Run the missing repetitions of figures, and yield each figure once it is written and its line printed.
 
     A figure with unchanged settings, code and repetitions is not written again. All figures' repetitions are run
@@ -53,10 +48,9 @@ def reproduce_figures(
         require(*(experiment.classes for run in runs for experiment in run.missing()))
     unwritten = _UnwrittenFigures(parallel, store, jobs, runner)
     with workers(runner, jobs):
-        if not is_checked:
-            unwritten.check()
+        unwritten.check()
         while unwritten.left:
-            yield from unwritten.round()
+            yield from unwritten.step()
     for run in runs:
         if run.asked.figure.source == "timing":
             run.measure()
@@ -77,7 +71,8 @@ class _UnwrittenFigures:
 
         Raises ConfigError for parts that do not fit, and for a column in a user's figure that no run has.
         """
-        missing = [(run.asked, run.missing()) for run in self.left if not run.asked.is_suites]
+        own = [run for run in self.left if not run.asked.is_suites and not run.asked.is_comparison]  # which are checked
+        missing = [(run.asked, run.missing()) for run in own]
         named = {one.where: one.figure.trace_columns() for one, _ in missing if one.name not in figure_names()}
         columns = {column for of_figure in named.values() for column in of_figure}
         every = {experiment.run_id: experiment for _, experiments in missing for experiment in experiments}
@@ -86,7 +81,7 @@ class _UnwrittenFigures:
             with placed(f"figure/{asked.name}"):
                 check_columns(named.get(asked.where, {}), [found[one.run_id] for one in experiments])
 
-    def round(self) -> Iterator[WrittenFigure]:
+    def step(self) -> Iterator[WrittenFigure]:
         """Run the repetitions that the figures need next; yield each figure that is written."""
         wanted: dict[str, tuple[Experiment, set[int]]] = {}
         waiting: dict[RepetitionId, list[FigureRun]] = {}
