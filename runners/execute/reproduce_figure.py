@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from bench.errors import BenchError
 from bench.report.figure import read_figure
-from runners.config.classes import OPTIONAL, require, version
+from runners.config.classes import OPTIONAL, is_suites, require, version
 from runners.config.experiment import Experiment
 from runners.config.figures import figure_names
 from runners.config.runner import Runner
@@ -71,15 +72,14 @@ class _UnwrittenFigures:
 
         Raises ConfigError for parts that do not fit, and for a column in a user's figure that no run has.
         """
-        own = [run for run in self.left if not run.asked.is_suites and not run.asked.is_comparison]  # which are checked
-        missing = [(run.asked, run.missing()) for run in own]
-        named = {one.where: one.figure.trace_columns() for one, _ in missing if one.name not in figure_names()}
-        columns = {column for of_figure in named.values() for column in of_figure}
-        every = {experiment.run_id: experiment for _, experiments in missing for experiment in experiments}
-        found = check(every.values(), jobs=self._jobs, runner=self._runner, columns=columns)
-        for asked, experiments in missing:
-            with placed(f"figure/{asked.name}"):
-                check_columns(named.get(asked.where, {}), [found[one.run_id] for one in experiments])
+        own = [run for run in self.left if not (run.asked.is_suites or run.asked.is_comparison)]  # checked by `compare`
+        missing = [run.missing() for run in own]
+        named = [_columns(run.asked) for run in own]
+        every = {experiment.run_id: experiment for experiments in missing for experiment in experiments}
+        found = check(every.values(), jobs=self._jobs, runner=self._runner, columns={*chain(*named)})
+        for run, experiments, columns in zip(own, missing, named, strict=True):
+            with placed(f"figure/{run.asked.name}"):
+                check_columns(columns, [found[experiment.run_id] for experiment in experiments])
 
     def step(self) -> Iterator[WrittenFigure]:
         """Run the repetitions that the figures need next; yield each figure that is written."""
@@ -117,3 +117,9 @@ class _UnwrittenFigures:
 
 def _written(run: FigureRun) -> WrittenFigure:
     return WrittenFigure(run.asked, run.folder, error=run.refusal) if run.refusal else write(run)
+
+
+def _columns(asked: AskedFigure) -> dict[str, str]:
+    """Return the `trace_columns` of a user's figure; none if its kind is the user's, which may compute columns."""
+    is_users = asked.name not in figure_names() and is_suites(type(asked.figure))
+    return asked.figure.trace_columns() if is_users else {}

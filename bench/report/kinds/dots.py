@@ -71,7 +71,7 @@ class Dots(Rows):
     def trace_columns(self) -> dict[str, str]:
         named = super().trace_columns()
         if self.better:  # whose values are computed
-            del named[self.column]
+            named.pop(self.column, None)
             named |= {self.in_column: f"{self.where}, key 'in_column'"}
         for end in ("low", "high") if self.whiskers else ():
             named |= {getattr(self.whiskers, end): f"{self.where}, key 'whiskers.{end}'"}
