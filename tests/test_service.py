@@ -19,7 +19,7 @@ import pytest
 from commands import PATIENCE
 
 import bandit_bench
-from bandit_bench._desk import Desk
+from bandit_bench._served_tuner import ServedTuner
 from bench.data.bandit_log import Columns, load_bandit_log
 from bench.space import Space
 from bench.tasks.feedback import read_history
@@ -348,24 +348,24 @@ def test_a_state_of_another_tuner_or_a_damaged_one_is_a_sentence_at_the_start(tm
 def test_a_file_with_other_tables_is_a_sentence_at_the_start(tmp_path, change):
     tuner = GaussianTS()
     tuner.start(Problem(Space.of(x=[0.1, 1.0]), horizon=10))
-    Desk(tuner, tmp_path / "state.db").close()
+    ServedTuner(tuner, tmp_path / "state.db").close()
     with closing(sqlite3.connect(tmp_path / "state.db", isolation_level=None)) as file:
         file.executescript(change)
     with pytest.raises(bandit_bench.BenchError, match=r"^[^\n]*state\.db: [^\n]*[,;] expected a file"):
-        Desk(tuner, tmp_path / "state.db")
+        ServedTuner(tuner, tmp_path / "state.db")
 
 
 @pytest.mark.parametrize("is_replaced", [False, True])
 def test_nothing_is_answered_once_the_file_is_removed(tmp_path, is_replaced):
     tuner = GaussianTS()
     tuner.start(Problem(Space.of(x=[0.1, 1.0]), horizon=10))
-    desk = Desk(tuner, tmp_path / "state.db")
-    assert len(desk.together([Desk.ask])) == 1
+    served = ServedTuner(tuner, tmp_path / "state.db")
+    assert len(served.together([ServedTuner.ask])) == 1
     (tmp_path / "state.db").rename(tmp_path / "other.db")
     if is_replaced:
         (tmp_path / "state.db").touch()
     with pytest.raises(OSError, match="file"):
-        desk.together([Desk.ask])
+        served.together([ServedTuner.ask])
 
 
 @pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")  # of a client

@@ -25,6 +25,7 @@ from bench.data_kind import DataKind
 from bench.errors import ConfigError
 from bench.report.claims.check import KINDS
 from bench.report.figure import read_figure
+from bench.report.folder import REPETITIONS as FILE
 from bench.tuners.cdt import CDT
 from runners import verify
 from runners.config.experiment import Experiment
@@ -36,7 +37,7 @@ from runners.execute.asked_figure import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results import checksums, rederived, replay
 from runners.results.aggregate import Kept
-from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
+from runners.results.committed import CommittedRepetitions, write_repetitions
 from runners.results.derive import thinning
 
 SAMPLED = 12

@@ -59,8 +59,11 @@ class Bound(CaseClaim):
     def unit(self) -> str:
         return f"ratio of mean final {self.column} of {describe(self.measured)} to its bound"
 
+    def compared_with(self) -> float:
+        return 1.0
+
     def question(self, case: Case) -> Question:
-        return Question(_ratio(*self._values(case)), self.expect, 1.0)
+        return Question(_ratio(*self._values(case)), self.expect, self.compared_with())
 
     def no_evidence(self, case: Case, rule: Rule) -> str:
         """Return the reason for no evidence: the bound exceeds any regret, or runs without learning satisfy it."""
