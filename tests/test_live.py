@@ -47,12 +47,6 @@ def play(tuner, rounds, delay=0):
     return asked
 
 
-@pytest.mark.parametrize("space", [{"x": [0.1, 1.0]}, [0.1, 1.0], None])
-def test_a_problem_without_a_space_is_refused_at_start(space):
-    with pytest.raises(TunerError, match=r"^Random: found start\(.*, expected start\(Problem\(space"):
-        Random().start(Problem(space, horizon=10), Seeds(1))
-
-
 # late rewards
 
 
