@@ -83,9 +83,9 @@ def compare(
     lines
         The axis of the lines: ``"tuner"``, ``"algorithm"``, another key of several values, or several of these.
     column
-        The compared column of the trace: by default regret, or without one the mean reward per accepted round of a
-        log (sums are refused), the best score of training, the true value of a learnt policy.
-        Of regret and seconds less is better, of others more.
+        The compared column of the trace: by default regret, or without one the mean reward per accepted round of a log
+        (sums are refused), the best score of training, the true value of a learnt policy. Low values of regret and
+        seconds are better, high values of any other column.
     name
         The last part of the folder; by default made from the compared parts.
     jobs, runner
@@ -101,10 +101,10 @@ def compare(
     formats, size
         Formats in addition to SVG and PNG: ``("pdf", "tex")``, a PDF as wide as a ``"column"`` or the ``"text"``.
     command, instead
-        For the command line: its words, and a function that is called with the figure in place of making it.
+        For the command line: its arguments, and a function that is called with the figure instead of making it.
     look
-        How it is drawn: ``y_scale="log"``, ``x_scale="log"``, ``colors={label: colour}``, and ``rounds``, how many
-        rounds of a curve are kept (default 60; of a trace at most 500 are there).
+        How it is drawn: ``y_scale="log"``, ``x_scale="log"``, ``colors={label: colour}``, and ``rounds``, the number of
+        rounds of a curve (default 60, at most 500).
 
     Raises BenchError with the value found and the value expected if no line can be run.
     """

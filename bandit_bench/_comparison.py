@@ -66,7 +66,7 @@ class ComparisonResult:
 
     @cached_property
     def verdicts(self) -> "pd.DataFrame":
-        """One row per case of each claim: estimate, 95 % interval, verdict, and ``holm``: survival of correction."""
+        """One row per case of each claim: estimate, 95 % interval, verdict, and its ``holm`` correction."""
         words = names_of("claims", "word")
         table = self._csv("claims.csv", *words)
         table = table.assign(**{name: "" for name in words if name not in table})
@@ -130,7 +130,7 @@ class ComparisonResult:
         results = Results(figure, found.given_curves, found.given_finals, found.provenance)
         plot = plot_of(results, {name: self._csv(f"{name}.csv") for name in figure.table_titles()})
         if plot is None:
-            raise ConfigError(f"{self.title}: found no picture, which tables of this kind do not have")
+            raise ConfigError(f"{self.title}: found no picture: a figure of this kind has tables only")
         check_names(plot, colors or (), "colors")
         if order is not None:
             keep(plot, order)
@@ -167,7 +167,7 @@ def load(name: str, *, scale: str | None = None) -> ComparisonResult:
     """Return existing results: of a figure, such as ``"cdt/figure2"``, or ``"compare/<name>"``.
 
     The folder of results is searched first, then the committed ones. ``scale`` is the last part of the folder, by
-    default the largest available, parts of a figure (``only``) last. Raises ConfigError if there are none.
+    default the largest scale; parts of a figure (``only``) come last. Raises ConfigError if there are none.
     """
     from bench.report.figure import read_figure  # slow to import
     from bench.report.folder import COMPARISON, SCALES

@@ -73,6 +73,6 @@ def _refuse_in_logs(column: str, experiments: Iterable[Any]) -> None:
             )
         if column == "regret" and getattr(cls, "rejects", False):
             raise ConfigError(
-                f"column: found 'regret', which {cls.__name__} does not know, as a log does not say what other actions "
-                f"would have earned, expected another, such as column={cls.compared}, or none"
+                f"column: found 'regret', which {cls.__name__} does not know, as a log lacks the rewards of other "
+                f"actions, expected another column, such as column={cls.compared}, or none"
             )

@@ -144,7 +144,7 @@ def runner_of(runner: str | Mapping[str, Any] | None) -> Piece:
 
 
 def without_quotes(word: str) -> str:
-    """Return a word of the command line as a reader has it: ``env.path=a b.csv`` for ``env.path='a b.csv'``."""
+    """Return an argument of the command line without its quotes: ``env.path=a b.csv`` for ``env.path='a b.csv'``."""
     return _QUOTED.sub(lambda match: match[2].replace(rf"\{match[1]}", match[1]), word)
 
 

@@ -1,4 +1,4 @@
-"""A requested comparison: lines and panels with their words, and the figure that shows it."""
+"""A requested comparison: lines and panels with their overrides, and the figure that shows it."""
 
 import itertools
 import re
@@ -100,7 +100,7 @@ class ComparisonPlan:
 
     @property
     def shared(self) -> Piece:
-        """The words common to all runs, in addition to lines and panels, paper, scale and sizes."""
+        """The overrides common to all runs, besides lines, panels, paper, scale and sizes."""
         single = [_only(values) for axis, values in self.axes.items() if axis not in self.lines]
         return sum(single, Piece()) + self.common
 

@@ -134,7 +134,7 @@ class RunResult:
         return f"<RunResult: {chosen}, {len(self.done)} repetitions ({counts}), in {self.folder}>"
 
     def reused(self, renew: str = "renew=true") -> str:
-        """Return the days of reused repetitions, and the word that runs them again; "" if none."""
+        """Return the days of reused repetitions, and the argument that runs them again; "" if there are none."""
         from runners.results.reuse import reuse_line  # slow to import
 
         return reuse_line(self._store, {self.run_id: sorted({*self.done} - {*self.new})}, renew)
@@ -175,8 +175,8 @@ def run(
 def tuner(name: Part, /, **settings: Any) -> "Tuner":
     """Return a tuner for use in your own loop: by name, with the settings of `run`, or from a class.
 
-    ``settings`` override them; the tuner that a floor guards is also a name. Raises ConfigError for an unknown tuner or
-    setting, or if a package is not installed.
+    ``settings`` override them; the tuner that a floor guards may be given by its name. Raises ConfigError for an
+    unknown tuner or setting, or if a package is not installed.
     """
     from runners.config.classes import construct, require  # slow to import
 

@@ -48,7 +48,7 @@ def written(
     *,
     is_complete: bool,
 ) -> TournamentResult:
-    """Write and judge the figure of runs, and of the ``others`` in the folder ``committed``.
+    """Write and judge the figure of a user's runs and of ``others``, the runs in the folder ``committed``.
 
     ``about``: the manifest without its runs; ``others`` are entries of the committed one; ``done``: the repetitions of
     each run, by id.

@@ -29,7 +29,7 @@ TAKEN = (
 
 @dataclass(frozen=True)
 class TournamentPlan:
-    """``figure``: the figure with the committed repetitions; ``tasks``: family and words of each task, by name."""
+    """``figure``: the figure with the committed repetitions; ``tasks``: family and overrides of each task, by name."""
 
     scale: str
     repetitions: int
@@ -53,7 +53,7 @@ class TournamentPlan:
 
     @cached_property
     def tasks(self) -> dict[tuple[str, str], list[str]]:
-        """The words that choose each task, by family and name. Raises ConfigError if ``only`` names an unknown one."""
+        """The overrides that choose each task, by family and name. ConfigError if ``only`` names an unknown one."""
         figure, found = load_figure(self.name), {}
         left_out = figure.scales["quick"].leave_out.get(TASK, ()) if self.scale == "quick" and not self.only else ()
         for block in figure.runs:
@@ -130,7 +130,7 @@ def tournament(
     dry_run
         Whether only the expected time is printed; then None is returned.
     command
-        Of the command line: its words.
+        For the command line: its arguments.
 
     A task that a tuner cannot play, or whose data is missing, is left out with a note. Raises BenchError if no task is
     left, or a setting is wrong.

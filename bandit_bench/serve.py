@@ -130,7 +130,7 @@ def _check_place(request: Request, allowed: Collection[str]) -> None:
             421, "found a request from a page of another site, expected one from a program or this host"
         )
     if origin is not None and _name(origin) not in allowed:
-        raise HTTPException(421, f"found a request of a page at {origin!r}, expected one of {', '.join(allowed)}")
+        raise HTTPException(421, f"found a request from a page at {origin!r}, expected one of {', '.join(allowed)}")
 
 
 def _name(address: str) -> str | None:
@@ -170,9 +170,9 @@ def serve(
 ) -> None:
     """Serve on a port of this machine until Ctrl-C; a tuner continues from the state in the file at ``path``.
 
-    If the state is of another space, a tuner that can learn from a log learns the file's rewards that lie in its new
-    space. Raises BenchError if the file or the port cannot be used. ``hosts``: further host names under which a proxy
-    may forward; ``margin``: the margin of ``GET /recommend``.
+    If the state belongs to another space, a tuner that can learn from a log learns the file's rewards that lie in its
+    new space. Raises BenchError if the file or the port cannot be used. ``hosts``: further host names under which a
+    proxy may forward; ``margin``: the margin of ``GET /recommend``.
     """
     try:
         service = app(tuner, path, hosts, margin)

@@ -26,7 +26,7 @@ _CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False, arbitrary_types_allowe
 def neutral(*, default: Any) -> Any:
     """Declare a setting that was added later: at ``default``, results are as before and their key omits the setting.
 
-    The default is immutable.
+    The default must be immutable.
     """
     return field(default=default, metadata={"neutral": True})
 

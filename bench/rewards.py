@@ -65,7 +65,7 @@ def played(configuration: Mapping[str, Any]) -> str:
 
 
 def short(value: Any) -> str:
-    """Return a value as one line of at most 60 characters, also if its ``__repr__`` fails."""
+    """Return a value as one line of at most 60 characters, even if its ``__repr__`` fails."""
     try:
         text = str(value) if isinstance(value, Real) else reprlib.repr(value)
     except Exception:

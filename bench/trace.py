@@ -85,7 +85,7 @@ class Trace:
             self.costs[name] = self.costs.get(name, 0.0) + converted
 
     def finish(self) -> None:
-        """Close a run and keep its last round, also if it ended before its horizon."""
+        """Close a run and keep its last round, even if it ended before its horizon."""
         if self.round and (not self._rows or self._rows[-1]["round"] != self.round):
             self._keep(*self._last)
 

@@ -27,7 +27,7 @@ from BENCH_CONF_DIR."""
 
 
 def main() -> int:
-    """Become the command that the first word names; return the exit code if there is none."""
+    """Run the command that the first argument names; return an exit code if there is no such command."""
     name, *words = sys.argv[1:] or ["--help"]
     if name in COMMANDS:
         # -P: files in the current folder cannot take the place of the suite's modules

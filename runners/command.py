@@ -40,7 +40,7 @@ def command(action: Callable[[], bool | None]) -> int:
         if isinstance(stream, io.TextIOWrapper):  # a label may have letters that the terminal cannot show
             stream.reconfigure(errors="backslashreplace")
     try:
-        sys.path.insert(0, os.getcwd())  # for a user's own classes, also if the command is not run with -m
+        sys.path.insert(0, os.getcwd())  # for a user's own classes, even if the command is not run with -m
         good = action() is not False
         sys.stdout.flush()
         return 0 if good else 1
@@ -125,7 +125,7 @@ def hydra_command(
     """Do ``action`` with the configuration called ``name``, as Hydra reads the command line; return the exit code.
 
     ``--help`` alone prints ``doc``, groups and keys without Hydra, which takes three times as long to list them.
-    ``plainly`` runs words that need no Hydra, and returns whether it did.
+    ``plainly`` handles arguments that do not need Hydra, and returns whether it did.
     """
     words = sys.argv[1:]
     if words in (["--help"], ["-h"]):
@@ -167,7 +167,7 @@ Configuration:
 
 
 def plain_command(doc: str | None, action: Callable[[list[str]], bool]) -> int:
-    """Run a command whose words Hydra does not read, or print its help; return its exit code."""
+    """Run a command whose arguments Hydra does not read, or print its help; return its exit code."""
     words = sys.argv[1:]
     return command(lambda: print(doc) if {"-h", "--help"} & {*words} else action(words))
 
@@ -175,7 +175,7 @@ def plain_command(doc: str | None, action: Callable[[list[str]], bool]) -> int:
 def read_words(words: Sequence[str], defaults: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of a command's keys, each of the type of its default: text, a whole number, true or false.
 
-    Raises ConfigError for any other word.
+    Raises ConfigError for any other argument.
     """
     given = dict(defaults)
     for word in words:

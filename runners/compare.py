@@ -1,7 +1,7 @@
 """Tuners side by side: python -m runners.compare tuner=my_module.MyTuner,tl,cdt env=synthetic_linear jobs=2.
 
-All words are those of ``runners.run``. Several values, separated by commas, are compared: tuners as lines; all others,
-such as ``env=synthetic_linear,movielens`` or ``env.dim=5,25``, as panels. ``lines=algorithm`` makes lines of
+Its arguments are those of ``runners.run``. Several values, separated by commas, are compared: tuners as lines; all
+others, such as ``env=synthetic_linear,movielens`` or ``env.dim=5,25``, as panels. ``lines=algorithm`` makes lines of
 algorithms, ``lines=tuner,algorithm`` of all pairs. The first line is compared with each of the others. Tuners,
 environments and algorithms may be your own classes, and take settings in parentheses:
 "tuner=cdt,cdt(radius_scale=0.5)", in quotes because of the parentheses; ``tuner.radius_scale=0.5`` applies to all
@@ -9,15 +9,15 @@ tuners. A name before a value is its label: "tuner=Mine=my_module.MyTuner(thresh
 model=synthetic_linear,Films=movielens".
 
 Further keys: ``name``, the folder below ``results/compare/`` (default: made from the compared parts), and ``column``,
-the compared column of the trace (default: regret, or for a log, which has none, the mean reward per accepted round; of
-regret and seconds less is better, of others more). ``repetitions=until_decided`` adds repetitions while a verdict is
-open, up to ``max_repetitions`` (default: 400). A line that cannot be run is left out; with ``strict=true`` it stops the
-others. ``y_scale=log``, ``x_scale=log`` and ``colors=TL:black,CDT:#d55e00`` affect the drawing, ``rounds=500`` is the
-number of rounds of a curve (default: 60). ``shard=3/40`` runs the third of forty shares of the repetitions and draws
-nothing: the same command without it collects them. ``dry_run=true`` prints the number of missing repetitions, and an
-estimate of their time. ``format=pdf,tex`` also writes the picture as PDF, with ``size=column`` or ``size=text`` as wide
-as that in a paper, and the table as LaTeX. Each verdict states whether it survives Holm's correction for the number of
-verdicts.
+the compared column of the trace (default: regret, or the mean reward per accepted round of a log). Low values of regret
+and seconds are better, high values of any other column. ``repetitions=until_decided`` adds repetitions while a verdict
+is open, up to ``max_repetitions`` (default: 400). A line that cannot be run is left out; with ``strict=true`` it stops
+the others. ``y_scale=log``, ``x_scale=log`` and ``colors=TL:black,CDT:#d55e00`` affect the drawing, ``rounds=500`` is
+the number of rounds of a curve (default: 60). ``shard=3/40`` runs the third of forty shares of the repetitions and
+draws nothing: the same command without it collects them. ``dry_run=true`` prints the number of missing repetitions, and
+an estimate of their time. ``format=pdf,tex`` also writes the picture as PDF and the table as LaTeX; ``size=column`` or
+``size=text`` makes the PDF as wide as a paper's column or text. Each verdict states whether it survives Holm's
+correction for the number of verdicts.
 """
 
 import math
@@ -107,7 +107,7 @@ def _text(
 
 
 def arguments(words: Sequence[str]) -> dict[str, Any]:
-    """Return the arguments of `bandit_bench.compare`. Raises ConfigError naming a wrong word.
+    """Return the arguments of `bandit_bench.compare`. Raises ConfigError naming a wrong argument.
 
     Values are read by Hydra's parser. Commas separate lines or panels, with or without a label before each; parts take
     settings in parentheses.

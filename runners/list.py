@@ -1,8 +1,8 @@
 """List the choices: bandit-bench list [GROUP [CHOICE]], such as bandit-bench list tuner cdt.
 
-Without words, one line for each choice of each group. For a choice its description, source, and settings with types and
-defaults; for a tuner also its abilities, and its results among other tuners' if there are any. The groups `kind` and
-`claim` have the keys of a figure's file, the group `column` the columns of result files.
+Without arguments it prints one line for each choice of each group; for a choice, its description, its source, and its
+settings with types and defaults; for a tuner, also its abilities and, if there are any, its results among other tuners.
+The groups `kind` and `claim` have the keys of a figure's file, the group `column` the columns of result files.
 """
 
 import sys

@@ -80,7 +80,7 @@ def _plan(cfg: "DictConfig") -> "ReproductionPlan":
 def instead_of_figures(shard: str | None, *, dry_run: bool) -> Any:
     """Return the action that replaces the making of figures: a share of their repetitions, or counting them; else None.
 
-    ``shard``: words such as ``3/40``.
+    ``shard``: a text such as ``3/40``.
     """
     if not shard and not dry_run:
         return None

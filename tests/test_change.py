@@ -77,7 +77,7 @@ def test_a_tuner_continues_without_a_configuration_and_keeps_its_knowledge():
         learnt = tuner.change(space, log, {kept: in_space, gone: outside})
         assert learnt == sum(each["rate"] != 10.0 for each, _ in log)
         tuner.tell(0.3, ticket=kept)
-        with pytest.raises(TunerError, match=rf"ticket {gone} of \{{'rate': 10\.0\}}, which the space leaves out"):
+        with pytest.raises(TunerError, match=rf"ticket {gone} of \{{'rate': 10\.0\}}, excluded from the space"):
             tuner.tell(0.3, ticket=gone)
         tried = [each["rate"] for each in played(tuner, lambda each: 1.0 / (1.0 + abs(each["rate"] - 1.0)))]
         assert 10.0 not in tried

@@ -66,7 +66,7 @@ def test_a_case_without_a_slope_is_open() -> None:
         assert (row["verdict"], note in row["note"]) == ("open", True)
     assert "not positive numbers" in row_of(SLOPE, finals_of(dict.fromkeys(("10", "x"), NOISE), "horizon"))["note"]
     row = row_of({**SLOPE, "log_power": 1}, horizons({1: 5 + NOISE / 9, 10: 6 + NOISE / 9}))
-    assert row["note"] == "horizon is not above 1 everywhere, its logarithm has none"
+    assert "horizon is not above 1 everywhere" in row["note"]
     row = row_of({**SLOPE, "expect": "less"}, horizons({10: 5 + NOISE[:19], 100: 6 + NOISE[:19]}))
     assert (row["verdict"], "at least 20 repetitions" in row["note"]) == ("open", True)
 

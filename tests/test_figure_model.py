@@ -35,7 +35,7 @@ OTHER = {"name": "other", "source": ["code", "run.py"], "text": "less noise", "o
         ({"column": None}, "figure 'mine', key 'column': found None, expected a valid string"),
         ({"panels": ["where"]}, "key 'panels': the figure has no axis 'where', its axes are: method"),
         ({"claims": [{**CLAIM, "right": {"tuner": "B"}}]}, "claim '1', key 'right': the figure has no axis 'tuner'"),
-        ({"runs": [{"n": {"1": [], "2": []}}]}, "figure 'mine': an axis is called 'n', as a column of its tables is"),
+        ({"runs": [{"n": {"1": [], "2": []}}]}, "figure 'mine': an axis is called 'n', like a column of its tables"),
         # published numbers
         ({"published": [ENTRY | {"method": "XX"}]}, "axis 'method' has no label 'XX'"),
         ({"published": [{"what": "mean", "value": 1}]}, "fits 2 experiments"),

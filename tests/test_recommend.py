@@ -75,7 +75,7 @@ def test_the_mean_is_that_of_the_posterior():
 def test_tuners_without_a_belief_refuse_to_recommend():
     tuner = CDT()
     tuner.start(Problem(Space.of(rate={"low": 0.0, "high": 1.0}), 100), Seeds(1))
-    with pytest.raises(TunerError, match="no belief about what configurations earn"):
+    with pytest.raises(TunerError, match="no belief about the rewards of configurations"):
         tuner.recommend()
     one = UCB1()
     one.start(Problem(TWO, 100), Seeds(1))

@@ -128,7 +128,7 @@ def test_it_is_verified_by_its_own_name(made, capsys):
 def test_other_runs_than_those_it_is_drawn_from_are_outdated(made, write, capsys):
     write(whole=WHOLE, part=DRAWN | {"runs": [{"method": METHODS | {"OP": ["tuner=op", "env.noise_std=2"]}}]})
     assert not verify.verify(["jobs=1", "figure=own/part", "sample=1"])
-    words = "own/part, repetitions_of: found 'whole', whose committed runs are others"
+    words = "own/part, repetitions_of: found 'whole', whose committed runs differ"
     assert f"outdated: {words}" in capsys.readouterr().out
     assert words in redraw(asked("part"), made).error
 

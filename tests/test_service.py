@@ -180,7 +180,7 @@ def test_a_reward_is_learnt_once_however_it_is_sent_and_the_same_again_is_no_err
     assert send(server, "/tell", chunks(body)) == (200, '{"learnt":"now"}')
     assert send(server, "/tell", body) == (200, '{"learnt":"before"}')
     status, text = send(server, "/tell", json.dumps({"ticket": ticket, "reward": 0.75}))
-    assert (status, "whose reward was not told yet" in text) == (409, True)
+    assert (status, "whose reward has not been told" in text) == (409, True)
     played = json.loads(send(server, "/played", None, "GET")[1])
     assert played["of"] >= sum(number for _, number in played["asks"]) >= 1
     assert [configuration["exploration"] for configuration, _ in played["asks"]]

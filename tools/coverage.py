@@ -139,7 +139,7 @@ def slope(values: Array) -> Quantity:
 
 
 def bound(values: Array) -> Quantity:
-    """Return the second candidate's mean by that of the best plus a constant."""
+    """Return the second candidate's mean divided by the best mean plus a constant."""
     return Extreme([[RatioOfMeans(values[:, 1], other + CONSTANT) for other in values.T]], "max", "max")
 
 

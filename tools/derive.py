@@ -1,4 +1,4 @@
-"""Write all tables again that follow from committed repetitions: python -m tools.derive [FIGURE ...].
+"""Rewrite all tables that follow from committed repetitions: python -m tools.derive [FIGURE ...].
 
 Nothing is run. Use it when the rules of verdicts change, then ``make docs``; without arguments the overviews of all
 papers are written, too.

@@ -35,7 +35,7 @@ def headlines(folder: Path) -> dict[str, PaperPage]:
 
 
 def assembled(name: str, folder: Path) -> str:
-    """Return a page from the parts in the papers' folders; headlines and links to figures are of ``folder``."""
+    """Return a page from the parts in the papers' folders; results and links to figures are those in ``folder``."""
     parts = []
     for path in [PAPERS / f"{name}.md", *sorted(PAPERS.glob(f"*/{name}.md"))]:
         text = re.sub(r"\]\(([^):\s]*)\)", partial(_moved, path.parent), path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Changepoint GP that draws hypotheses by the cube of their weight: the trial of docs/changepoint_gp.md.
+"""Changepoint GP that draws hypotheses by the cube of their weight: the trial described in docs/changepoint_gp.md.
 
 python -m tools.draws FOLDER    # once on tasks of the tournament, and where TV-GP-UCB has less regret
 

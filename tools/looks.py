@@ -1,7 +1,7 @@
 """Measured errors of verdicts while repetitions are added: python -m tools.looks [--runs 10000]
 
 Simulates runs of equals that are looked at after 20, 40, ..., 200 repetitions, and counts those that are ever told
-apart. Draws with replacement from the committed paired differences of all figures that run until decided, moved to a
+apart. Draws with replacement from the committed paired differences of all figures that run until decided, shifted to a
 mean of 0, up to the figures' largest numbers. Writes ``looks.csv`` to ``results/coverage/``, which `tools.docs` shows.
 """
 
@@ -81,7 +81,7 @@ def shares_decided(values: Array, most: int) -> dict[str, float]:
 
 
 def differences() -> Iterator[tuple[int, bool, Array]]:
-    """Yield the largest number of repetitions, whether a few are far off, and the differences, moved to a mean of 0."""
+    """Yield the largest number of repetitions, whether a few are far off, and the differences, shifted to mean 0."""
     for name in figure_names():
         for folder in ResultFolder.of(results_folder(), name):
             most = folder.provenance.until_decided

@@ -143,7 +143,7 @@ def coba_linucb(data: Data, rounds: int, seed: int) -> Loop:
 
 
 def coba_linucb_per_arm(data: Data, rounds: int, seed: int) -> Loop:
-    """Return coba's loop with coefficients for each arm: one model of arms times features."""
+    """Return coba's loop with coefficients for each arm: one model of the products of arms and features."""
     from coba.learners import LinUCBLearner
 
     n_arms = data["means"].shape[1]

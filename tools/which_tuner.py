@@ -46,7 +46,7 @@ def answers_part(results: Path) -> str:
 
 
 def words_part(results: Path) -> str:
-    """Return the words of each tuner that is an answer, in alphabetical order."""
+    """Return the arguments that choose each tuner in the answers, in alphabetical order."""
     typed = _typed()
     labels = sorted({str(row[METHOD]) for _, best in _answers(results) for row in best})
     return "\n".join(
@@ -55,7 +55,7 @@ def words_part(results: Path) -> str:
 
 
 def _typed() -> dict[str, str]:
-    """Return the words that choose each tuner of the tournament, by its label."""
+    """Return the arguments that choose each tuner of the tournament, by its label."""
     typed: dict[str, str] = {}
     for name in _FIGURES:
         methods: dict[str, list[str]] = read(f"figure/tournament/{name}")["runs"][0][METHOD]
@@ -64,7 +64,7 @@ def _typed() -> dict[str, str]:
 
 
 def _answers(results: Path) -> Iterator[tuple[str, list[dict[Any, Any]]]]:
-    """Yield each kind of problem with the rows of the three tuners of least regret; of variants the best."""
+    """Yield each kind of problem with the rows of the three tuners of least regret; of variants only the best."""
     typed = _typed()
     for problem, name, file, chosen in PROBLEMS:
         found = ResultFiles.of(results, f"tournament/{name}")

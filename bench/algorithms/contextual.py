@@ -53,17 +53,17 @@ class ContextualAlgorithm(Algorithm, ABC):
 
     @property
     def estimate(self) -> np.ndarray | None:
-        """Its estimate of theta at the latest decision; None without one.
+        """Its estimate of theta at the latest decision; None if it has none.
 
         Shape (dim,), or (arms, dim) with coefficients for each arm.
         """
         return None
 
     def expect(self, contexts: np.ndarray, arm: int) -> dict[str, float]:
-        """Return its estimates for a round in which ``arm`` is pulled, if it has any; called before `update`.
+        """Return the algorithm's estimates, if any, for a round in which ``arm`` is pulled; called before `update`.
 
         ``model_mean`` is the expected reward of the arm: x'theta, through the logistic function if the algorithm
-        accepts only logistic rewards; ``model_regret`` is the largest over all arms less that.
+        accepts only logistic rewards; ``model_regret`` is the largest expected reward of all arms minus ``model_mean``.
         """
         theta = self.estimate
         if theta is None:

@@ -53,7 +53,7 @@ class GLOC(ContextualAlgorithm):
     prediction
         Whether z is the prediction ``before`` the Newton step, as in Jun et al., or ``after`` it, as in the code.
     theory_kappa
-        The theoretical kappa; null: mu'(S L). Untuned, cdt's code plays 0.1 (gloc_op in GLOC.py at d67bc02).
+        The theoretical kappa; null: mu'(S L). Without tuning, cdt's code uses 0.1 (gloc_op in GLOC.py at d67bc02).
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {

@@ -24,9 +24,9 @@ class LaplaceTS(ContextualAlgorithm):
     After a reward (y = 1, or -1 for a reward of 0): w = argmin 1/2 sum_i q_i (w_i - m_i)^2 + ln(1 + exp(-y x'w)), then
     m = w and q_i += p (1 - p) x_i^2 with p = 1 / (1 + exp(-x'w)).
 
-    The stated way to w is plain gradient descent from m + U(-1, 1)^dim: at most 1000 iterations with a step of
-    ``step_size``, halved after every 100 of them, until the gradient's norm is at most 1e-4; it is implemented exactly
-    so. The result depends on step_size * q_i, which grows with the data. Below 2 it converges; above, the first
+    The paper finds w by plain gradient descent from m + U(-1, 1)^dim: at most 1000 iterations with a step of
+    ``step_size``, halved after every 100 of them, until the gradient's norm is at most 1e-4; this is implemented as
+    stated. The result depends on step_size * q_i, which grows with the data. Below 2 it converges; above, the first
     iterations diverge from w, by a factor of step_size * q_i - 1 each, and from about 9 on the later, shorter steps
     cannot compensate. The mean then jumps around far from w, where p (1 - p) is zero, so the precision stops growing
     and arms are pulled nearly at random for the rest of the run. ``solver: exact`` avoids this.

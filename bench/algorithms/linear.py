@@ -19,7 +19,7 @@ class RidgeRegression(ContextualAlgorithm):
     """V = ridge I + sum x x', theta_hat = V^-1 sum x y.
 
     If all arms share one context, each arm has its own V and theta_hat, from the rounds in which it was pulled: d x d
-    matrices for each arm instead of one of arms times d features (Li et al. 2010, LinUCB with disjoint models).
+    matrices for each arm instead of one matrix for arms times d features (Li et al. 2010, LinUCB with disjoint models).
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {

@@ -1,1 +1,1 @@
-"""The judging of papers: readings, published numbers and ours, headlines, and tallies of verdicts by origin."""
+"""Judgement of papers: their readings, their numbers beside ours, headlines, and tallies of verdicts by origin."""

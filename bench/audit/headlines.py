@@ -55,8 +55,8 @@ class Headline(BaseModel):
     ``verdict`` is the expected verdict on the reference results by reading, or a word if there is one reading.
     ``finding`` is a sentence whose numbers are filled in: ``{group.holds}``, or ``{reading.group.holds}``, with a field
     of `Evidence`. ``totals`` are claims by name, whose cases a table counts by reading. ``aside`` is the reason for its
-    omission from tallies. The gallery's first page shows a paper by the headline with a ``picture``, a figure, and its
-    sentence ``short``.
+    omission from tallies. On the gallery's first page a paper is represented by the headline that has a ``picture``, a
+    figure, and a sentence ``short``.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -193,7 +193,7 @@ def judge(parts: Sequence[Evidence], *, hedge: str = "") -> str:
 
 
 def counted(rows: Iterable[Judged]) -> dict[str, int]:
-    """Return the number of headlines by verdict, in the order of `ORDER`, without the headlines with ``aside``."""
+    """Return the number of headlines by verdict, in the order of `ORDER`, except headlines with ``aside``."""
     words = Counter(row.verdict for row in rows if not row.headline.aside)
     return {word: words[word] for word in ORDER if words[word]}
 

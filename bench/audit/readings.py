@@ -53,10 +53,10 @@ def claims_table(verdicts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 def numbers_table(results: Mapping[str, Results[Figure]], size: int) -> pd.DataFrame:
     """Return every published number with ours under each reading.
 
-    A number is `exact` if our first repetitions, as many as in the paper, give it under a reading that draws what the
-    authors drew. Else it is `inside` if our 95 % interval contains it under the paper's reading, which is the first
-    unless that is the authors' code. Else it is `possible` if the 95 % prediction interval of further repetitions of
-    the paper's size contains it under some reading; many false numbers are possible too. Else it is `outside`. An
+    A number is `exact` if our first repetitions, as many as in the paper, reproduce it under a reading with the
+    authors' random draws. Else it is `inside` if our 95 % interval contains it under the paper's reading, which is the
+    first unless that is the authors' code. Else it is `possible` if the 95 % prediction interval of further repetitions
+    of the paper's size contains it under some reading; many false numbers are possible too. Else it is `outside`. An
     interval contains a number if it reaches to within half a unit of the number's last digit.
 
     ``results`` are by reading, in order; a figure without readings has one. ``size`` is the paper's number of

@@ -17,7 +17,7 @@ def write_surrogate(folder: Path, n_users: int = 20_000, n_ads: int = 5_000, day
 
     Users and ads have latent vectors that are mostly sums of vectors of their features. A user clicks on an ad if the
     cosine of the two vectors, with some noise, is above a threshold that drifts over the hours of the day: in the
-    afternoon clicks are frequent, also on less relevant ads; at night they are rare. Most users have most of their
+    afternoon clicks are frequent, even on less relevant ads; at night they are rare. Most users have most of their
     displays in a favourite hour. Displays per user are long-tailed, with a mean of 25, and so is the popularity of ads.
     As in the original, some features are empty or NULL, and some users and ads of the log are missing from their
     tables; both are rarer than there, so that a small log keeps most of its users.

@@ -53,8 +53,8 @@ def labels_in(table: Files, column: str, one: str, several: str, most: int) -> L
             one, two = shown(spelled[code], spelled[other])
             raise DataError(
                 f"{table.place(second)}, {column}: found {one}, and {two} in "
-                f"{table.place(first)}, expected one spelling of each label: write both alike, or, if they are two "
-                "labels, put a letter before each"
+                f"{table.place(first)}, expected one spelling of each label: write both in the same way, or, if "
+                "they are two labels, put a letter before each"
             )
     ordered = sorted(places)
     place = np.empty(len(ordered), dtype=np.int32)

@@ -59,7 +59,7 @@ def load_ratings() -> Ratings:
 
 
 def users_by_period(periods: int) -> list[np.ndarray]:
-    """Return, for each of ``periods`` parts of the log with equal numbers of ratings, its users, from 0 and in order.
+    """Return, for each of ``periods`` parts of the log with equal numbers of ratings, its users, sorted, from 0.
 
     The generated data has no times; its ratings are put in a random order.
     """

@@ -79,7 +79,7 @@ def read_titanic(path: Path) -> Table:
 def read_house_prices(path: Path) -> Table:
     """Read Kaggle's ``train.csv`` of houses in Ames, Iowa: 75 features of 1,460 houses, missing values filled.
 
-    The features are all columns but five that are mostly missing; the running number Id is included. A missing number
+    The features are all columns but five that are mostly missing; the row number Id is included. A missing number
     becomes the column's median, a missing category its most frequent one, the alphabetically first on a tie; categories
     are then coded in alphabetical order. Raises DataError, naming the place, for another kind of table. Source: habo;
     selection, filling and coding from the authors' code.

@@ -33,7 +33,7 @@ class Environment(ABC):
 
     @property
     def rounds_there(self) -> int | None:
-        """Expected number of rounds of data that ends; None if it has no end, or the number is unknown."""
+        """Expected number of rounds of finite data; None if the data has no end, or the number is unknown."""
         return None
 
     @abstractmethod

@@ -74,7 +74,7 @@ class ContextualEnvironment(Environment):
 
 
 class RewardNoise:
-    """One draw of noise per round, the same for any arm, which makes comparisons paired. Draws are made in blocks."""
+    """One draw of noise per round, the same for every arm, which makes comparisons paired. Draws are made in blocks."""
 
     _BLOCK = 1024
 

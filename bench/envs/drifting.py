@@ -26,7 +26,7 @@ class Drifting(Synthetic):
     Parameters
     ----------
     changes
-        Number of changes, evenly spaced, or the shares of the run after which they come; they divide the run into
+        Number of changes, evenly spaced, or the shares of the run after which they occur; they divide the run into
         stretches.
     redrawn
         Whether theta is drawn afresh at a change.

@@ -53,7 +53,7 @@ class LogReplay(Replay):
     order
         The order of the events: ``shuffled`` anew in each repetition, or by ``time``.
     sample
-        The events of a repetition: a separate ``part``, the only kind whose intervals hold for other data than the log;
+        The events of a repetition: a separate ``part``, the only kind whose intervals hold for data beyond the log;
         ``all`` rows; or as many rows drawn with replacement (``bootstrap``).
     """
 
@@ -138,7 +138,7 @@ class LogReplay(Replay):
             f"log: {len(log):,} rows, {log.n_actions} actions logged {logged}, {context}"
             + (f" and {log.arms.shape[1]} of an arm" if self.arms else "")
             + f", mean reward {log.rewards.mean():.4g}",
-            f"smallest propensity {smallest:.4g}; every action has support, as far as the propensities tell",
+            f"smallest propensity {smallest:.4g}; by the propensities, every action has support",
             f"a repetition replays {rows}, {order}: {length}",
             f"results hold for runs of about {min(rounds, there):,} rounds, although the log has {len(log):,} rows: in "
             "longer runs settings may rank differently",

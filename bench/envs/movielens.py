@@ -173,7 +173,7 @@ class DriftingMovielens(Movielens):
         self._thetas = []
         for raters in users_by_period(self.periods):
             if len(raters) and raters[-1] >= len(users):
-                raise ConfigError(f"env.periods: found factors of {len(users)} users, expected a factor of every rater")
+                raise ConfigError(f"env.periods: found factors of {len(users)} users, expected one for every rater")
             theta = users[rng.choice(raters, min(self.n_users, len(raters)), replace=False)].mean(axis=0)
             self._thetas.append(theta / np.linalg.norm(theta) if self.normalise_theta else theta)
         self._enter(0)

@@ -175,9 +175,9 @@ _EVEN = [(place + 0.5) / 2_000 for place in range(2_000)]
 
 @component
 class NewPeak(MovingPeak):
-    """A hill 0.5 - 0.5 |x - old_peak|, to which a higher and steeper one, 0.9 - 2 |x - new_peak|, is added in the run.
+    """A hill 0.5 - 0.5 |x - old_peak|, to which a higher and steeper one, 0.9 - 2 |x - new_peak|, is added later.
 
-    The expected reward is the larger of both. The old optimum pays as before, so a tuner detects the change only by
+    The expected reward is the larger of the two. The old optimum pays as before, so a tuner detects the change only by
     trying ``x`` near the new peak. Source: none, the functions are ours.
 
     Parameters

@@ -38,9 +38,9 @@ class NoisyPeak(MovingPeak):
     motion
         Motion of the peak: ``still``, ``jumps``, ``wanders`` or ``swings``.
     noise
-        ``normal``; ``outlier``: normal, but for one reward; ``outliers``: 2 % of the rewards have 25 times the standard
-        deviation; ``student``: Student's t with 2 degrees of freedom times ``noise_std``, of infinite variance;
-        ``changing``: ten times the standard deviation in the middle third of the run.
+        ``normal``; ``outlier``: normal, except for one reward; ``outliers``: 2 % of the rewards have 25 times the
+        standard deviation; ``student``: Student's t with 2 degrees of freedom times ``noise_std``, of infinite
+        variance; ``changing``: ten times the standard deviation in the middle third of the run.
     noise_std
         Standard deviation of the normal noise, also reported to tuners as the sub-Gaussian constant.
     outlier
@@ -73,7 +73,7 @@ class NoisyPeak(MovingPeak):
 
 
 class _UnevenNoise(RewardNoise):
-    """One draw per round, the same for any configuration; ``outlier`` in units of ``std``, ``at`` counted from 0."""
+    """One draw per round, the same for every configuration; ``outlier`` in units of ``std``, ``at`` counted from 0."""
 
     def __init__(self, kind: Noise, std: float, rounds: int, outlier: float, at: int, rng: np.random.Generator) -> None:
         super().__init__("linear", std, rng)

@@ -29,7 +29,7 @@ class OpenBandit(Replay, LoggedEnvironment):
     validation, are the logged data, and the whole uniform log is the test data. A context is the user's four features
     and the position, one-hot; an item's features are its numerical one and the three categorical ones, one-hot.
 
-    For online bandits, the uniform log is replayed (Li et al. 2011): an event with another item than the chosen one is
+    For online bandits, the uniform log is replayed (Li et al. 2011): an event whose item is not the chosen one is
     rejected. Repetitions replay disjoint random parts of the log, each in chronological order. Their results are
     therefore independent, and an interval over them reflects the variation of the data as well as of the algorithm.
     Rewards are clicks; expected rewards, and so regret, are unknown. Each row is treated as an event, although a page

@@ -90,8 +90,8 @@ class ServiceLog(DirectEnvironment):
         if rows * smallest < 2:
             raise DataError(
                 f"env.propensity: found a smallest propensity of {smallest:.3g} in {rows:,} asks per repetition, so "
-                f"that about {rows * smallest:.2g} rounds would be accepted, expected at least 2: more asks, or those "
-                "of a tuner that draws no configuration so rarely, such as exp3 with form=weight and gamma=0.3"
+                f"that about {rows * smallest:.2g} rounds would be accepted, expected at least 2: take a log of more "
+                "asks, or of a tuner that draws all configurations often, such as exp3 with form=weight and gamma=0.3"
             )
         return int(rows * smallest)
 

@@ -44,7 +44,7 @@ class NumbersView(NamedTuple):
 
 
 def view(published: PublishedOverview, paper: str, looks: Looks = NO_LOOKS) -> NumbersView | None:
-    """Return the page's content for a paper; None if no number of it has a counterpart of ours."""
+    """Return the page's content for a paper; None if none of its numbers has a counterpart of ours."""
     rows = published.rows[published.rows["paper"] == paper]
     if rows.empty:
         return None
@@ -103,7 +103,7 @@ _ROOM = 1.25
 
 
 def scatter(rows: pd.DataFrame, title: str, looks: Looks = NO_LOOKS) -> Plot:
-    """Return our numbers against the printed ones on logarithmic axes of one scale, a panel for each reading.
+    """Return our numbers against the printed ones on logarithmic axes of equal scale, a panel for each reading.
 
     Of a paper's `Published.rows`, best values on a grid and numbers that are not positive are left out.
     """

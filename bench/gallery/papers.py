@@ -174,14 +174,14 @@ class PaperPage:
 
     @property
     def picture(self) -> "FigurePage | None":
-        """The figure of the paper on the first page: that of its headline in short, else the first with a picture."""
+        """The paper's figure on the first page: the one named by a headline, else the first with a picture."""
         named = next((headline.picture for headline in self.headlines if headline.picture), "")
         with_picture = [figure for figure in self.made if figure.picture]
         return next((figure for figure in with_picture if figure.name == named), next(iter(with_picture), None))
 
     @property
     def short(self) -> str:
-        """The sentence on the first page; "" without."""
+        """The sentence on the first page; "" if there is none."""
         return next((row.short for row in self.judged if row.headline.picture), "")
 
     def decided_by(self, figure: str) -> "list[Judged]":

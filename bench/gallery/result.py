@@ -202,7 +202,7 @@ class ResultView:
         return Picture.read(f"{self.at}{quote(file)}", self.folder.path / file) if file in self.files else None
 
     def table(self, name: str) -> pd.DataFrame:
-        """Return a table by its file name; empty without."""
+        """Return a table by its file name; empty if there is none."""
         return self._tables.get(name, pd.DataFrame())
 
     @cached_property

@@ -30,8 +30,8 @@ MAX_ROUNDS = 60
 class Figure(FigureKeys):
     """A figure's configuration; each kind is a subclass in `bench.report.kinds`, named as its module.
 
-    A kind declares keys of its own and the data that it needs of the raw runs, makes the tables, and turns them into a
-    `Plot`.
+    A kind declares keys of its own and the data that it needs from the raw runs, makes the tables, and turns them into
+    a `Plot`.
     """
 
     def blank(self, names: Iterable[str]) -> Plot:
@@ -89,7 +89,7 @@ class Figure(FigureKeys):
         """Check, without results, axes, labels, claims and published numbers; ConfigError names figure and key."""
         for axis in results.axes:
             if axis in (*TABLE_COLUMNS, self.column):
-                raise ConfigError(f"{self.where}: an axis is called '{axis}', as a column of its tables is, rename it")
+                raise ConfigError(f"{self.where}: an axis is called '{axis}', like a column of its tables, rename it")
         results.panel_axes()
         known = {label for axis in results.axes for label in results.labels(axis)}
         for label in self.colors:
@@ -150,7 +150,7 @@ def _kind(name: str, where: str, *, is_own: bool) -> type[Figure]:
 def read_figure(given: Mapping[str, Any] | Figure, *, is_own: bool = False) -> Figure:
     """Return a checked figure of its kind from a file's content, as plain containers; results are not needed.
 
-    ``is_own``: whether it is configuration, whose kind may be a class of any module; that of a result is one of the
+    ``is_own``: whether it is configuration, whose kind may be a class of any module; the kind of a result is one of the
     suite's. ConfigError names the unknown, missing or invalid key.
     """
     if isinstance(given, Figure):

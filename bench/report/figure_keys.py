@@ -15,8 +15,8 @@ class Scale(BaseModel):
 
     ``max_horizon`` and ``max_repetitions`` are caps. With ``until_decided``, repetitions are added until the claims are
     decided, up to that number, unless the command gives a number; readings after the first have up to
-    ``readings_up_to`` repetitions, by default as many as the first. ``overrides`` make the data of runs smaller where
-    the figure does not set it; ``leave_out`` are labels of an axis that are not run. Output and pages name both.
+    ``readings_up_to`` repetitions, by default as many as the first. ``overrides`` make the data of runs smaller unless
+    the figure sets its size; ``leave_out`` are labels of an axis that are not run. Output and pages name both.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -66,9 +66,9 @@ class FigureKeys(Sourced, BaseModel):
     ``repetitions_of`` names the figure of the paper whose committed repetitions are drawn: all of them, or those that
     have this figure's labels.
 
-    ``origin``, ``place`` and ``repeats`` belong to its claims: ``stated`` or ``theorem`` with the place, else ``ours``;
-    and the figure whose cases are judged again here. ``sources`` give for a setting ``stated``, ``code`` or
-    ``assumed``, and the place. The first of the ``readings`` is the figure unchanged. The ``note``, a line below the
+    ``origin`` and ``place`` are defaults for its claims: ``stated`` or ``theorem`` with the place, or ``ours``;
+    ``repeats`` names the figure whose cases are judged again here. ``sources`` give for a setting ``stated``, ``code``
+    or ``assumed``, and the place. The first of the ``readings`` is the figure unchanged. The ``note``, a line below the
     title, is hidden with surrogate data. ``colors`` are by label, as matplotlib names them; ``looks`` are those of the
     paper.
     """

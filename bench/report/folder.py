@@ -60,7 +60,7 @@ class Manifest(BaseModel):
 
 
 class Made(BaseModel):
-    """The environment of a figure's creation, and the duration of its runs; both differ between creations."""
+    """The environment in which a figure was made, and the seconds of its runs; both differ each time it is made."""
 
     made: str = ""
     python: str = ""
@@ -70,7 +70,7 @@ class Made(BaseModel):
 
 
 def text_of(path: Path) -> str:
-    """Return the text of a file of a result; raises OSError, also for a link, which may lead out of the results."""
+    """Return the text of a result's file; raises OSError, even for a link, because it may lead out of the results."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise OSError("found a link or device, expected a file")
     return path.read_text(encoding="utf-8")

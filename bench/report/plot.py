@@ -27,7 +27,8 @@ FAR = 1.5
 class Look:
     """Style of a mark; sizes in points, 0, "" and None for the default style.
 
-    ``fill`` is the colour of the marker's inside, "none" for an open one. The larger ``order`` lies above.
+    ``fill`` is the colour of the marker's inside, "none" for an open one. A mark with a larger ``order`` is drawn above
+    others.
     """
 
     color: str
@@ -86,7 +87,7 @@ class Mark:
 def mark(name: str, case: str, look: Look, *, x: Any = None, y: Any = None, **keys: Any) -> Mark:
     """Return a mark of numbers or sequences; a single number of `x` or `y` applies to all points.
 
-    Without one of the two it is a line across the panel, whose number lies along the other.
+    If only one of the two is given, the mark is a line across the panel at that number.
     """
     numbers = {"x": x, "y": y} | {key: keys.pop(key) for key in ("low", "high") if key in keys}
     arrays = {key: np.atleast_1d(np.asarray(given, float)) for key, given in numbers.items() if given is not None}
@@ -194,7 +195,7 @@ class Plot:
         return Look(**({"color": style.color, "dash": style.linestyle, "marker": style.marker} | keys))
 
     def beside(self, name: str) -> str:
-        """Return the name of a reference or limit here, distinct from methods' names."""
+        """Return the name of a reference or limit in this plot, distinct from methods' names."""
         return apart(name, self.methods)
 
     def explain(self, name: str, sample: Sample | Look) -> None:
@@ -249,7 +250,7 @@ def row_panel(title: str, x_label: str, names: Sequence[str], beyond: float = 0.
 
 
 def start_at_zero(lowest: float, highest: float) -> float | None:
-    """Return 0 as an axis's lower end if no number lies below, and the numbers stay distinguishable."""
+    """Return 0 as an axis's lower end if no number is negative, and the numbers stay distinguishable."""
     return 0.0 if 0 <= lowest < highest / 2 else None
 
 

@@ -44,7 +44,7 @@ def commands(manifest: Mapping[str, Any]) -> list[str]:
 
 
 def overrides_of(manifest: Mapping[str, Any]) -> list[list[str]]:
-    """Return the overrides of each run, the inverse of `factored`, and its size."""
+    """Return the overrides and the size of each run; the overrides are the inverse of `factored`."""
     shared = manifest.get("overrides") or {}
     lines = []
     for run in manifest.get("runs") or []:
@@ -65,7 +65,7 @@ def compare_commands(
 ) -> list[str]:
     """Return, for each panel whose methods differ only in their tuner, a command that compares them.
 
-    ``runs`` are labels, those of ``axis`` being methods. Of different numbers of repetitions the largest is used.
+    ``runs`` are labels, those of ``axis`` being methods. If numbers of repetitions differ, the largest is used.
     """
     panels: dict[str, dict[str, Sequence[str]]] = {}
     for labels, own in zip(runs, words, strict=True):
@@ -106,14 +106,14 @@ _LEFT_OUT = ("until_decided", "smaller", "altered", "genuine", "other_than_publi
 class Provenance(BaseModel):
     """Scale, size and data of the runs behind a figure.
 
-    Repetitions and horizons are those requested, each once, in order. ``surrogate`` are environments whose data was
-    generated in place of the real, or altered, ``altered`` those of them whose data differs from the published data,
-    ``genuine`` labels of the experiments on real or synthetic data, if the data of others is not. ``packaged`` says
-    that a packaged sample was used, ``until_decided`` the largest number of repetitions if the verdicts decided on it,
-    ``other_than_published`` the reason why published numbers belong to other runs and are not judged. If all runs
-    replay a log, ``accepted`` are the mean numbers of accepted rounds, ``horizons`` only limits; ``parts`` of the
-    log are the largest number of repetitions. ``smaller`` is the scale's reduction of other sizes than horizon and
-    repetitions.
+    Repetitions and horizons are those requested, each once, in order. ``surrogate`` are the environments with generated
+    or altered data in place of the real data, ``altered`` the environments among them whose data differs from the
+    published data, ``genuine`` labels of the experiments on real or synthetic data, if the data of others is not.
+    ``packaged`` says that a packaged sample was used, ``until_decided`` the largest number of repetitions if the
+    verdicts decided on it, ``other_than_published`` the reason why published numbers belong to other runs and are not
+    judged. If all runs replay a log, ``accepted`` are the mean numbers of accepted rounds, ``horizons`` only limits;
+    ``parts`` of the log are the largest number of repetitions. ``smaller`` is the scale's reduction of other sizes than
+    horizon and repetitions.
     """
 
     model_config = ConfigDict(frozen=True)

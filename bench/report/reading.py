@@ -13,7 +13,7 @@ READING = "reading"
 
 
 class Some(BaseModel):
-    """Overrides for those of a figure's runs whose labels are in ``only``."""
+    """Overrides for the runs of a figure whose labels are in ``only``."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -294,5 +294,5 @@ class Results(Generic[F]):
         return float(values.mean()) if len(values) else math.nan
 
     def has_random_arms(self, column: str) -> bool:
-        """Return whether a column is a regret that is also known of uniformly random arms."""
+        """Return whether a column is a regret that is also known for uniformly random arms."""
         return is_regret(column) and RANDOM_REGRET in self.finals.columns

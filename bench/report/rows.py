@@ -30,7 +30,7 @@ class Rows(Figure):
 
     @property
     def reference_name(self) -> str:
-        """The reference line's name in the legend; "" without one."""
+        """The reference line's name in the legend; "" if there is none."""
         return "" if self.reference_line is None else self.reference_label or f"{self.reference_line:g}"
 
     def names(self, results: Results, otherwise: str = "") -> list[str]:

@@ -78,7 +78,7 @@ class Tasks:
     def paired(self, values: pd.DataFrame) -> pd.DataFrame:
         """Return numbers whose means are those of ratios to the reference, with the ratios' spread (delta method).
 
-        A repetition in which all methods have more regret, the reference too, moves no ratio.
+        A repetition in which all methods have more regret, the reference too, changes no ratio.
         """
         if self._reference not in values:
             return values

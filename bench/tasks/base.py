@@ -79,7 +79,7 @@ def told(outcome: Outcome, reward: float, names: Sequence[str]) -> Outcome:
 
 
 def convert_reward(outcome: Outcome, round_: int, configuration: Configuration) -> float:
-    """Convert an outcome's reward to float once, also among its values; TaskError if it is not finite."""
+    """Convert an outcome's reward, and its copy among the values, to one float; TaskError if it is not finite."""
     found = outcome.reward
     outcome.reward = reward = check_reward(found, round_, configuration)
     if type(outcome.values) is dict and outcome.values.get("reward") is found:

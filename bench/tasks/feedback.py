@@ -38,9 +38,8 @@ class Feedback:
     history
         A CSV file with a column for each hyper-parameter and ``reward``, which the tuner learns before the first ask.
     yoked
-        ``in_order`` or ``shuffled``: a control for tuning. The tuner plays a first run, of which only the
-        configurations
-        are kept. These are played in the recorded run, whose rewards no tuner sees.
+        ``in_order`` or ``shuffled``: a control for tuning. The tuner plays a first run, and only its configurations are
+        kept. These are played in the recorded run, whose rewards no tuner sees.
     """
 
     delay: Delay = neutral(default=0)

@@ -107,7 +107,7 @@ class ActivePoints:
         return self._configurations[chosen]
 
     def tell(self, reward: float, asked: tuple[int, int]) -> None:
-        """Learn the reward of ``asked``, this attribute's value after the ask; ignore points from before a restart."""
+        """Learn the reward of ``asked``, an earlier value of this attribute; ignore points asked before a restart."""
         if asked[0] == self._restarts and _learn(self.stats, asked[1], reward, self._rule.radius) > self._slack:
             self._check = True
 

@@ -28,7 +28,7 @@ class Tuner(Recommending, Learning, Saving, ABC):
         configuration = tuner.ask()
         tuner.tell(reward)
 
-    If rewards come late, in another order or not at all, each ask needs a ticket::
+    If rewards arrive late, in another order or not at all, each ask needs a ticket::
 
         ticket, configuration = tuner.ask_ticket()
         ...
@@ -46,7 +46,7 @@ class Tuner(Recommending, Learning, Saving, ABC):
     """Whether it tunes several hyper-parameters; if not, it tunes the first and the task sets the others."""
 
     searches: ClassVar[tuple[str, ...]] = ("candidates", "interval")
-    """Requirements on a hyper-parameter, of which one suffices."""
+    """Requirements on a hyper-parameter; one of them suffices."""
 
     needs: ClassVar[tuple[str, ...]] = ()
     """Fields of the problem without which the tuner cannot work."""
@@ -166,13 +166,13 @@ class Tuner(Recommending, Learning, Saving, ABC):
             tickets = self._tickets.open
             if type(ticket) is int and ticket in self._tickets.left_out:
                 raise TunerError(
-                    f"{name}: found the ticket {ticket} of {short(self._tickets.left_out[ticket])}, which the space "
-                    "leaves out since change(), expected one of a configuration in it"
+                    f"{name}: found the ticket {ticket} of {short(self._tickets.left_out[ticket])}, excluded from "
+                    "the space by change(), expected a ticket of a configuration in the space"
                 )
             if type(ticket) is not int or ticket not in tickets:
                 raise TunerError(
                     f"{name}: found the ticket {short(ticket)}{'' if type(ticket) is int else ' (not an int)'}, "
-                    "expected one of ask_ticket() whose reward was not told yet, among the latest 10,000"
+                    "expected a ticket of ask_ticket() whose reward has not been told, among the latest 10,000"
                 )
             late = self._asked is True or ticket != self._asked
             if late and self.remembers is None:

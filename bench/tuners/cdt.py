@@ -15,7 +15,7 @@ from bench.tuners.zooming import ThompsonZooming, ZoomingTuner, log_horizon
 def cdt_restart_every(problem: Problem, factor: int | None, restarts: bool = True) -> int:
     """Return T2 = k floor(T^((p+2)/(p+3))) rounds in asks; k = ``factor``, by default 3 for p = 1 and 2 otherwise.
 
-    Without ``restarts`` the result exceeds the run.
+    If ``restarts`` is false, the result is longer than the run.
     """
     p = problem.space.dim
     k = factor or (3 if p == 1 else 2)

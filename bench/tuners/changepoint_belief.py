@@ -16,8 +16,8 @@ _TRUST = 4.0
 class ChangepointBelief:
     """Hypotheses "nothing has changed since round b, and the values have prior j", weighted by their likelihood.
 
-    The belief is about the values of some points, all of which may change at once. It is formed at the first value that
-    is at least the ``first``-th >= 2 and differs from an earlier one. The mean of the values so far is the prior mean,
+    The belief is about the values of some points, which may all change at once. It is formed at the first value that is
+    at least the ``first``-th >= 2 and differs from an earlier one. The mean of the values so far is the prior mean,
     their variance times 1.3 / (1 + signal) the first noise variance of a prior, so that all priors expect the same
     variance of values; the values are then learnt under one hypothesis for each prior.
 
@@ -113,7 +113,8 @@ class ChangepointBelief:
     def learn(self, place: int, value: float, chance: float) -> float:
         """Learn a point's value, clipped to +-1e100; return its error under the likeliest hypothesis, or 0 without one.
 
-        ``chance`` < 1 is the probability of a change per round; a hypothesis born now gets ``every`` times that.
+        ``chance`` < 1 is the probability of a change per round; a hypothesis born now gets ``every`` times this
+        probability.
         """
         value = min(max(value, -LARGEST), LARGEST)
         if not self.n_hypotheses:

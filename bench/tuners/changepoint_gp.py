@@ -51,8 +51,8 @@ class ChangepointGP(Tuner):
     points and `ChangepointBelief` for the hypotheses. Level, scale and noise variance of the rewards are estimated. At
     first, and until rewards differ, eight even points are tried in turn, in random order; fewer, but at least three, if
     eight would exceed a twentieth of the horizon. The variance of the function, and the correlation of neighbours, are
-    weighted by evidence: a hypothesis has one of the variances ``signals``, and neighbours with a small independent
-    part or fully independent ones.
+    weighted by evidence: a hypothesis has one of the variances ``signals``, and neighbours that are fully independent
+    or have a small independent part.
 
     If the task reports the algorithm's estimates (``model_mean`` of the arm pulled and ``model_regret``, the greedy
     arm's estimate less that), a second belief learns from -model_regret + ``residual`` (reward - model_mean), which has

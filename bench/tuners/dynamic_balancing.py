@@ -18,7 +18,7 @@ class DynamicBalancing(RegretBalancing):
     largest m - e of all; one that was never played is active. The test is repeated in each round. With the task
     `copies` and ``learn: played`` the candidates are base algorithms; the entries of one candidate share a copy.
     Source: Cutkosky, Dann, Das, Gentile, Pacchiano and Purohit 2021 (dynamic balancing), with v = 1 and b = 0. The grid
-    is that of `RegretBalancing`, R assumed: the paper leaves it to its user, and we did not have its text.
+    is that of `RegretBalancing`. R is assumed: the paper leaves it to the user, and we did not have its text.
     """
 
     label: ClassVar[str] = "Dynamic balancing"

@@ -120,7 +120,7 @@ class RestartingGP(FiniteGP):
 
     @property
     def noise_std(self) -> float:
-        """The standard deviation of the noise; also with ``estimated`` the told value until two rewards differ."""
+        """The standard deviation of the noise: as told, or with ``estimated`` the estimate once two rewards differ."""
         return math.sqrt(self._squared / self._count) if self.noise == "estimated" and self._squared else self._noise
 
     def _bounds(self) -> np.ndarray:
@@ -153,14 +153,14 @@ class EventTriggeredGPUCB(RestartingGP):
     first of the new data. See `RestartingGP` for the bounds and the scale.
 
     Source: Brunzema, von Rohr, Solowjow and Trimpe 2025 (ET-GP-UCB); we had its abstract and summaries, and its
-    repository (brunzema/et-bo, 13f1cd9 of 2025-01-20) holds no code. The event is that of two of its authors' next
-    paper (antoHolz/ETSO, bbcccde of 2024-05-21), which keeps the reward that triggers, as here. There s is tripled, the
-    error quadrupled, delta 0.01, and t at most the round at which it stops learning; here it never stops. t starts anew
-    as in a third paper of theirs (NKPmedia/np-et-learn, 75374ed of 2024-06-27).
+    repository (brunzema/et-bo, 13f1cd9 of 2025-01-20) holds no code. The event is that of the next paper by two of its
+    authors (antoHolz/ETSO, bbcccde of 2024-05-21), which keeps the reward that triggers, as here. There s is tripled,
+    the error quadrupled, delta 0.01, and t at most the round at which it stops learning; here it never stops. t starts
+    anew as in a third paper of theirs (NKPmedia/np-et-learn, 75374ed of 2024-06-27).
 
-    Assumed: delta; no least and no largest distance between resets: the paper's theory bounds both, by values that we
-    do not have. Ours: s^2 includes the variance of the estimated mean; with ``noise`` estimated from n errors, c^2 is n
-    (exp(c^2 / n) - 1), which has about the same probability under Student's t.
+    Assumed: delta; resets at any distance, which the paper's theory bounds by values that we do not have. Ours: s^2
+    includes the variance of the estimated mean; with ``noise`` estimated from n errors, c^2 is n (exp(c^2 / n) - 1),
+    which has about the same probability under Student's t.
 
     Parameters
     ----------

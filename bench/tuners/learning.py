@@ -26,7 +26,7 @@ class Learning:
     ) -> int:
         """Learn configurations and rewards from a log, oldest first; called once, before the first ask.
 
-        Each pair counts as one ask and its reward. With ``outside="drop"``, pairs are skipped whose configuration has
+        Each pair counts as one ask and its reward. With ``outside="drop"``, a pair is skipped if its configuration has
         the right names but a value outside the space or the candidates. Returns the number of pairs learnt.
 
         Raises TunerError, and learns nothing, if the tuner cannot learn from a log, has been asked or has learnt a log
@@ -96,7 +96,7 @@ class Learning:
             self._check_process("change()")
             if not self.learns_history:
                 raise TunerError(
-                    f"{type(self).__name__}: found another space, expected that of its start: it cannot learn "
+                    f"{type(self).__name__}: found another space, expected the space of its start: it cannot learn "
                     "from a log, so start another tuner"
                 )
             other = copy.copy(self)

@@ -82,11 +82,11 @@ class GLRklUCB(CandidateTuner):
     """kl-UCB on the rewards since the last restart, with forced exploration and Bernoulli GLR tests.
 
     With t' rounds since the last restart, every floor(K / alpha) rounds each candidate is played once; else the one
-    with the largest q such that N kl(mean, q) <= ln t'; with local restarts, t' there is the candidate's own. Among the
-    n rewards of the candidate just played, a change is detected if for some s: s kl(m_1, m) + (n - s) kl(m_2, m) > ln(n
-    sqrt(n) / delta), m_1 and m_2 being the means of the first s and of the others, m that of all. Rewards are clipped
-    to [0, 1]. Source: Besson, Kaufmann, Maillard and Seznec 2022, algorithm 1, with the paper's tuning of ``delta`` and
-    ``alpha``. The threshold of the theory has further terms; this one is that of the authors' experiments
+    with the largest q such that N kl(mean, q) <= ln t'; with local restarts, t' in this bound is the candidate's own.
+    Among the n rewards of the candidate just played, a change is detected if for some s: s kl(m_1, m) + (n - s) kl(m_2,
+    m) > ln(n sqrt(n) / delta), m_1 and m_2 being the means of the first s and of the others, m that of all. Rewards are
+    clipped to [0, 1]. Source: Besson, Kaufmann, Maillard and Seznec 2022, algorithm 1, with the paper's tuning of
+    ``delta`` and ``alpha``. The threshold of the theory has further terms; this one is that of the authors' experiments
     (EmilieKaufmann/PiecewiseStationaryBandits, 9047ec7). Their code tests when the rounds since the restart are 1
     modulo 10, and tries every fifth s (global) or tenth (local); one of their two scripts halves alpha.
 

@@ -65,7 +65,7 @@ def _axis(parameter: HyperParameter, n_even: int, several: bool) -> tuple[list[A
 
 
 def distance(space: Space, one: Configuration, other: Configuration) -> float:
-    """Return the distance of two configurations, in units of the intervals, and 1 for values without a position."""
+    """Return the sum of squared distances, in units of the intervals; values without a position are 1 apart."""
     total = 0.0
     if not space.is_plain:
         one, other = space.settled(one), space.settled(other)

@@ -1,4 +1,4 @@
-"""Tickets of asks whose rewards come later, with the attributes that a tuner remembers for each."""
+"""Tickets of asks whose rewards arrive later, with the attributes that a tuner remembers for each."""
 
 import os
 import threading

@@ -153,7 +153,7 @@ class ForgettingGP(FiniteGP):
 
     @property
     def noise_std(self) -> float:
-        """The standard deviation of the noise; also with ``estimated`` the told value until two rewards differ."""
+        """The standard deviation of the noise: as told, or with ``estimated`` the estimate once two rewards differ."""
         errors = self._errors + self._filter.squared_errors
         if self.noise == "told" or not errors:
             return self._noise

@@ -161,7 +161,7 @@ def version(name: str) -> str | None:
 
 
 def require(*runs: Mapping[str, type]) -> None:
-    """Raise ConfigError for classes, of each run by part, whose ``requires`` names a package that is not installed."""
+    """Raise ConfigError if a class, given by part for each run, ``requires`` a package that is not installed."""
     lacking = {
         (part, cls.__name__, name)
         for classes in runs

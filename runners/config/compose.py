@@ -1,7 +1,7 @@
 """From choices and settings to one run, by plain merges of the files below ``conf``.
 
 The order: the files of the choices, the paper's settings for them, values by key. The scale then caps horizon and
-repetitions, unless they are given by key. Hydra composes the words of a command line to the same run.
+repetitions, unless they are given by key. Hydra composes the same run from the arguments of a command line.
 """
 
 import re
@@ -93,7 +93,7 @@ def compose(
     caps: Mapping[str, int] = MappingProxyType({}),
     classes: Mapping[str, type] = MappingProxyType({}),
 ) -> Run:
-    """Return the run of some choices by group, the others being the suite's, and of values by key.
+    """Return the run composed of choices by group, with the suite's for all other groups, and of values by key.
 
     ``caps``: a figure's ``horizon`` and ``repetitions`` in place of the paper's, its ``max_horizon`` and
     ``max_repetitions`` in place of the scale's. ``classes``: by part, the classes that were handed over as objects.
@@ -116,20 +116,20 @@ def compose(
 
 
 def least(*values: Any) -> Any:
-    """Return the smallest of several numbers; one that is no number if there is one, which is reported later."""
+    """Return the smallest of several numbers, or the first value that is not a number, which is reported later."""
     numbers = [value for value in values if value is not None]
     wrong = [value for value in numbers if not isinstance(value, int)]
     return wrong[0] if wrong else min(numbers)
 
 
 def from_overrides(overrides: Sequence[str], caps: Mapping[str, int] = MappingProxyType({})) -> Run:
-    """Compose the words of a figure's file: ``["env=movielens", "horizon=500"]``, each value in YAML."""
+    """Compose a run from overrides in a figure's file: ``["env=movielens", "horizon=500"]``, each value in YAML."""
     choices, values = choices_and_values(overrides)
     return compose(choices, values, caps=caps)
 
 
 def choices_and_values(overrides: Sequence[str]) -> tuple[dict[str, str], list[Value]]:
-    """Return the choices of words by group, and their values; ConfigError for a word that is not ``key=value``."""
+    """Return the choices by group, and the values by key, of overrides; ConfigError unless each is ``key=value``."""
     choices, values = {}, []
     for word in overrides:
         key, _, text = word.partition("=")

@@ -83,8 +83,8 @@ class Experiment:
     def fingerprint(self) -> str | None:
         """Identity of the data: a checksum, ``surrogate``, or None where there is no data.
 
-        ``altered-`` precedes the checksum of data that is not the published one, ``packaged-`` that of a sample. It
-        consists of the environment's fingerprint and of a checksum of the files that settings name.
+        ``altered-`` precedes the checksum of data that differs from the published data, ``packaged-`` the checksum of a
+        sample. The identity consists of the environment's fingerprint and a checksum of the files that settings name.
         """
         declared = self._asked(lambda env: env.fingerprint)
         files = checksum_of_files(self.settings, self.classes, declared)
@@ -96,7 +96,7 @@ class Experiment:
         return [*notes, *(session_note(part, cls) for part, cls in self.handed.items())]
 
     def missing_data(self) -> list[Dataset]:
-        """Return the data sets of the suite that it reads and that are not here."""
+        """Return the suite's data sets that it reads and that are missing."""
         cls: Any = self.classes["env"]
         return [CATALOGUE[name] for name in cls.data_sets(self.settings["env"]) if locate(CATALOGUE[name]) is None]
 
@@ -155,10 +155,11 @@ class Experiment:
 
     @cached_property
     def key(self) -> str:
-        """Hash of the question, twenty hexadecimal digits: settings by name and value, horizon, seed and data.
+        """Hash of the request, twenty hexadecimal digits: settings by name and value, horizon, seed and data.
 
-        The suite's classes count by name, independent of their module; a user's by dotted path, or without one by the
-        object itself. A setting that was added later (`bench.component.neutral`) does not count at its neutral value.
+        A class of the suite counts by its name, independent of its module; a user's class by its dotted path, or by the
+        object itself if it has none. A setting that was added later (`bench.component.neutral`) does not count at its
+        neutral value.
         """
         asked = {"settings": counted(self.settings, self.classes), "fingerprint": self.fingerprint}
         return digest(asked | ({"session": self.tokens} if self.handed else {}), 20)
@@ -169,7 +170,7 @@ class Experiment:
 
     @cached_property
     def stamp(self) -> str:
-        """Hash of the code that answers, twelve hexadecimal digits: the science, a user's files, computing packages."""
+        """Hash of the code that computes, twelve hexadecimal digits: science, a user's files, computing packages."""
         return digest(list(self.code), 12)
 
     @cached_property

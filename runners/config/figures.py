@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # slow to import
 
 @dataclass(frozen=True)
 class LabelledRun(Run):
-    """One experiment of a figure: its label on each axis, and the words of ``runners.run`` that run it alone.
+    """One experiment of a figure: its label on each axis, and the arguments of ``runners.run`` that run it alone.
 
     ``keys``: the choices and settings of these overrides, down to single values.
     """
@@ -151,7 +151,7 @@ def settings_of(run: Run) -> Iterator[tuple[str, str, Any]]:
 def other_than_published(figure: "Figure", runs: Sequence[LabelledRun]) -> str:
     """Return the reason why published numbers do not belong to a figure's runs, such as another scale; "" if they do.
 
-    They do where the runs are those of scale ``paper``; the number of repetitions does not count.
+    They belong to the runs of scale ``paper``, with any number of repetitions.
     """
     if not figure.published:
         return ""
@@ -198,7 +198,7 @@ def _product(figure: "Figure", reading: Reading | None) -> Iterator[tuple[dict[s
 
 
 def unfold(figure: "Figure", table: "pd.DataFrame") -> "pd.DataFrame":
-    """Give a table of results the axis that a figure's ``unfold`` makes of trace columns: one row per column.
+    """Add to a table of results the axis that a figure's ``unfold`` makes of trace columns: one row per column.
 
     The table has final values, in these columns; or curves, with the columns' names in ``column`` (`curve_table`).
     """

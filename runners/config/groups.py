@@ -89,7 +89,7 @@ def _open(node: Any, content: Any) -> None:
 
 
 class _SearchPath(SearchPathPlugin):
-    """Finds the suite's files from every configuration, also from a user's own (``--config-path``)."""
+    """Finds the suite's files from every configuration, including a user's own (``--config-path``)."""
 
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
         given, _ = _FOLDER.parse_known_args()

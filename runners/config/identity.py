@@ -47,8 +47,8 @@ def code_of(classes: Mapping[str, type]) -> Code:
     """Return the code of ``classes``.
 
     A user's modules are the modules of each class and its bases, and all modules loaded from their folders since.
-    Packages are the ones that any run may use, and the ones that a class names in ``requires``. Raises ConfigError
-    where a user's file was edited since this process imported it, or imported anew since the module of the class.
+    Packages are the ones that any run may use, and the ones that a class names in ``requires``. Raises ConfigError if a
+    user's file was edited after this process imported it, or was reloaded after the module of the class.
     """
     names = {name for cls in classes.values() for name in users_modules(cls)}
     needed = {package for cls in classes.values() for package in getattr(cls, "requires", ())}
@@ -81,7 +81,7 @@ def session_note(part: str, cls: type) -> str:
 
 
 def token_of(cls: type) -> str:
-    """Return an identifier of a class without a dotted path, unique also across sessions and its helpers."""
+    """Return an identifier of a class without a dotted path: another object, or another process, gives another one."""
     import cloudpickle  # joblib sends it in this form
 
     try:
@@ -101,7 +101,7 @@ def users_modules(cls: type) -> list[str]:
     for name, before in _beside[home].items():
         if _imported(name) is not before:
             raise ConfigError(
-                f"{file_of(name)}: found {name} imported anew since {home} was, expected importlib.reload({home}), too"
+                f"{file_of(name)}: found {name} reloaded after {home}, expected importlib.reload({home}), too"
             )
     return sorted(_beside[home])
 
@@ -145,7 +145,7 @@ def _of_bench() -> str:
 
 
 def counted(value: Any, classes: Mapping[str, type] | None = None, cls: type | None = None) -> Any:
-    """Return the settings that keys count: ``classes`` by part, the suite's by name, and no neutral settings."""
+    """Return the settings that the key depends on: ``classes`` by part, the suite's by name; no neutral settings."""
     if isinstance(value, list):
         return [counted(item) if isinstance(item, list | dict) else item for item in value]
     if not isinstance(value, dict):

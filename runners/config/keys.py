@@ -30,7 +30,7 @@ ABOUT = {
 
 @cache
 def figure_kinds() -> dict[str, type[Figure]]:
-    """Return the suite's kinds of figures: those of one paper by dotted path, as figures name them."""
+    """Return the suite's kinds of figures by their names in figures' files: a dotted path for the kind of one paper."""
     found = {}
     for package in (bench.report.kinds, bench.papers):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):

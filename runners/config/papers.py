@@ -69,7 +69,7 @@ def load_paper(name: str) -> dict[str, Any]:
 
 
 def paper_settings(part: str, paper: str, choice: str = "") -> dict[str, Any]:
-    """Return a paper's settings of a part's choice, or (``uncapped``) of the size of a run."""
+    """Return a paper's settings for a choice of a part; for the part ``uncapped``, the size of the paper's runs."""
     settings = load_paper(paper)["settings"] if paper in choices("paper") else {}
     if part == "uncapped":
         return {key: settings[key] for key in ("horizon", "repetitions") if key in settings}
@@ -78,7 +78,7 @@ def paper_settings(part: str, paper: str, choice: str = "") -> dict[str, Any]:
 
 
 def _check(key: str, value: Any) -> None:
-    """Raise ConfigError for a setting of no part or choice, or a size of a run that is no whole number.
+    """Raise ConfigError for a setting of an unknown part or choice, or a size of a run that is not a whole number.
 
     Whether a choice has a setting is checked when it is chosen.
     """

@@ -91,9 +91,9 @@ class AskedFigure:
         return self.runs or expand(self.figure, self.scale, list(self.extra), readings=self.readings)
 
     def committed(self) -> Path | None:
-        """Return the folder whose committed repetitions are those of all its runs; None if there is none.
+        """Return the folder with committed repetitions of all its runs; None if there is none.
 
-        A run whose data is missing here counts if its key with the data in the manifest is committed.
+        A run whose data is missing here is found by the key that it has with the manifest's data.
         """
         paths = [results_folder() / f"{self.where}{kind}" for kind in ("", f"-{DataKind.SURROGATE}")]
         folders = [ResultFolder(path) for path in paths if self.figure.source == "runs"]
@@ -107,7 +107,7 @@ class AskedFigure:
 
 @dataclass(frozen=True)
 class WrittenFigure:
-    """A figure that is written, or with the ``error`` for which it could not be.
+    """A written figure, or the ``error`` that prevented it from being written.
 
     ``claims``: the verdicts, as `bench.report.claims.check` returns them. ``failures``: a sentence for each repetition
     that failed. ``notes``: one for each of a user's classes that is not determined by its seeds.

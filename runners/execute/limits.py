@@ -1,4 +1,4 @@
-"""A call under limits: one thread, a time limit, and in a worker an end when the command ends."""
+"""A call under limits: one thread, a time limit, and, in a worker, termination with the command."""
 
 import faulthandler
 import gc
@@ -26,11 +26,11 @@ _in_worker = threading.Event()
 
 
 class WorkerDiedError(TaskError):
-    """The process of a call died, also when the call was repeated."""
+    """The process of a call died, and died again when the call was repeated."""
 
 
 class Call:
-    """A call for a worker, which gets function and arguments pickled; ``seconds``: its limit of time."""
+    """A call for a worker, which receives function and arguments pickled; ``seconds``: its time limit."""
 
     def __init__(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> None:
         self.function, self.arguments, self.seconds = function, arguments, seconds

@@ -73,10 +73,10 @@ def own_manifest(asked: AskedFigure, folder: ResultFolder) -> dict[str, Any]:
 def shared_runs(
     figure: Figure, scale: str, extra: Sequence[str], others: Mapping[str, Any]
 ) -> tuple[list[LabelledRun], Selection]:
-    """Return a figure's runs, and the subset of ``others``, the manifest of the figure with their repetitions.
+    """Return a figure's runs, and the labels that select them in the manifest ``others``.
 
-    The subset is given by labels on an axis on which the other figure has more. Raises ConfigError unless they are all
-    runs with these labels.
+    ``others`` belongs to the figure with the repetitions; only axes on which it has further labels are selected.
+    Raises ConfigError unless the selected runs are the figure's.
     """
     runs, entries = expand(figure, scale, list(extra)), others.get("runs", [])
     only: Selection = {}
@@ -86,8 +86,8 @@ def shared_runs(
             only[axis] = tuple(labels)
     if not has_all({"runs": [entry for entry in entries if matches(entry["labels"], only)]}, runs, numbers=False):
         raise ConfigError(
-            f"{figure.paper}/{figure.name}, repetitions_of: found '{figure.repetitions_of}', whose committed runs are "
-            "others, expected a figure with the runs of this one"
+            f"{figure.paper}/{figure.name}, repetitions_of: found '{figure.repetitions_of}', whose committed runs "
+            "differ, expected a figure with the runs of this one"
         )
     return runs, only
 

@@ -50,7 +50,7 @@ class Shard:
 
     @classmethod
     def read(cls, text: str) -> "Shard":
-        """Return the share that words such as ``3/40`` name; ConfigError for other words."""
+        """Return the share that a text such as ``3/40`` names; ConfigError for any other text."""
         match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
         if not match or not 1 <= int(match[1]) <= int(match[2]):
             raise ConfigError(f"shard: found '{text}', expected a share such as 3/40, the third of 40")
@@ -119,8 +119,8 @@ def estimate(every: Sequence[Lacking], jobs: int, of: str = "") -> str:
 def expected_seconds(experiments: Sequence[Experiment]) -> tuple[dict[str, float], str]:
     """Return the expected seconds of one repetition of each on this machine, by run id, and the basis of the estimate.
 
-    Committed seconds of a run are scaled by the time of one of these runs here; of other runs, the first twenty, some
-    rounds are played. A run that fails counts no time, and the first error is part of the basis.
+    Committed seconds are scaled by the time that one of their runs takes here. Of other runs, up to twenty are timed by
+    playing some of their rounds. A run that fails adds no time, and the first error is part of the basis.
     """
     committed = committed_seconds()
     known = {one.run_id: committed[one.key] for one in experiments if one.key in committed}

@@ -19,7 +19,7 @@ _LONGEST, _LONGEST_TRACE = 2_000, 20_000
 
 
 class Answer(NamedTuple):
-    """The outcome of a repetition: it is ``new``, or ``failed`` with a line of error."""
+    """The outcome of a repetition: ``new``, or ``failed`` with a one-line error message."""
 
     id: RepetitionId
     status: Literal["new", "failed"]

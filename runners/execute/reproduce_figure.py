@@ -32,14 +32,14 @@ def reproduce_figure(asked: AskedFigure, *, jobs: int, runner: Runner, is_checke
 def reproduce_figures(
     figures: Iterable[AskedFigure], *, jobs: int, runner: Runner, is_checked: bool = False
 ) -> Iterator[WrittenFigure]:
-    """Run the missing repetitions of figures, and yield each figure once it is written and its line printed.
+    """Run the missing repetitions of figures; yield each figure once it is written and its line is printed.
 
-    A figure with unchanged settings, code and repetitions is not written again. All figures' repetitions are run
-    together, and a figure is written when its last is there. With ``until_decided`` claims are looked at after each
-    step, and the experiments that open cases need go on; results depend on the claims alone. Committed repetitions are
-    extended only if one of them, played again, comes out equal. Timings are measured last, when no worker runs. A
-    figure that cannot be written does not stop the others.
-    Raises BenchError when a setting is wrong, or repetitions cannot be written; finished repetitions are kept.
+    A figure with unchanged settings, code and repetitions is not written again. The repetitions of all figures are run
+    together, and a figure is written after its last one. With ``until_decided`` claims are checked after each step, and
+    the experiments of open cases continue; results depend on the claims alone. Committed repetitions are extended only
+    if one of them gives the same numbers when played again. Timings are measured last, when no worker runs. A figure
+    that cannot be written does not stop the others. Raises BenchError when a setting is wrong, or repetitions cannot be
+    written; finished repetitions are kept.
     """
     store = Store(results_folder())
     every = [FigureRun(replace(one, figure=read_figure(one.figure)), store) for one in figures]
@@ -62,7 +62,7 @@ def reproduce_figures(
 
 
 class _Board:
-    """The figures that are still to be written, of which several may need the same repetition."""
+    """The figures that are still to be written; several may need the same repetition."""
 
     def __init__(self, runs: Sequence[FigureRun], store: Store, jobs: int, runner: Runner) -> None:
         self.left = list(runs)

@@ -32,7 +32,8 @@ def verify(
     """Verify the results of a figure, of a paper or of all; return whether nothing differs, is damaged or outdated.
 
     ``sample`` is the number of repetitions to play again; None: 300, or as many as fit into some minutes. ``seed`` is
-    that of the draw; None: another one each day. Raises ConfigError if there are no results, or their data is missing.
+    the seed of the draw; None: a different one each day. Raises ConfigError if there are no results, or their data is
+    missing.
     """
     look_again()
     names = _with_results(figure, paper)
@@ -75,7 +76,7 @@ def _with_results(figure: str, paper: str) -> list[str]:
 
 
 def _folders(name: str) -> list[Path]:
-    """Return the result folders of a figure, also if files are missing."""
+    """Return the result folders of a figure, even if files are missing."""
     return sorted({path.parent for path in (results_folder() / name).glob("paper*/*") if path.is_file()})
 
 

@@ -195,7 +195,7 @@ def _seconds(folder: Path, wanted: Collection[str]) -> dict[tuple[str, int], dic
 
 
 def read_seconds(folder: Path) -> pd.DataFrame:
-    """Return the measured seconds of a figure: axes as words, ``repetition``, and seconds as numbers."""
+    """Return the measured seconds of a figure: axes as text, ``repetition``, and seconds as numbers."""
     table = pd.read_csv(folder / SECONDS, dtype=str, keep_default_na=False)
     place = list(table.columns).index("repetition")
     for name in table.columns[:place]:

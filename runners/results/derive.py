@@ -87,7 +87,7 @@ def results_of(figure: Figure, runs: Sequence[Repetitions], provenance: Provenan
 
 
 def thinning(figure: Figure) -> dict[str, Any]:
-    """Return the selection of a repetition's data besides last values: the curves, and their rounds out of 500."""
+    """Return the selection of a repetition's data besides last values: the curves, and their rounds in a run of 500."""
     columns = list(figure.curve_columns())
     return {"curves": columns, "of_500": figure.kept_rounds(np.arange(1, 501)).tolist() if columns else []}
 

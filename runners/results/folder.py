@@ -60,7 +60,7 @@ class ResultFolder(ResultFiles):
         manifest: Mapping[str, Any] | None = None,
         made: Mapping[str, Any] | None = None,
     ) -> None:
-        """Write files by name, each whole, or none if one fails (OSError); remove those that are None.
+        """Write files by name, each whole, or none of them if one fails (OSError); None as content removes a file.
 
         ``manifest`` and ``made``, the environment of its runs, replace the old ones.
         """

@@ -7,7 +7,7 @@ from runners.results.store import Store
 
 
 def reuse_line(store: Store, shown: Mapping[str, Collection[int]], renew: str = "renew=true") -> str:
-    """Return the days of reused repetitions, and the word that runs them again; "" if there are none.
+    """Return the days of reused repetitions, and the argument that runs them again; "" if there are none.
 
     ``shown``: their numbers by run id. Example: "5 of 2026-11-27 08:12, renew=true runs them again".
     """

@@ -33,7 +33,7 @@ class DamagedError(StoreError):
 
 
 def write_together(folder: Path, files: Mapping[str, bytes | None]) -> None:
-    """Write files into a folder by name, each whole, or none if one fails (OSError); remove those that are None."""
+    """Write files into a folder by name, each whole, or none of them if one fails (OSError); None removes a file."""
     folder.mkdir(parents=True, exist_ok=True)
     _write({folder / name: content for name, content in files.items() if content is not None})
     for name in (name for name, content in files.items() if content is None):

@@ -15,7 +15,7 @@ OUT_OF_REACH = 2
 
 
 class NextLook(NamedTuple):
-    """The demand of the verdicts: the number of open cases, and the repetitions of each experiment at the next look."""
+    """The number of open cases, and the repetitions of each experiment at the next look."""
 
     open_cases: int
     next: list[int]

@@ -94,8 +94,8 @@ class Lipschitz(Figure):
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
         """Return axes, `probed` (a value), `blocks` (number), and `mean` and `std` over blocks of its centred reward.
 
-        A block's reward of a value is the mean over its rounds; it is centred by the mean over all values, so that
-        changes common to all values from block to block do not count.
+        The reward of a value in a block is its mean over the block's rounds. It is centred by the mean over all values,
+        so that changes common to all values do not count.
         """
         parts = [pd.DataFrame(columns=[*results.axes, "probed", "blocks", "mean", "std"])]
         for key in results.experiments:

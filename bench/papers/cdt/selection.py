@@ -1,8 +1,8 @@
 """The effect on every method of reporting only some of the repetitions, selected by one method's results.
 
 The rule, for n requested repetitions: run int(1.6 n), sort them by one method's final value, and report for all methods
-the n repetitions after the two lowest. It is that of run.py in the public code of cdt from 4711c87 (2023-01-25) until
-2e998d5 (2023-03-17). Whether published numbers were made in this way is unknown.
+the n repetitions after the two lowest. The rule is that of run.py in the public code of cdt from 4711c87 (2023-01-25)
+until 2e998d5 (2023-03-17). Whether published numbers were made in this way is unknown.
 """
 
 from collections.abc import Mapping
@@ -83,7 +83,7 @@ class Selection(Rows):
         return rows
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        """Return a row per method: an open mark without, a filled one with the selection, and the printed number."""
+        """Return a row per method: an open mark without selection, a filled mark with it, and the printed number."""
         rows = by_experiment(tables["table"], results)
         plot = self.blank(self.names(results))
         for panel, keys in self.panels_of_rows(results, plot):

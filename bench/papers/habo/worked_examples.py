@@ -44,7 +44,7 @@ class Step(NamedTuple):
         return "inherited" if self._agrees(self.recomputed) else "slip"
 
     def spelled(self, numbers: Numbers) -> str:
-        """Return numbers with as many digits as printed, at least three decimals if any are."""
+        """Return numbers with as many decimals as the printed ones; at least three if these have any."""
         decimals = max(_decimals(like) for like in self.printed.split())
         return " ".join(_spelled(number, like, decimals) for number, like in self._pairs(numbers))
 

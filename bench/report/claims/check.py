@@ -1,4 +1,4 @@
-"""Check of all claims of a figure, and counts of cases: "in most of them"."""
+"""Check of all claims of a figure, and claims that count cases, such as "in most cases"."""
 
 import math
 import re
@@ -78,7 +78,7 @@ class Count(Claim):
 
 
 class Unfinished(NamedTuple):
-    """The demand of an open case: its experiments' labels, and the approximate number of repetitions to decide it.
+    """An open case: its experiments' labels, and the approximate number of repetitions that would decide it.
 
     NaN if results are missing, or a million would not suffice.
     """

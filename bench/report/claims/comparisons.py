@@ -101,8 +101,8 @@ class TwoSided(CaseClaim):
     ) -> Quantity:
         """Return the result of ``compare`` on both sides; it increases with left and decreases with right.
 
-        It is called with one number per repetition of each side: a pair of experiments, or averages; with (n,
-        experiments) without ``average``.
+        It is called with one number per repetition of each side: a pair of experiments, or averages; with shape (n,
+        experiments) if ``average`` is false.
         """
         lefts, rights = (
             [values.mean(axis=1) if average else values]
@@ -144,7 +144,7 @@ class TwoSided(CaseClaim):
 
 
 def is_random(results: Results, key: Labels, rule: Rule) -> bool:
-    """Return whether regret is indistinguishable from that of random arms, or above it, and not clearly below."""
+    """Return whether regret is above that of random arms, or indistinguishable from it and not clearly below."""
     rows = results.rows(key)
     if RANDOM_REGRET not in rows.columns:
         return False
@@ -201,7 +201,7 @@ class PairedDifference(TwoSided):
         if self.margin is None:
             return Question(difference, self.expect, relative=relative, margin=self.tie)
         if not np.isfinite(relative.estimate):
-            raise Unmeasured("the mean of right is 0, so that nothing can be a share of it")
+            raise Unmeasured("the mean of right is 0, so a share of it is undefined")
         if self.expect == "similar":
             return Question(relative, self.expect, margin=self.margin)
         return Question(relative, self.expect, -self.margin if self.expect == "at_least" else self.margin)

@@ -55,11 +55,11 @@ class Finding:
 
     The 95 % ``interval`` includes its number of repetitions (for counts: of cases); ``relative`` is the same comparison
     as a share of the right side. ``agrees`` says whether the point estimate alone is as the claim expects,
-    ``counts_as`` is the verdict for claims that count cases: a tie counts as "no more", but not as "less". ``p`` is
-    the smallest error with the same verdict, NaN for open cases; ``repetitions_needed`` would probably decide an open
-    case, NaN if a million would not suffice, or if so many cannot be run. ``proviso`` has the conditions of the
-    verdict besides its numbers: the margin of ties, the plan of repetitions, the assumption of few. ``holm`` says
-    whether the verdict survives Holm's correction, `REMAINS` or not, "" without a test.
+    ``counts_as`` is the verdict for claims that count cases: a tie counts as "no more", but not as "less". ``p`` is the
+    smallest error with the same verdict, NaN for open cases; ``repetitions_needed`` would probably decide an open case,
+    NaN if a million would not suffice, or if so many cannot be run. ``proviso`` has the conditions of the verdict
+    besides its numbers: the margin of ties, the plan of repetitions, the assumption that a few repetitions rest on.
+    ``holm`` says whether the verdict survives Holm's correction, `REMAINS` or not, "" without a test.
     """
 
     case: str
@@ -76,7 +76,7 @@ class Finding:
     holm: str = ""
 
     def as_no_evidence(self, reason: str) -> "Finding":
-        """Return the finding as no evidence, independent of its numbers."""
+        """Return the finding as no evidence, whatever its numbers."""
         note = "; ".join(filter(None, [reason, self.note]))
         word, nan = NO_EVIDENCE, math.nan
         finding = replace(self, verdict=word, counts_as=word, agrees=False, note=note, proviso="")

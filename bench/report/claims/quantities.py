@@ -187,7 +187,7 @@ class Difference(Quantity):
 
 
 class BandSlope(Quantity):
-    """A weighted sum of the logarithms of the means along a curve, of which only means and deviations are kept.
+    """A weighted sum of the logarithms of a curve's means; only means and deviations of the curve are known.
 
     Its interval is the range over all curves within the pointwise band, which is wider than necessary.
     """

@@ -20,7 +20,7 @@ class Ratio(TwoSided):
     """Left's mean (or median) divided by right's, against a threshold.
 
     ``statistic``, of each side, is ``mean`` or ``median``, or ``paired_median``: the median of the ratios of single
-    repetitions, for measurements in pairs. With the threshold 1 a ratio up to ``tie`` from it is a tie.
+    repetitions, for measurements in pairs. With the threshold 1, a ratio within ``tie`` of 1 is a tie.
     """
 
     kind: Literal["ratio"]
@@ -81,7 +81,7 @@ class Spread(TwoSided):
 
     The logarithm of the ratio is jackknifed, its pseudo-values judged by Student's test: Miller, Jackknifing variances,
     Annals of Mathematical Statistics 39 (1968). For several experiments on a side the standard deviations are combined,
-    not the values. ``tie`` is the distance from 1, to both sides, within which the ratio is a tie.
+    not the values. A ratio within ``tie`` of 1 is a tie.
     """
 
     kind: Literal["spread"]

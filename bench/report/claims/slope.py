@@ -50,8 +50,8 @@ class Slope(CaseClaim):
 
     Values of at least `NEAR_RANDOM` times the regret of random arms are left out. Where fewer than `LEAST_LEFT` values
     are left, the slope is that over all values, and a verdict that random play, with its slope of 1, would get as well
-    is no evidence. Along rounds random arms' regret is taken to grow in proportion; ``against`` names runs, of a tuner
-    that does not learn, which replace it.
+    is no evidence. Along rounds the regret of random arms is assumed to grow in proportion; it is replaced by the
+    regret of the runs ``against``, of a tuner that does not learn.
     """
 
     kind: Literal["slope"]
@@ -188,7 +188,7 @@ class Slope(CaseClaim):
         if not self.log_power:
             return self.threshold
         if not (places > 1).all():
-            raise Unmeasured(f"{self.axis} is not above 1 everywhere, its logarithm has none")
+            raise Unmeasured(f"{self.axis} is not above 1 everywhere, so the logarithm of its logarithm is undefined")
         log = np.log(places)
         allowed = self.threshold + self.log_power * float(np.log(log) @ slope_weights(log))
         case.notes.insert(0, f"allowed over these values: {allowed:.3f}")

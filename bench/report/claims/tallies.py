@@ -94,5 +94,5 @@ def added_up(parts: Iterable[Tallies]) -> dict[str, Tally]:
 
 
 def spell_by_origin(parts: Tallies) -> str:
-    """Return tallies as text: ``stated: 3 hold, 1 fails, 0 open; ours: ...``; no empty ones."""
+    """Return tallies as text: ``stated: 3 hold, 1 fails, 0 open; ours: ...``, without empty ones."""
     return "; ".join(f"{ORIGIN_WORDS[origin]}: {tally}" for origin, tally in parts.items() if not tally.is_empty)

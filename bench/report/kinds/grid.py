@@ -87,7 +87,7 @@ class Grid(Figure):
         super().check(results)
         axis = self.grid_axis(results)
         if same := same_numbers(results.labels(axis)):
-            raise ConfigError(f"{self.where}: axis '{axis}' has {' and '.join(same)} at one place")
+            raise ConfigError(f"{self.where}: axis '{axis}' has {' and '.join(same)} at the same place")
 
     def grid_axis(self, results: Results) -> str:
         """Return the numeric axis; `ConfigError` if there is none, or several without the key `axis` to choose."""
