@@ -65,10 +65,10 @@ def test_rewards_that_never_come_and_are_told_twice():
     second, _ = tuner.ask_ticket()
     assert second == first + 1
     tuner.tell(1.0, ticket=first)
-    with pytest.raises(TunerError, match=rf"found the ticket {second} \(not an int\), expected one of"):
+    with pytest.raises(TunerError, match=rf"found the ticket {second} \(not an int\)"):
         tuner.tell(1.0, ticket=np.int64(second))
     for ticket in (first, 0, 99, second + 1, "1", True, 1.0, [second]):
-        with pytest.raises(TunerError, match=r"found the ticket .*, expected one of ask_ticket\(\) whose reward was"):
+        with pytest.raises(TunerError, match="found the ticket "):
             tuner.tell(1.0, ticket=ticket)
     tuner.tell(1.0)
     with pytest.raises(TunerError, match="before ask"):
