@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from commands import peak_settings
 
 from bench.errors import BenchError
 from runners.config.classes import describe
@@ -50,18 +51,7 @@ def experiment(tmp_path, monkeypatch):
     (tmp_path / "lacking.py").write_text("import not_there.at_all\n")
     monkeypatch.syspath_prepend(str(tmp_path))
 
-    def build(target, **settings):
-        return Experiment(
-            {
-                "env": {"_target_": "bench.envs.moving_peak.SwitchingSine"},
-                "tuner": {"_target_": target, **settings},
-                "task": {"_target_": "bench.tasks.direct.Direct"},
-                "horizon": 10,
-                "seed": 1,
-            }
-        )
-
-    return build
+    return lambda target, **settings: Experiment(peak_settings(target, **settings))
 
 
 @pytest.mark.parametrize(

@@ -42,16 +42,7 @@ WAYS = {
 
 
 def experiment(module, name, **settings):
-    return Experiment(
-        {
-            "env": {"_target_": f"{module}.{name}"} | settings,
-            "algorithm": {"_target_": "bench.algorithms.linucb.LinUCB"},
-            "tuner": {"_target_": "bench.tuners.baselines.Fixed"},
-            "task": {"_target_": "bench.tasks.contextual_bandit.ContextualBandit"},
-            "horizon": 10,
-            "seed": 0,
-        }
-    )
+    return Experiment(linucb_settings(env={"_target_": f"{module}.{name}"} | settings))
 
 
 @pytest.fixture

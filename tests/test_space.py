@@ -52,7 +52,10 @@ def test_a_hyper_parameter_may_have_any_name():
     assert Space.of(cls=[1, 2], self=[3]).names == ("cls", "self")
 
 
-@pytest.mark.parametrize("arguments", [(Space.of(x=[1, 2]),), (Problem(Space.of(x=[1, 2]), 10), 7)])
+@pytest.mark.parametrize(
+    "arguments",
+    [(Space.of(x=[1, 2]),), (Problem(Space.of(x=[1, 2]), 10), 7), (Problem([1, 2], 10),), (Problem(None, 10),)],
+)
 def test_a_start_with_other_arguments_is_one_sentence(arguments):
     with pytest.raises(TunerError, match=r"^Random: found start\([^\n]*, expected start\(Problem\("):
         Random().start(*arguments)
