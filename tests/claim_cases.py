@@ -1,43 +1,24 @@
 """What the tests of claims share: results with known differences, and the verdicts on a claim of them."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from rendered import NO_CURVES, check
-
-Labels = tuple[tuple[str, Any], ...]
-
+from rendered import NO_CURVES, check, finals_of
 
 NOISE = np.random.default_rng(0).normal(size=20)
-
-
 CENTRED = NOISE - NOISE.mean()
-
-
 SHARED = np.random.default_rng(1).normal(0, 100, size=20)
 
 
-def finals_of(experiments: Mapping[Labels, Any], rounds: int = 10_000) -> pd.DataFrame:
-    """One row per experiment and repetition, axis columns first."""
-    axes = list(dict.fromkeys(axis for labels in experiments for axis, _ in labels))
-    rows = [
-        {axis: dict(labels).get(axis, np.nan) for axis in axes}
-        | {"repetition": repetition, "rounds": rounds, "regret": float(value)}
-        for labels, values in experiments.items()
-        for repetition, value in enumerate(values)
-    ]
-    return pd.DataFrame(rows)
-
-
 def methods(**values: Any) -> pd.DataFrame:
-    return finals_of({(("method", name),): numbers for name, numbers in values.items()})
+    return finals_of(values, "method", rounds=10_000)
 
 
 def pairs(panels: Iterable[str], value: Callable[[str, str], Any]) -> pd.DataFrame:
     """Methods A and B on each panel."""
-    return finals_of({(("panel", panel), ("method", m)): value(panel, m) for panel in panels for m in "AB"})
+    return finals_of({(p, m): value(p, m) for p in panels for m in "AB"}, "panel", "method", rounds=10_000)
 
 
 def judged(*claims: dict[str, Any], of: pd.DataFrame, curves: pd.DataFrame = NO_CURVES, **how: Any) -> Any:
@@ -62,25 +43,14 @@ def compare(expect: str, kind: str = "paired_difference", **more: Any) -> dict[s
 
 
 def bound_finals(tuner: float, candidates: list[float], rounds: int = 10_000) -> pd.DataFrame:
-    experiments: dict[Labels, Any] = {(("method", "TL"),): tuner + NOISE}
-    for i, mean in enumerate(candidates):
-        experiments[(("alpha", i),)] = mean + NOISE[::-1] * (1 + i)
-    return finals_of(experiments, rounds)
+    values: dict[Any, Any] = {("TL", np.nan): tuner + NOISE}
+    values |= {(np.nan, i): mean + NOISE[::-1] * (1 + i) for i, mean in enumerate(candidates)}
+    return finals_of(values, "method", "alpha", rounds=rounds)
 
 
 BOUND = {"kind": "bound", "measured": {"method": "TL"}, "over": {"alpha": "*"}}
-
-
 SLOPE = {"kind": "slope", "axis": "horizon", "expect": "at_most", "threshold": 0.75}
-
-
 ON_GRID = {"kind": "best_on_grid", "axis": "alpha", "expect": "at_least", "threshold": 2}
-
-
 MOSTLY = {"id": "m", "kind": "count", "of": ["1"]}
-
-
 RUNS = [{"panel": {"P": ["env=p"], "Q": ["env=q"]}, "method": {"A": ["tuner=a"], "B": ["tuner=b"]}}]
-
-
 LESS = compare("less", per=["panel"], tie=0)

@@ -1,5 +1,6 @@
 """Parts of a user's own: the fixture ``commands`` copies this file into the folder from which commands are called."""
 
+import os
 from typing import Any, ClassVar
 
 import numpy as np
@@ -54,8 +55,12 @@ class MyTuner(Tuner):
             self.current = self.space.sample(self.rng)
 
 
-class Other:
-    MyTuner = MyTuner
+class OtherEachTime(MyTuner):
+    """In another process it draws other numbers."""
+
+    def _start(self, problem, seeds):
+        super()._start(problem, seeds)
+        self.rng.random(1 + os.getpid() % 9973)
 
 
 @component

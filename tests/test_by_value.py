@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import PATIENCE, ROOT, Commands
+from commands import PATIENCE, ROOT, Commands, peak_settings
 from IPython.core.interactiveshell import InteractiveShell
 
 import bandit_bench as bb
@@ -73,14 +73,8 @@ def test_a_class_of_the_main_script_runs_in_workers_of_both_kinds(tmp_path):
 
 
 def of(cls: type) -> Experiment:
-    settings = {
-        "env": {"_target_": "bench.envs.moving_peak.SwitchingSine"},
-        "tuner": {"_target_": f"{cls.__module__}.{cls.__qualname__}".replace("<locals>.", "")},
-        "task": {"_target_": "bench.tasks.direct.Direct"},
-        "horizon": 3,
-        "seed": 1,
-    }
-    return Experiment(settings, {"tuner": cls})
+    target = f"{cls.__module__}.{cls.__qualname__}".replace("<locals>.", "")
+    return Experiment(peak_settings(target, horizon=3), {"tuner": cls})
 
 
 Shell = Callable[..., type]

@@ -4,7 +4,6 @@ import json
 import math
 import os
 import re
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any, ClassVar
@@ -290,42 +289,15 @@ def test_a_wrong_proposal_is_reported_with_its_cure_and_is_no_capability():
         proposes(ValuesOfItsOwn, 100)
 
 
-MINE = """
-import os
-import bandit_bench as bb
-
-
-@bb.component
-class Mine(bb.Tuner):
-    noise: float = 0.0
-
-    def _start(self, problem: bb.Problem, seeds: bb.Seeds) -> None:
-        self._space, self._rng = problem.space, seeds.generator("draw")
-
-    def _ask(self) -> bb.Configuration:
-        return self._space.from_unit(self._rng.random(self._space.dim))
-
-    def _tell(self, reward: float, outcome: object) -> None: ...
-
-
-class OtherEachTime(Mine):
-    def _start(self, problem: bb.Problem, seeds: bb.Seeds) -> None:
-        super()._start(problem, seeds)
-        self._rng.random(1 + os.getpid() % 9973)
-"""
-
-
 @pytest.mark.parametrize(
     ("name", "failed"),
     [
-        ("Mine(noise=0.5)", ""),
+        ("MyTuner(threshold=0.9)", ""),
         ("OtherEachTime", "Another process"),
     ],
 )
 def test_the_command_prints_each_check_and_the_capabilities(name, failed, commands, monkeypatch, capsys):
-    (commands.cwd / "mine.py").write_text(MINE)
-    answer = commands.here(monkeypatch, capsys, "check", f"mine.{name}", "rounds=400")
-    sys.modules.pop("mine", None)
+    answer = commands.here(monkeypatch, capsys, "check", f"my_module.{name}", "rounds=400")
     lines = answer.out.splitlines()
     assert answer.code == bool(failed), answer.err
     verdicts = [line for line in lines if line.startswith(("ok ", "FAILED "))]

@@ -5,20 +5,20 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 import pytest
-from claim_cases import ON_GRID, finals_of, judged, row_of
+from claim_cases import ON_GRID, judged, row_of
+from rendered import finals_of
 
 from bench.errors import ConfigError
 
 
 def grid_finals(best: Mapping[str, float], noise: float) -> pd.DataFrame:
     rng = np.random.default_rng(7)
-    return finals_of(
-        {
-            (("panel", panel), ("alpha", alpha)): 10 * (alpha - at) ** 2 + rng.normal(0, noise, 12)
-            for panel, at in best.items()
-            for alpha in np.arange(0, 5.1, 0.5)
-        }
-    )
+    values = {
+        (panel, alpha): 10 * (alpha - at) ** 2 + rng.normal(0, noise, 12)
+        for panel, at in best.items()
+        for alpha in np.arange(0, 5.1, 0.5)
+    }
+    return finals_of(values, "panel", "alpha")
 
 
 DIFFERS = {"kind": "best_on_grid", "axis": "alpha", "differs": {"panel": ["Y", "Z"]}}

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from claim_cases import BOUND, NOISE, bound_finals, finals_of, row_of, verdict_of
+from claim_cases import BOUND, NOISE, bound_finals, row_of, verdict_of
+from rendered import finals_of
 from scipy import stats as reference
 
 from bench.errors import ConfigError
@@ -29,8 +30,8 @@ def test_bound_of_one_or_several_hyper_parameters() -> None:
 def test_bound_is_tested_against_each_candidate() -> None:
     """Below: below 1 against every candidate, each at 2.5 %; above: above 1 against one, each at 1.25 %."""
     values = np.random.default_rng(5).normal(1000, 100, size=(10, 3))
-    labels = ((("method", "TL"),), (("alpha", 0),), (("alpha", 1),))
-    row = row_of({**BOUND, "candidates": [2]}, finals_of(dict(zip(labels, values.T, strict=True)), 40))
+    by_label = dict(zip((("TL", np.nan), (np.nan, 0), (np.nan, 1)), values.T, strict=True))
+    row = row_of({**BOUND, "candidates": [2]}, finals_of(by_label, "method", "alpha", rounds=40))
 
     def p(ratio: float, candidate: int) -> float:
         return float(reference.ttest_1samp(values[:, 0] - ratio * (values[:, candidate] + price(40, 2)), 0).pvalue)

@@ -1,26 +1,25 @@
 """Which cases a claim has, and what becomes of results that are missing."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from claim_cases import BOUND, NOISE, RUNS, SHARED, compare, finals_of, judged, methods, pairs, row_of, verdict_of
+from claim_cases import BOUND, NOISE, RUNS, SHARED, compare, judged, methods, pairs, row_of, verdict_of
+from rendered import finals_of
 
 from bench.errors import DataError
 from bench.report.claims.judgement import MIN_REPETITIONS
 
 
 def test_cases_are_limited_by_only_and_by_every_axis_that_cannot_be_felt() -> None:
-    finals = finals_of(
-        {
-            (("panel", panel), ("env", env), ("method", method)): 100 + NOISE + 50 * (method == "B")
-            for panel in "QP"  # the order of the figure, not of the alphabet
-            for env in "FE"
-            for method in "AB"
-        }
-    )
+    values = {
+        (panel, env, method): 100 + NOISE + 50 * (method == "B")
+        for panel in "QP"  # the order of the figure, not of the alphabet
+        for env in "FE"
+        for method in "AB"
+    }
+    finals = finals_of(values, "panel", "env", "method")
     claim = compare("less", per=["panel", "env"], only={"env": "E"}, only_note="no random arms")
     rows = judged(claim, of=finals)
     assert rows["case"].tolist() == ["Q, F", "Q, E", "P, F", "P, E"]
@@ -48,7 +47,7 @@ def test_without_any_results_every_claim_is_open() -> None:
         {"kind": "slope", "measured": {"panel": "P", "method": "A"}, "expect": "at_most", "threshold": 1},
         {**BOUND, "measured": {"method": "A"}, "over": {"method": "B"}, "candidates": [1], "per": ["panel"]},
     ]
-    for finals in (pd.DataFrame(), finals_of({(("panel", "P"), ("method", "A")): [1.0]}).iloc[:0]):
+    for finals in (pd.DataFrame(), finals_of({("P", "A"): [1.0]}, "panel", "method").iloc[:0]):
         for runs in (RUNS, []):
             rows = judged(*claims, of=finals, runs=runs)
             assert set(rows["verdict"]) == {"open"}
@@ -79,19 +78,9 @@ def test_repetitions_that_are_not_in_all_runs_are_left_out_and_counted() -> None
     assert row_of(compare("less"), finals)["n"] == 19
 
 
-def test_a_repetition_that_stands_twice_is_an_error() -> None:
+def test_a_repetition_given_twice_is_an_error() -> None:
     finals = methods(A=NOISE, B=NOISE)
     with pytest.raises(DataError, match="repetition 0 of A twice"):
         row_of(compare("less"), pd.concat([finals, finals.iloc[:1]]))
     with pytest.raises(DataError, match="lack the column 'repetition'"):
         row_of(compare("less"), finals.drop(columns="repetition"))
-
-
-def test_labels_that_look_like_numbers_survive_csv(tmp_path: Any) -> None:
-    runs = [{"arms": {"60": ["k=60"], "120": ["k=120"]}, "width": {"values": [0.1, 1.0], "override": "w={}"}}]
-    finals = finals_of({(("arms", a), ("width", w)): NOISE + float(a) for a in ("60", "120") for w in (0.1, 1.0)})
-    finals.to_csv(tmp_path / "finals.csv", index=False)
-    claim = compare("less", left={"arms": 60}, right={"arms": "120"}, per=["width"])
-    rows = judged(claim, of=pd.read_csv(tmp_path / "finals.csv"), runs=runs)
-    assert rows["case"].tolist() == ["width 0.1", "width 1"]
-    assert rows["verdict"].tolist() == ["holds", "holds"]

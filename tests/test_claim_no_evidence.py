@@ -11,7 +11,6 @@ from claim_cases import (
     SHARED,
     bound_finals,
     compare,
-    finals_of,
     judged,
     methods,
     pairs,
@@ -88,12 +87,12 @@ EXP3 = {"kind": "bound", "measured": {"method": "A"}, "formula": {"name": "exp3"
 
 
 def test_a_bound_above_the_largest_regret_is_no_evidence() -> None:
-    regret = {(("method", "A"),): 10 + NOISE}
-    row = row_of(EXP3, finals_of(regret, rounds=30))  # 2 sqrt(5 * 30 * ln 5) = 31.08
+    regret = methods(A=10 + NOISE)
+    row = row_of(EXP3, regret.assign(rounds=30))  # 2 sqrt(5 * 30 * ln 5) = 31.08
     assert row["note"] == "the bound, 31.08 or more, is not below the largest regret possible, 30"
-    assert (row["verdict"], verdict_of(EXP3, finals_of(regret, rounds=40))) == ("no evidence", "holds")
+    assert (row["verdict"], verdict_of(EXP3, regret.assign(rounds=40))) == ("no evidence", "holds")
     gaps = {**EXP3, "formula": {"name": "ucb1", "gaps": [0, 0.1]}}
-    assert verdict_of(gaps, finals_of(regret, rounds=1000)) == "no evidence"  # 8 ln 1000 / 0.1 = 553, at most 100
+    assert verdict_of(gaps, regret.assign(rounds=1000)) == "no evidence"  # 8 ln 1000 / 0.1 = 553, at most 100
     assert largest_regret({"name": "ucb1", "gaps": [0, 0.1, 0.5]}, 100) == 50
 
 

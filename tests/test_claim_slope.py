@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from claim_cases import NOISE, SLOPE, finals_of, methods, row_of
-from rendered import NO_CURVES
+from claim_cases import NOISE, SLOPE, methods, row_of
+from rendered import NO_CURVES, finals_of
 
 from bench.errors import ConfigError
 from bench.stats import mean_interval
@@ -17,7 +17,7 @@ ALONG_ROUNDS = {"kind": "slope", "measured": {"method": "A"}, "expect": "less", 
 
 
 def horizons(values: Mapping[Any, Any]) -> pd.DataFrame:
-    return finals_of({(("horizon", f"{rounds:g}"),): numbers for rounds, numbers in values.items()})
+    return finals_of({f"{rounds:g}": numbers for rounds, numbers in values.items()}, "horizon")
 
 
 @pytest.mark.parametrize(("power", "verdict"), [(0.5, "holds"), (0.75, "open"), (1.0, "fails")])
@@ -64,7 +64,7 @@ def test_a_case_without_a_slope_is_open() -> None:
     ):
         row = row_of(SLOPE, horizons(values))
         assert (row["verdict"], note in row["note"]) == ("open", True)
-    assert "not positive numbers" in row_of(SLOPE, finals_of({(("horizon", x),): NOISE for x in ("10", "x")}))["note"]
+    assert "not positive numbers" in row_of(SLOPE, finals_of(dict.fromkeys(("10", "x"), NOISE), "horizon"))["note"]
     row = row_of({**SLOPE, "log_power": 1}, horizons({1: 5 + NOISE / 9, 10: 6 + NOISE / 9}))
     assert "horizon is not above 1 everywhere" in row["note"]
     row = row_of({**SLOPE, "expect": "less"}, horizons({10: 5 + NOISE[:19], 100: 6 + NOISE[:19]}))
@@ -148,7 +148,7 @@ def test_two_values_far_from_random_play_are_enough() -> None:
     assert row_of(SLOPE, near_random({1000: 0.2, 10_000: 0.19}))["verdict"] == "fails"
 
 
-def test_along_rounds_a_tuner_that_does_not_learn_stands_for_random_play() -> None:
+def test_along_rounds_a_tuner_that_does_not_learn_replaces_random_play() -> None:
     """A's regret falls below half of B's at round 400; B's grows with the rounds."""
     learns = curve(0.5, 0.01)
     idle = learns.assign(method="B", mean=learns["round"] * 5.0 * 2 / 20)

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import fields
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Literal, get_args, get_origin, get_type_hints
 
 import conformance
 import numpy as np
@@ -18,7 +18,7 @@ import registry
 from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
 from bench.configuration_check import ConfigurationCheck
 from bench.conformance.checks import CHECKS, stays_finite, tells_the_truth_about_its_means
-from bench.conformance.drive import SPACE, known, not_finite, outcomes, problem
+from bench.conformance.drive import SPACE, known, not_finite, problem
 from bench.envs.contextual import ContextualEnvironment
 from bench.envs.direct import DirectEnvironment
 from bench.errors import ConfigError, TunerError
@@ -36,24 +36,6 @@ ROUNDS = 2_000
 """Of the longest checks of tuners and algorithms; before a release, a million for tuners."""
 
 
-DRAWS_FOR_NOTHING = {"dal_gp"}
-"""Tuners whose draws decide nothing in so small a space."""
-
-
-class Watched(Seeds):
-    """Seeds that remember the generators they gave, with the states in which they gave them."""
-
-    given: ClassVar[list] = []
-
-    def child(self, name):
-        return Watched(self.base_seed, self.repetition, (*self.path, name))
-
-    def generator(self, name):
-        generator = super().generator(name)
-        self.given.append((generator, str(generator.bit_generator.state)))
-        return generator
-
-
 def environment(name):
     return registry.build("env", name, **conformance.SMALL.get(name, {}))
 
@@ -67,7 +49,7 @@ def elsewhere():
     return json.loads(out.stdout.splitlines()[-1])
 
 
-def test_another_process_comes_to_the_same(elsewhere):
+def test_another_process_gives_the_same_numbers(elsewhere):
     assert conformance.all_digests() == elsewhere
     assert len(elsewhere) == len(TUNERS) + len(BANDITS) + len(ENVIRONMENTS)
 
@@ -99,21 +81,6 @@ def test_rewards_up_to_the_largest_float_are_learnt_without_a_warning_and_leave_
             assert check.fault(tuner.ask()) is None
             tuner.tell(reward, known(reward))
         assert not list(not_finite(vars(tuner)))
-
-
-@pytest.mark.parametrize("name", TUNERS)
-def test_another_seed_gives_other_values_unless_nothing_is_drawn(name):
-    horizon = conformance.rounds(name, 100)
-    Watched.given.clear()
-    tried = []
-    for seed in (1, 2):
-        tuner = registry.build("tuner", name)
-        tuner.start(problem(horizon), Watched(seed).child("tuner"))
-        for outcome in outcomes(horizon):
-            tried.append(tuner.ask())
-            tuner.tell(outcome.reward, outcome)
-    if tried[:horizon] == tried[horizon:] and name not in DRAWS_FOR_NOTHING:
-        assert all(str(generator.bit_generator.state) == state for generator, state in Watched.given)
 
 
 def fits(name, parameter):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import threadpoolctl
-from commands import PATIENCE, popen_repetitions
+from commands import PATIENCE, peak_settings, popen_repetitions
 from trouble_tuner import ROUNDS
 
 from bench.loop import run
@@ -18,22 +18,17 @@ from runners.config.experiment import Experiment, build
 from runners.config.identity import Code
 from runners.config.runner import Runner
 from runners.execute.fanout import Result, run_all
-from runners.execute.limits import Call
 from runners.results.store import Store
 
 pytestmark = pytest.mark.usefixtures("trouble")
 
 
-def settings(**changes: Any) -> dict[str, Any]:
-    """Return the settings of a run that needs no compiled code: a worker that loads none starts in half the time."""
-    parts = {"env": "bench.envs.moving_peak.SwitchingTriangle", "tuner": "trouble_tuner.Trouble"}
-    parts |= {"task": "bench.tasks.direct.Direct"}
-    return {part: {"_target_": path} for part, path in parts.items()} | {"horizon": ROUNDS, "seed": 0} | changes
+SETTINGS = peak_settings("trouble_tuner.Trouble", ROUNDS)
 
 
 @pytest.fixture
 def experiment(trouble):
-    return Experiment(settings())
+    return Experiment(SETTINGS)
 
 
 def files(store: Store, experiment: Experiment) -> dict[str, bytes]:
@@ -56,7 +51,7 @@ def undisturbed(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         for name in ("TROUBLE", "TROUBLE_LOG"):
             patch.delenv(name, raising=False)
-        experiment = Experiment(settings())
+        experiment = Experiment(SETTINGS)
         assert run_one(experiment, 8, store).new == set(range(8))
     return files(store, experiment)
 
@@ -96,20 +91,6 @@ def test_two_processes_on_one_folder_do_no_harm(tmp_path, experiment, undisturbe
     assert leftovers(store, experiment) == []
     for repetition in range(8):
         store.read(experiment.run_id, repetition)
-
-
-def test_existing_repetitions_are_not_run_again(tmp_path, experiment, monkeypatch):
-    store = Store(tmp_path / "results")
-    monkeypatch.setenv("TROUBLE_LOG", str(tmp_path / "log"))
-    run_one(experiment, 3, store)
-    before = files(store, experiment)
-    (tmp_path / "log").unlink()
-    result = run_one(experiment, 2, store, 2)
-    assert (result.done, result.new) == ({0, 1}, set())
-    assert not (tmp_path / "log").exists()
-    assert run_one(experiment, 5, store).new == {3, 4}
-    assert sorted(line.split()[0] for line in (tmp_path / "log").read_text().splitlines()) == ["3", "4"]
-    assert before.items() < files(store, experiment).items()
 
 
 def test_a_failed_repetition_is_recorded_and_the_others_go_on(tmp_path, experiment, undisturbed, trouble, monkeypatch):
@@ -153,7 +134,7 @@ def test_any_number_of_jobs_and_any_back_end_give_the_same_bytes_in_one_thread_e
         pytest.importorskip("distributed", reason="dask is not installed")
     monkeypatch.setenv("TROUBLE_LOG", str(tmp_path / "log"))
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    other, store = Experiment(settings(seed=1)), Store(tmp_path / "results")
+    other, store = Experiment(SETTINGS | {"seed": 1}), Store(tmp_path / "results")
     with threadpoolctl.threadpool_limits(2):
         threads = [library["num_threads"] for library in threadpoolctl.threadpool_info()]
         results = run_all([experiment, other, experiment], 8, store, jobs=jobs, runner=Runner(backend))
@@ -168,10 +149,3 @@ def test_any_number_of_jobs_and_any_back_end_give_the_same_bytes_in_one_thread_e
     pids = {int(line[2]) for line in lines}
     assert (pids == {os.getpid()}) == (jobs == 1)
     assert jobs == 1 or not any(Path(f"/proc/{pid}").exists() for pid in pids)  # none is left behind
-
-
-@pytest.mark.parametrize(
-    ("death", "how"), [("exit codes {SIGSEGV(-11)}", "SIGSEGV(-11)"), ("exit codes {}", "OSError"), ("", "OSError")]
-)
-def test_the_cause_of_a_dead_process_is_reported(death, how):
-    assert str(Call(len).died(OSError(death))).startswith(f"its process died ({how}):")

@@ -8,14 +8,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
-from commands import PATIENCE, ROOT, Commands, popen_repetitions, until, without_waiting
+from commands import PATIENCE, ROOT, peak_settings, popen_repetitions, until, without_waiting
 from trouble_tuner import ROUNDS
 
 from runners.config.experiment import Experiment
@@ -27,16 +26,9 @@ OWN = ("env=switching_triangle", "algorithm=none", "tuner=trouble_tuner.Trouble"
 
 
 @pytest.fixture
-def experiment(trouble):
-    parts = {"env": "envs.moving_peak.SwitchingTriangle", "task": "tasks.direct.Direct"}
-    settings: dict[str, Any] = {part: {"_target_": f"bench.{name}"} for part, name in parts.items()}
-    return Experiment({**settings, "tuner": {"_target_": "trouble_tuner.Trouble"}, "horizon": ROUNDS, "seed": 0})
-
-
-@pytest.fixture
-def plain(experiment):
+def plain():
     """An experiment without a class of a user's own: with one job it needs no worker."""
-    return Experiment({**experiment.settings, "tuner": {"_target_": "bench.tuners.baselines.Random"}})
+    return Experiment(peak_settings("bench.tuners.baselines.Random", ROUNDS))
 
 
 @pytest.fixture
@@ -106,6 +98,7 @@ def test_a_full_disk_ends_the_run_and_with_room_it_goes_on(tmp_path, small_disk,
     ("kind", "words"),
     [
         (signal.SIGINT, ["jobs=2"]),
+        (signal.SIGTERM, ["jobs=2"]),
         pytest.param(signal.SIGTERM, ["jobs=1", "runner=dask"], marks=pytest.mark.release),
     ],
 )
@@ -165,39 +158,3 @@ def test_all_damaged_results_are_named_and_run_again_at_once(tmp_path, plain, ca
     err = capsys.readouterr().err
     assert err.endswith("run again: rep-00001.parquet, rep-00003.parquet, rep-00004.parquet\n")
     assert len(err.splitlines()) == 1
-
-
-def worker_count(child: subprocess.Popen[str]) -> int:
-    with suppress(psutil.NoSuchProcess):
-        return len(psutil.Process(child.pid).children(recursive=True))
-    return 0
-
-
-MOMENTS: dict[str, tuple[int, Callable[[Commands, subprocess.Popen[str]], Any]]] = {
-    "it is imported": (1, lambda calls, child: time.sleep(0.3)),
-    "workers start": (2, lambda calls, child: until(lambda: worker_count(child) >= 1)),
-    "workers run": (2, lambda calls, child: until(lambda: count(calls.results) >= 3)),
-    "it ends": (1, lambda calls, child: until(lambda: count(calls.results) == 30)),
-}
-"""By their names: the number of jobs, and what waits for them."""
-
-
-@pytest.mark.parametrize(
-    "moment",
-    ["workers run", *(pytest.param(name, marks=pytest.mark.release) for name in MOMENTS if name != "workers run")],
-)
-def test_sigterm_at_any_moment_ends_with_the_sentence_or_silently(commands, moment):
-    """From Python's start to its end; nothing sleeps that could be interrupted."""
-    jobs, wait = MOMENTS[moment]
-    horizon, repetitions = (300, 30) if moment == "it ends" else (3000, 400)
-    words = ["env=switching_triangle", "algorithm=none", "tuner=random", f"horizon={horizon}", f"jobs={jobs}"]
-    child = commands.popen("run", *words, f"repetitions={repetitions}")
-    wait(commands, child)
-    time.sleep(random.random() * 0.05)
-    child.send_signal(signal.SIGTERM)
-    _, err = child.communicate(timeout=PATIENCE)
-    code, err = child.returncode, without_waiting(err)
-    before = code == -signal.SIGTERM and not err  # while Python starts, and at its end
-    stopped = code in (130, -signal.SIGINT) and err == STOPPED  # -SIGINT, if Python was importing: 130 in a shell
-    at_end = moment == "it ends" and code == 0 and not err
-    assert stopped or at_end or (before and moment in ("it is imported", "it ends")), (code, err)

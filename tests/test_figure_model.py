@@ -9,7 +9,6 @@ from rendered import draw, numbers_of, render, tables
 import bench.report.kinds
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
-from bench.report.provenance import commands, factored
 
 FIGURE: dict[str, Any] = {
     "name": "mine",
@@ -59,7 +58,7 @@ OTHER = {"name": "other", "source": ["code", "run.py"], "text": "less noise", "o
          "reading 'other', key 'overrides': axis 'method' has no label 'C', valid ones: A, B"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_one_sentence(changes: dict[str, Any], sentence: str) -> None:
+def test_each_error_is_one_sentence(changes: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ConfigError, match=sentence) as raised:
         tables({**FIGURE, **changes}, pd.DataFrame())
     assert "\n" not in str(raised.value)
@@ -108,26 +107,6 @@ class Lasts(Figure):
     numbers = numbers_of(render(figure, pd.DataFrame(), finals).plot)
     assert numbers[["name", "y"]].to_numpy().tolist() == [["A", 2.0], ["B", 4.0]]
     assert len(draw(figure, pd.DataFrame(), finals).axes[0].lines) == 2
-
-
-def test_commands_follow_from_overrides_stored_once() -> None:
-    labels = [{"panel": panel, "method": method} for panel in "ab" for method in ("TL", "OP")]
-    own = [
-        ["paper=p", f"env={run['panel']}", f"tuner={run['method']}", "env.dim=3", "horizon=5", "env.dim=4"]
-        for run in labels
-    ]
-    own[3] += ["+tuner.note=two words"]
-    shared, rest = factored(labels, own)
-    assert shared["all"] == ["paper=p", "env.dim=4"]
-    assert shared["labels"] == {
-        "panel": {"a": ["env=a"], "b": ["env=b"]}, "method": {"TL": ["tuner=TL"], "OP": ["tuner=OP"]}
-    }  # fmt: skip
-    assert rest == [[], [], [], ["+tuner.note=two words"]]
-    runs = [{"labels": run, "overrides": words, "horizon": 5} for run, words in zip(labels, rest, strict=True)]
-    lines = commands({"overrides": shared, "runs": runs})
-    assert lines[0] == "python -m runners.run paper=p env.dim=4 env=a tuner=TL horizon=5"
-    assert lines[3] == "python -m runners.run paper=p env.dim=4 env=b tuner=OP '+tuner.note=two words' horizon=5"
-    assert factored([], [])[1] == commands({}) == []
 
 
 def test_nothing_is_imported_because_a_result_names_it(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from commands import PATIENCE, Commands
+from commands import PATIENCE
 from rendered import draw, finals_of, results_of
 from scipy import stats
 
@@ -17,6 +17,7 @@ from bench.report.latex import escape, latex_tables, not_told_from_best
 from bench.report.pictures import content
 from bench.report.typeset import typeset
 
+COMMAND = "reproduce"
 ENGINE = next((name for name in ("tectonic", "pdflatex", "lualatex", "xelatex") if shutil.which(name)), None)
 NAMES = ["My_tuner & co", "50% {off}", "C#\\~^$"]
 FIGURE: dict[str, Any] = {
@@ -83,7 +84,7 @@ def test_a_table_of_means_has_a_row_per_method_and_at_most_two_panels_across():
     assert r"\label{tab:own-figure}" in text
 
 
-def test_the_best_is_bold_and_so_are_means_not_told_from_it():
+def test_the_best_is_bold_and_so_are_means_indistinguishable_from_it():
     """Unpaired, all would be: intervals of the means overlap by far."""
     data = finals(m1=30.0, m2=0.1)
     (text,) = latex(FIGURE, data).values()
@@ -163,19 +164,9 @@ def test_a_pdf_embeds_truetype_fonts_and_is_the_same_twice():
     assert b"CreationDate" not in pdf
 
 
-def test_both_commands_write_the_requested_formats(tmp_path, monkeypatch, capsys):
-    commands = Commands(tmp_path)
-
-    def call(*words):
-        return commands.here(monkeypatch, capsys, *words)
-
-    words = ("tuner=tl,random", "env.dim=2", "env.n_arms=3", "horizon=20", "repetitions=2", "name=comparison")
-    assert call("compare", *words, "format=tex,pdf").code == 0
-    folder = commands.results / "compare" / "comparison"
-    assert (folder / "comparison.pdf").read_bytes().startswith(b"%PDF")
-    assert_sound((folder / "table.tex").read_text())
-
-    assert call("reproduce", "figure=habo/worked_examples", "format=[tex,pdf]").code == 0
-    folder = commands.results / "habo" / "worked_examples" / "quick"
+def test_the_command_writes_the_requested_formats_of_a_figure(here):
+    answer = here("figure=habo/worked_examples", "format=[tex,pdf]")
+    assert answer.code == 0, answer.err
+    folder = answer.results / "habo" / "worked_examples" / "quick"
     assert_sound((folder / "worked_examples.tex").read_text())
     assert not [*folder.glob("worked_examples.[ps][dnv]*")]  # a table has no picture

@@ -11,7 +11,7 @@ from rendered import shown, tables
 from bench.algorithms.linucb import LinUCB
 from bench.envs.synthetic_linear import SyntheticLinear
 from bench.loop import run
-from bench.report.figure import MAX_ROUNDS, evenly, read_figure
+from bench.report.figure import read_figure
 from bench.seeding import Seeds
 from bench.tasks.contextual_bandit import ContextualBandit
 from bench.tuners.baselines import Fixed
@@ -19,7 +19,6 @@ from runners.config.figures import expand
 from runners.config.runner import Runner
 from runners.execute.asked_figure import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
-from runners.results.aggregate import curve_table, read_run
 from runners.results.store import Store
 
 FIGURE: dict[str, Any] = {
@@ -99,21 +98,3 @@ def test_the_price_of_tuning_is_that_of_the_best_value_probed():
     sums = np.array([trace[f"probe_{value}"] for value in ("0.1", "1", "3")])
     assert trace["tuning_regret"] == pytest.approx(sums.max(axis=0) - sums[1], abs=1e-12)
     assert trace["tuning_regret"].max() > 0
-
-
-def test_columns_of_curves_may_be_patterns(tmp_path):
-    (drawn, *_) = expand(read_figure(FIGURE), "smoke", ["horizon=300"])
-    store, run_id = Store(tmp_path), drawn.experiment.run_id
-    rounds = np.arange(1, 301)
-    values = {name: np.cumsum(np.ones(300)) for name in ("probe_0.5", "reward", "probe_2")}
-    store.prepare(run_id, {})
-    store.write(run_id, 0, {"round": rounds, **values}, {})
-    curves = curve_table([read_run(drawn.labels, run_id, [0], store, columns=["reward", "probe_*"])])
-    assert curves["column"].unique().tolist() == ["reward", "probe_0.5", "probe_2"]
-    assert (curves["column"] == "reward").sum() == MAX_ROUNDS
-    assert curves["round"].min() == 1
-    assert curves["round"].max() == 300
-    some = read_run(drawn.labels, run_id, [0], store, columns=["reward"], keep=lambda rounds: np.array([0, 9, 299]))
-    few = curve_table([some])
-    assert few["round"].tolist() == [1, 10, 300]
-    assert evenly(rounds)[[0, -1]].tolist() == [0, 299]

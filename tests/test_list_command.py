@@ -34,7 +34,7 @@ def whole(texts: dict[str, str]) -> str:
     return "\n".join(texts.values())
 
 
-def test_every_choice_is_listed_and_stands_on_the_page(whole: str) -> None:
+def test_every_choice_is_listed_and_on_the_page(whole: str) -> None:
     for group in (*GROUPS, "figure"):
         lines = overview(group).splitlines()[1:]
         assert [line.split()[0] for line in lines] == suite_choices(group)
@@ -44,7 +44,7 @@ def test_every_choice_is_listed_and_stands_on_the_page(whole: str) -> None:
     assert overview().count("\n  ") == choices + sum(len(described(group)) for group in ABOUT)
 
 
-def test_every_kind_and_file_is_listed_and_each_of_its_keys_stands_on_the_page(whole: str, tmp_path: Path) -> None:
+def test_every_kind_and_file_is_listed_with_each_of_its_keys_on_the_page(whole: str, tmp_path: Path) -> None:
     assert {*kinds(), "bench.papers.tournament.Profile"} <= set(described("kind"))
     assert {*CLAIM_KINDS, "steepness"} <= set(described("claim"))
     for group in ABOUT:

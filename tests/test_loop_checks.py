@@ -5,7 +5,6 @@ import math
 import re
 import sys
 from decimal import Decimal
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -22,7 +21,6 @@ from bench.seeding import Seeds
 from bench.space import Space
 from bench.tasks.base import Outcome, Task
 from bench.tasks.contextual_bandit import ContextualBandit
-from bench.tasks.stated import check_constant
 from bench.tuners.base import Problem, Tuner
 from bench.tuners.baselines import Random
 
@@ -320,9 +318,3 @@ def test_rounds_and_seeds_are_whole_numbers_from_0(value):
         with pytest.raises(ConfigError, match=r"^(rounds|seed|repetition): found .*, expected a whole number, at leas"):
             call()
     assert len({Seeds(seed).generator("x").random() for seed in (0, 2**63, 2**64, 2**200)}) == 4
-
-
-@pytest.mark.parametrize("value", [-5e-324, -1, math.inf, math.nan, None, "1", [1.0]])
-def test_an_impossible_size_of_noise_is_refused(value):
-    with pytest.raises(TaskError, match=r"\.sub_gaussian: found .* after start, expected a finite number, at least 0$"):
-        check_constant(SimpleNamespace(sub_gaussian=value), "sub_gaussian")

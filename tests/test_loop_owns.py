@@ -61,6 +61,7 @@ def test_a_tuner_of_one_hyper_parameter_plays_the_others_at_their_defaults_and_t
         ({"average": float("nan")}, "round 1: Says: found average_mean = nan, expected a finite number"),
         ({"best": float("nan")}, "round 1: Says: found best_mean = nan, "),
         ({"noise": -1.0}, "Says.sub_gaussian: found -1.0 .* at least 0"),
+        ({"noise": float("inf")}, "Says.sub_gaussian: found inf "),
         ({"noise": "1"}, "Says.sub_gaussian: found '1' "),
     ],
 )

@@ -42,16 +42,7 @@ WAYS = {
 
 
 def experiment(module, name, **settings):
-    return Experiment(
-        {
-            "env": {"_target_": f"{module}.{name}"} | settings,
-            "algorithm": {"_target_": "bench.algorithms.linucb.LinUCB"},
-            "tuner": {"_target_": "bench.tuners.baselines.Fixed"},
-            "task": {"_target_": "bench.tasks.contextual_bandit.ContextualBandit"},
-            "horizon": 10,
-            "seed": 0,
-        }
-    )
+    return Experiment(linucb_settings(env={"_target_": f"{module}.{name}"} | settings))
 
 
 @pytest.fixture
@@ -69,7 +60,7 @@ def flip():
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_other_data_is_another_run(way, folder):
+def test_other_data_gives_another_run(way, folder):
     top, start, settings = WAYS[way]
     (folder / f"own_{way}.py").write_text(OWN.format(top=top, start=start, name="Clicks"))
     runs = []

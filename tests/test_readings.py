@@ -13,15 +13,13 @@ from scipy import stats
 from bench.audit.readings import render_readings
 from bench.gallery.build import build
 from bench.gallery.papers import read_papers
-from bench.gallery.result import ResultView
 from bench.report.figure import read_figure
 from bench.report.provenance import Provenance
 from bench.report.results import Results
-from runners.config.figures import by_reading, expand, load_figure, without_reading
+from runners.config.figures import by_reading, expand, without_reading
 from runners.config.runner import Runner
 from runners.execute.asked_figure import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
-from runners.results.committed import CommittedRepetitions
 
 PRINTED = {"name": "as printed", "source": ["stated", "section 6"], "text": "The figure unchanged"}
 QUIET = {
@@ -98,14 +96,6 @@ def test_a_reading_replaces_keys_and_groups():
     assert "env=synthetic_linear" not in drawn[2].overrides
 
 
-def test_the_first_uses_share_the_runs_of_other_panels():
-    figure = load_figure("syndicated/figure2")
-    drawn = [one for one in expand(figure, "quick", []) if not one.is_limit]
-    assert {len(own) for own in by_reading(figure, drawn).values()} == {30}
-    # Of six panels two are changed by two readings; another changes what Theory does in four, and two tuners in two
-    assert len({one.experiment.run_id for one in drawn}) == 30 + 2 * 10 + 4 + 2 * 2
-
-
 def test_a_claim_turns_under_a_reading():
     figure = read_figure(FIGURE)
     found = readings_of(figure, finals(LOW, HIGH), finals(HIGH, LOW), 6)
@@ -132,7 +122,7 @@ def test_published_numbers_are_inside_possible_or_outside():
     assert [row["further_low"], row["further_high"]] == pytest.approx([10 - reach, 10 + reach])
 
 
-def test_surrogate_results_stand_beside_no_published_number():
+def test_surrogate_results_are_shown_without_published_numbers():
     surrogate = SIZE.model_copy(update={"surrogate": ("made_up",)})
     figure = read_figure(FIGURE)
     one = results(figure, finals(LOW, HIGH), surrogate)
@@ -172,11 +162,6 @@ def test_the_first_reading_is_the_figure_unchanged(tmp_path, monkeypatch):
     assert "theorem 1: sqrt(T); mean paired difference" in plain
     assert (folders[0] / "readings.csv").read_bytes() == files["readings.csv"]
 
-    view = ResultView(folders[0], read_figure(FIGURE)).readings()
-    assert view is not None
-    assert set(view.matrix["1", "TL ends with less regret than OP"]["all"]) == {"as printed", "less noise"}
-    assert sum(view.counts.values()) == 2
-
     # A reading that the figure has since, and the result has not
     later = with_readings(PRINTED, QUIET, {**QUIET, "name": "later"})
     page = build(read_papers(tmp_path, {"mine/with": later}))["mine/with/index.html"]
@@ -191,14 +176,6 @@ def test_the_first_reading_is_the_figure_unchanged(tmp_path, monkeypatch):
     [row] = re.findall(r"<tr><td>all</td>(<td.*?</td>)(<td.*?</td>)(<td.*?</td>)</tr>", page)
     assert ["differs" in cell for cell in row] == [False, True, False]
     assert row[2] == "<td>–</td>"
-
-    # Seconds beside a figure are those of the first reading's runs
-    drawn = expand(read_figure(FIGURE), "smoke", [])
-    kept = CommittedRepetitions([folders[0]], {"curves": [], "of_500": []}, {one.experiment.key for one in drawn})
-    seconds = [kept.runs[drawn[i].experiment.key][0].seconds for i in (0, 1, 2)]
-    assert seconds[0]
-    assert seconds[1]
-    assert not seconds[2]
 
 
 @pytest.mark.parametrize(("deviation", "divisor"), [("sample", 3), ("population", 4)])

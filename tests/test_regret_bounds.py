@@ -146,9 +146,3 @@ def test_curves_have_the_lines_of_their_bounds() -> None:
     legend = [text.get_text() for text in picture.legends[0].get_texts()]
     assert legend == ["EXP3", "UCB1", "Bound, in the colour of its method"]
     assert not parts(shown({**figure, "bounds": []}, curves_of(methods), finals), "bound")
-
-
-def test_the_kind_cases_draws_regret_divided_by_a_formula() -> None:
-    figure = {"name": "f", "kind": "bench.papers.syndicated.Cases", "column": "regret", "claims": [EXP3_CLAIM]}
-    (estimate,) = shown(figure, pd.DataFrame(), of_exp3(300)).marks()
-    assert estimate.numbers == pytest.approx((300 + NOISE.mean()) / 567.351, rel=1e-6)

@@ -3,12 +3,10 @@
 import itertools
 import json
 import shutil
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -17,7 +15,7 @@ from bench.errors import BenchError
 from bench.gallery.result import ResultView
 from bench.report.folder import REPETITIONS as FILE
 from runners import verify
-from runners.config.figures import figure_names, load_figure
+from runners.config.figures import load_figure
 from runners.config.runner import Runner
 from runners.execute.asked_figure import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
@@ -147,25 +145,3 @@ def test_a_figure_that_has_no_repetitions_is_named(write, named):
     write(whole=WHOLE, part=PART | {"repetitions_of": named})
     with pytest.raises(BenchError, match=rf"repetitions_of: found '{named}', .*expected one of: whole$"):
         load_figure("own/part")
-
-
-def test_no_committed_result_repeats_another(reference_results):
-    """All runs of a figure, with as many repetitions: without ``repetitions_of``, for one of these reasons."""
-    apart = {
-        "cdt/selection": "under another figure's reading",
-        "opl_hpo/figure1": "without an axis that the other has",
-        "online_hpo/drift": "with fewer repetitions",
-        **dict.fromkeys(("habo/figure3", "habo/figure5", "habo/figure9"), "with measured seconds under every reading"),
-    }
-    runs, curves = {}, {}
-    for name in figure_names():
-        for path in reference_results.glob(f"{name}/paper*/{FILE}"):
-            entries = json.loads((path.parent / "manifest.json").read_text())["runs"]
-            runs[name] = Counter({entry["key"]: entry["repetitions"] for entry in entries})
-            curves[name] = set(json.loads(pq.read_schema(path).metadata[b"curves"]))
-    within = {
-        one
-        for one, other in itertools.permutations(runs, 2)
-        if runs[one] <= runs[other] and runs[one].keys() <= runs[other].keys() and curves[one] <= curves[other]
-    }
-    assert within == apart.keys()

@@ -2,7 +2,6 @@
 
 import copy
 import json
-import shlex
 import shutil
 from pathlib import Path
 
@@ -10,16 +9,12 @@ import pandas as pd
 import pytest
 import registry
 from commands import OWN_MODULES, ROOT
-from hydra import initialize_config_dir
 
 from bandit_bench import _reproduce
 from bench.gallery.result import ResultView
 from bench.report.figure import read_figure
-from bench.report.provenance import commands as commands_of
-from runners.config.compose import from_overrides
 from runners.config.figures import figure_names, load_figure
 from runners.execute.asked_figure import WrittenFigure
-from runners.results.store import Store
 
 FILES = {"figure2.png", "figure2.svg", "table.md", "manifest.json", "environment.json"}
 FILES |= {f"{name}.csv" for name in ("table", "claims", "curves", "finals", "seconds")}
@@ -99,13 +94,6 @@ def test_a_figure_without_data_is_made_of_surrogate_data_with_the_same_bytes_eac
     assert len(table) == len(own) == 4 * 5
     assert set(table["rounds"]) == {200}
     assert set(table["n"]) == {2}
-    store = Store(commands.results)
-    for run in own:
-        row = table[(table["panel"] == run["labels"]["panel"]) & (table["method"] == run["labels"]["method"])].iloc[0]
-        [raw] = (commands.results / "raw").glob(f"{run['key']}-*")
-        last = [store.read(raw.name, repetition).iloc[-1] for repetition in range(2)]
-        assert row["mean"] == pytest.approx((last[0]["regret"] + last[1]["regret"]) / 2)
-        assert row["random_arms"] == pytest.approx((last[0]["random_regret"] + last[1]["random_regret"]) / 2)
     claims = pd.read_csv(folder / "claims.csv")
     measured = claims[claims["kind"] != "spread"]  # which needs three repetitions
     on_movielens = measured["case"].str.contains("MovieLens")
@@ -148,33 +136,6 @@ def test_a_figure_whose_data_is_missing_is_drawn_from_its_committed_repetitions(
     other = here("figure=cdt/table5", "scale=paper")
     assert (other.code, other.out) == (1, "")
     assert "error: scale=paper: found no data set movielens, which cdt/table5 need" in other.err
-
-
-@pytest.fixture(scope="module")
-def kept():
-    """What one test makes for others."""
-    return {}
-
-
-@pytest.fixture
-def manifest(here, small, monkeypatch, kept):
-    """The manifest of the small figure at a scale that cuts it short, without its pictures; made once."""
-    if not kept:
-        monkeypatch.setattr("bench.report.pictures.content", lambda *_: b"")
-        answer = here("figure=cdt/table5", "scale=smoke")
-        kept |= json.loads((answer.results / "cdt" / "table5" / "smoke-surrogate" / "manifest.json").read_text())
-    return kept
-
-
-def test_the_manifest_leads_back_to_every_run(manifest):
-    """The command of a run, called alone, is that very run."""
-    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
-        for one, line in zip(manifest["runs"], commands_of(manifest), strict=True):
-            words = shlex.split(line)
-            assert words[:3] == ["python", "-m", "runners.run"]
-            run = from_overrides(words[3:])
-            assert run.experiment.settings["horizon"] == one["horizon"] == 200, line
-            assert run.settings.repetitions == one["repetitions"] == 2, line
 
 
 def test_a_paper_is_all_its_figures_and_no_paper_all_figures(here, monkeypatch):

@@ -174,7 +174,7 @@ def chunks(body):
     return iter([body[:5].encode(), body[5:].encode()])
 
 
-def test_a_reward_is_learnt_once_however_it_is_sent_and_the_same_again_is_no_error(server):
+def test_a_reward_is_learnt_once_and_an_equal_repeat_is_accepted(server):
     ticket = post(server, "ask")["ticket"]
     body = json.dumps({"ticket": ticket, "reward": 0.5})
     assert send(server, "/tell", chunks(body)) == (200, '{"learnt":"now"}')
@@ -305,7 +305,7 @@ def of_another_program(path):
         file.execute("CREATE TABLE customers (name TEXT)")
 
 
-def test_a_port_that_is_none_is_a_sentence_at_the_start(tmp_path):
+def test_an_invalid_port_is_one_sentence_at_the_start(tmp_path):
     prepare(tmp_path)
     for port in ("http", "99999999"):
         assert re.match(rf"port {port}: .*0 to 65535", refused(tmp_path, "state.db", port))

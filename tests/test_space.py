@@ -42,7 +42,7 @@ def test_candidates_and_proposals_are_plain_values(candidates):
     ["word", 0.5, None, b"ab", {"a", "b"}, pd.DataFrame({"a": [1]}), np.ones((2, 2)), np.array(0.5)],
     ids=lambda value: type(value).__name__,
 )
-def test_candidates_that_are_no_list_are_named(candidates):
+def test_candidates_of_another_type_than_a_list_are_named(candidates):
     for build in (lambda: Space.of(x=candidates), lambda: HyperParameter("x", candidates=candidates)):
         with pytest.raises(ConfigError, match=r"^hyper-parameter 'x': found the candidates [^\n]*, expected a list"):
             build()
@@ -52,7 +52,10 @@ def test_a_hyper_parameter_may_have_any_name():
     assert Space.of(cls=[1, 2], self=[3]).names == ("cls", "self")
 
 
-@pytest.mark.parametrize("arguments", [(Space.of(x=[1, 2]),), (Problem(Space.of(x=[1, 2]), 10), 7)])
+@pytest.mark.parametrize(
+    "arguments",
+    [(Space.of(x=[1, 2]),), (Problem(Space.of(x=[1, 2]), 10), 7), (Problem([1, 2], 10),), (Problem(None, 10),)],
+)
 def test_a_start_with_other_arguments_is_one_sentence(arguments):
     with pytest.raises(TunerError, match=r"^Random: found start\([^\n]*, expected start\(Problem\("):
         Random().start(*arguments)

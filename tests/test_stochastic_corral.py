@@ -5,20 +5,14 @@ import math
 import numpy as np
 import pytest
 from scipy.optimize import brentq
+from tuning import started
 
 from bench.loop import run
 from bench.seeding import Seeds
-from bench.space import Space
-from bench.tuners.base import Problem
 from bench.tuners.baselines import Random
 from bench.tuners.stochastic_corral import StochasticCorral
 from runners.config.compose import from_overrides
 from runners.config.experiment import build
-
-
-def started(tuner, n, horizon):
-    tuner.start(Problem(Space.of(arm=list(range(n))), horizon), Seeds(1))
-    return tuner
 
 
 def test_two_steps_by_hand():

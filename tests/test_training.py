@@ -1,12 +1,12 @@
 """Tuning what learns from a table."""
 
-import os
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 import pytest
 from sklearn.metrics import r2_score
+from test_tabular_data import real
 
 from bench.algorithms.supervised import RandomForest, SupervisedAlgorithm
 from bench.component import component
@@ -17,11 +17,6 @@ from bench.seeding import Seeds
 from bench.tasks.training import Training
 from bench.tuners.baselines import Fixed
 
-DATA = Path(os.environ.get("BENCH_DATA_DIR", "nowhere"))
-real = pytest.mark.skipif(
-    not (DATA / "titanic" / "train.csv").is_file() or not (DATA / "house-prices" / "train.csv").is_file(),
-    reason="BENCH_DATA_DIR names no folder with titanic/train.csv and house-prices/train.csv",
-)
 HOUSES = {
     "space": {"max_depth": {"default": 5}, "max_features": {"candidates": [None, "sqrt", "log2"], "default": None}}
 }
@@ -217,6 +212,6 @@ def test_forest_is_scikit_learns(monkeypatch, env):
     ("env", "algorithm", "published"),
     [(Titanic(), RandomForest(), 0.7762), (HousePrices(), RandomForest(**HOUSES), 0.8588)],
 )
-def test_the_published_start_comes_out_exactly(env, algorithm, published):
+def test_the_published_start_is_reproduced_exactly(env, algorithm, published):
     _, score = Training(env, algorithm).start(5, Seeds(0)).incumbent
     assert round(score, 4) == published

@@ -13,22 +13,6 @@ from commands import PATIENCE, ROOT, Commands, without_waiting
 
 SOURCES = ("bandit_bench", "bench", "runners", "conf")
 FILES = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "MANIFEST.in")
-TUNER = """
-from bench.component import component
-from bench.tuners.base import Tuner
-
-
-@component
-class First(Tuner):
-    def _start(self, problem, seeds):
-        self.first = problem.space.sample(seeds.generator("draw"))
-
-    def _ask(self):
-        return self.first
-
-    def _tell(self, reward, outcome):
-        pass
-"""
 OFFLINE = ("--no-deps", "--no-index", "--quiet", "--disable-pip-version-check")
 
 
@@ -71,9 +55,9 @@ def call(program: Path, commands: Commands, *words: str) -> subprocess.Completed
 
 def test_a_comparison_runs_from_another_folder(bandit_bench, tmp_path):
     commands = Commands(tmp_path)
-    (commands.cwd / "my_tuner.py").write_text(TUNER)
+    shutil.copy(ROOT / "tests/my_module.py", commands.cwd)
     words = (
-        "tuner=random,my_tuner.First",
+        "tuner=random,my_module.MyTuner",
         "env=gaussian_arms",
         "algorithm=none",
         "horizon=30",
@@ -86,14 +70,14 @@ def test_a_comparison_runs_from_another_folder(bandit_bench, tmp_path):
     assert len(list(commands.cwd.glob("results/raw/*/rep-*.parquet"))) == 4
 
 
-def test_a_tuner_of_ones_own_in_the_tournament(bandit_bench, tmp_path):
+def test_a_users_tuner_plays_in_the_tournament(bandit_bench, tmp_path):
     commands = Commands(tmp_path)
-    (commands.cwd / "my_tuner.py").write_text(TUNER)
-    words = ("tuner=my_tuner.First", "only={task: clicks}", "repetitions=5")
+    shutil.copy(ROOT / "tests/my_module.py", commands.cwd)
+    words = ("tuner=my_module.MyTuner", "only={task: clicks}", "repetitions=5")
     answer = call(bandit_bench, commands, "tournament", *words)
     assert (answer.returncode, answer.stderr) == (0, "")
     assert "all families" in answer.stdout
-    assert (commands.cwd / "results/compare/tournament-First/index.html").is_file()
+    assert (commands.cwd / "results/compare/tournament-MyTuner/index.html").is_file()
 
 
 def test_the_lesson_is_copied_once(bandit_bench, tmp_path):

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import psutil
 import pytest
-from commands import PATIENCE, until
+from commands import PATIENCE, peak_settings, until
 from worker_calls import note
 
 from bench.errors import ConfigError
@@ -59,10 +59,8 @@ def test_one_repetition_that_fails_in_any_way_fails_alone(tmp_path, trouble, run
     """The third repetition does it; the others are as of a tuner that does no harm, and nothing of it is kept."""
     if runner.backend == "dask":
         pytest.importorskip("distributed", reason="dask is not installed")
-    parts = {"env": "bench.envs.moving_peak.SwitchingSine", "task": "bench.tasks.direct.Direct"}
-    settings = {part: {"_target_": path} for part, path in parts.items()} | {"horizon": 200, "seed": 0}
-    harmful = {"_target_": "harmful.Harmful", "at": 50, "repetition": 2}
-    made = {kind: Experiment(settings | {"tuner": harmful | {"kind": kind}}) for kind in said}
+    harmful = {"tuner": "harmful.Harmful", "horizon": 200, "at": 50, "repetition": 2}
+    made = {kind: Experiment(peak_settings(**harmful, kind=kind)) for kind in said}
     store = Store(tmp_path / "results")
     results = run_all(list(made.values()), 4, store, jobs=2, runner=runner)
     for kind, experiment in made.items():

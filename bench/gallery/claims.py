@@ -182,7 +182,7 @@ _MOST_NAMES = 40
 
 
 def compared(claims: Sequence[Sequence[Mapping[str, Any]]]) -> str:
-    """Return the common beginning of a comparison's claims, then its other lines by verdicts; "" if there are none.
+    """Return the common beginning of a comparison's claims, then its other lines by verdict; "" if there are none.
 
     With one case each: ``A beats B, C: holds; D: fails.``; with several as a command prints them: ``A beats B: 1 holds,
     0 fail, 2 open.``

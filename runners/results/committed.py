@@ -165,7 +165,7 @@ def _table(path: Path, columns: list[str] | None = None) -> pa.Table:
 
 
 def labels_of(folder: Path) -> dict[str, dict[str, str]]:
-    """Return the labels of each run of a figure, by key; for runs shared by readings those of the first."""
+    """Return the labels of each run of a figure, by key; a run shared by readings has those of the first."""
     entries = read_json(folder / MANIFEST).get("runs", [])
     in_order = sorted(entries, key=lambda entry: READING not in entry["labels"])
     return {entry["key"]: entry["labels"] for entry in in_order}

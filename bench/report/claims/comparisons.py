@@ -41,9 +41,9 @@ def rare_deviations(experiments: Iterable[Array]) -> tuple[float, float]:
 
 
 def rare_room(left: Array, right: Array, lefts: Iterable[Array], rights: Iterable[Array]) -> tuple[float, float]:
-    """Return the possible rare deviations of left minus right, (n, ...) each, below and above the others.
+    """Return the largest rare deviations that left minus right may have, downwards and upwards.
 
-    ``lefts`` and ``rights`` are the same methods' final values in all cases of the claim.
+    ``lefts`` and ``rights`` are the same methods' final values in all cases of the claim, (n, ...) each.
     """
     (left_below, left_above), (right_below, right_above) = rare_deviations(lefts), rare_deviations(rights)
     a, b = float(np.abs(np.median(left))), float(np.abs(np.median(right)))
