@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # slow to import
     import pandas as pd
 
     from bench.tuners.base import Tuner
-    from runners.config.compose import Run as Composed
+    from runners.config.compose import Run
     from runners.execute.fanout import Result
 
 
@@ -29,7 +29,7 @@ class RunResult:
     each with its error; ``seconds``: of the call; ``notes``: warnings about the numbers.
     """
 
-    def __init__(self, composed: "Composed", result: "Result", seconds: float, notes: Sequence[str] = ()) -> None:
+    def __init__(self, composed: "Run", result: "Result", seconds: float, notes: Sequence[str] = ()) -> None:
         self.composed = composed
         self.done, self.new, self.failed = sorted(result.done), sorted(result.new), dict(sorted(result.failed.items()))
         self.seconds = seconds
@@ -190,7 +190,7 @@ def tuner(name: Part, /, **settings: Any) -> "Tuner":
     return made
 
 
-def run_composed(composed: "Composed") -> RunResult:
+def run_composed(composed: "Run") -> RunResult:
     from runners.execute.fanout import run_all  # slow to import
     from runners.execute.fit import check
     from runners.execute.workers import workers

@@ -19,7 +19,7 @@ from runners.config.folders import user_folder
 if TYPE_CHECKING:  # slow to import
     from omegaconf import DictConfig
 
-    from runners.config.compose import Run as Composed
+    from runners.config.compose import Run
 
 _WORD = re.compile(rf"[\w.]+=({PLAIN})", re.ASCII | re.IGNORECASE)
 
@@ -56,7 +56,7 @@ def run(config: "DictConfig") -> None:
     run_and_report(run_of(settings, composed.runtime.choices), words)
 
 
-def run_and_report(composed: "Composed", changes: Sequence[str] = ()) -> None:
+def run_and_report(composed: "Run", changes: Sequence[str] = ()) -> None:
     """Run the missing repetitions of one experiment and report it. Raises BenchError if a repetition fails."""
     from bandit_bench._run import run_composed  # slow to import
     from runners.results.store import Store, results_folder
