@@ -4,12 +4,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from yaml import YAMLError
-
 from bandit_bench._parts import Part, Piece, is_direct, part_of
 from bench.errors import BenchError, ConfigError
 from runners.config.classes import construct, describe, import_class, is_named, not_settings
-from runners.config.yaml_text import load
 
 
 class Checked(NamedTuple):
@@ -59,7 +56,7 @@ def _found(part: Part) -> tuple[str, type, dict[str, Any]]:
     errors = []
     for group in ("tuner", "algorithm", "env"):
         try:
-            piece = part_of(group, _split(part))
+            piece = part_of(group, part)
             if group == "env" and is_direct(part):
                 piece += Piece({"algorithm": "none"})
             experiment = piece.composed().experiment
@@ -74,17 +71,6 @@ def _found(part: Part) -> tuple[str, type, dict[str, Any]]:
             f"check: found {cls.__name__}, which has a task of its own, expected a class that is played in rounds"
         )
     raise ConfigError(f"check: {errors[0]}")
-
-
-def _split(part: Part) -> Part:
-    """Return a part with settings in parentheses as a pair of name and settings."""
-    if not isinstance(part, str) or not part.endswith(")"):
-        return part
-    name, _, inside = part[:-1].partition("(")
-    try:
-        return name, load(f"{{{inside.replace('=', ': ')}}}")
-    except (YAMLError, ValueError):
-        raise ConfigError(f"check: found '{part}', expected settings as in {name}(key=value, key=value)") from None
 
 
 def _error(function: Callable[..., None], build: Callable[[], Any], rounds: int) -> str:

@@ -186,7 +186,7 @@ def _carried_out(
             "wait until it has finished"
         )
         with alone(results_folder() / "compare" / f".{figure.name}.lock", refusal):
-            result = reproduce_figure(asked, jobs=jobs, runner=runner, is_checked=True)
+            result = reproduce_figure(asked, jobs=jobs, runner=runner)
             notes += result.notes
             write_comparisons(results_folder(), result.folder.name)
     is_complete = result.complete and len(methods) == len(plan.methods)

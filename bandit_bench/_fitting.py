@@ -10,7 +10,7 @@ from bench.errors import ConfigError
 from bench.report.labels import canonical
 from runners.config.classes import is_suites, require
 from runners.config.figures import LabelledRun
-from runners.execute.fit import fits
+from runners.execute.fit import check_columns, fits
 from runners.results.store import Store, results_folder
 
 
@@ -30,7 +30,9 @@ def that_fit(
     if not new:
         return methods, [], []
     require(*({part: cls for part, cls in run.experiment.classes.items() if is_suites(cls)} for run in new))
-    found = fits({run.experiment.run_id: run.experiment for run in new}.values(), plan.column, jobs=jobs, runner=runner)
+    found = fits(
+        {run.experiment.run_id: run.experiment for run in new}.values(), [plan.column], jobs=jobs, runner=runner
+    )
     reasons: dict[str, str] = {}
     errors = {found[run.experiment.run_id].error for run in new}
     if len(errors) == 1 and (error := errors.pop()):  # an error of the data, not of a line
@@ -47,20 +49,12 @@ def that_fit(
     for reason in reasons.values():
         print(f"error: left out: {reason}", file=sys.stderr)
     fitting = [found[run.experiment.run_id] for run in new if run.labels[METHOD] not in reasons]
-    _check_column(plan.column, [fit.columns for fit in fitting])
+    check_columns({plan.column: "column"}, fitting)
     is_unequal = len({fit.searches for fit in fitting} - {None}) > 1
     notes = list(dict.fromkeys(text for fit in fitting for text in fit.apart)) if is_unequal else []
     by_data = {(repr(run.experiment.settings["env"]), *run.experiment.handed.values()): run.experiment for run in new}
     data = dict.fromkeys(line for experiment in by_data.values() for line in experiment.data_notes())
     return left, notes, list(data)
-
-
-def _check_column(column: str, columns: Iterable[Sequence[str]]) -> None:
-    """Raise ConfigError for a column that no trace has; skipped if the columns of a trace are unknown."""
-    known = list(columns)
-    if known and all(known) and not any(column in names for names in known):
-        names = dict.fromkeys(name for names in known for name in names if name != "round")
-        raise ConfigError(f"column: found '{column}', expected one of: {', '.join(names)}")
 
 
 def _refuse_in_logs(column: str, experiments: Iterable[Any]) -> None:

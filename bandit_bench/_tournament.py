@@ -177,7 +177,7 @@ def _played(
     runs = [run for run in every if task_of(run.labels) not in left_out]
     jobs, runner = every[0].settings.jobs, every[0].runner
     with workers(runner, jobs):
-        found = fits([run.experiment for run in runs], "regret", jobs=jobs, runner=runner)
+        found = fits([run.experiment for run in runs], ["regret"], jobs=jobs, runner=runner)
         for run in runs:
             if error := found[run.experiment.run_id].error:
                 left_out.setdefault(task_of(run.labels), f"{run.labels[METHOD]}: {error}")

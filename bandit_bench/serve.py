@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from bandit_bench._desk import Desk
+from bandit_bench._served_tuner import ServedTuner
 from bench.errors import BenchError, one_line
 from bench.packages import how_to_install
 from bench.tuners.base import Tuner
@@ -40,8 +40,8 @@ def app(tuner: Tuner, path: str | Path, hosts: Collection[str] = (), margin: flo
 
     ``hosts``: allowed host names in addition to this machine's. ``margin``: that of `Tuner.recommend`.
     """
-    store = Desk(tuner, path, margin)
-    waiting: asyncio.Queue[tuple[Callable[[Desk], Any], asyncio.Future[Any]]] = asyncio.Queue()
+    served = ServedTuner(tuner, path, margin)
+    waiting: asyncio.Queue[tuple[Callable[[ServedTuner], Any], asyncio.Future[Any]]] = asyncio.Queue()
 
     async def write() -> None:
         while True:
@@ -49,7 +49,7 @@ def app(tuner: Tuner, path: str | Path, hosts: Collection[str] = (), margin: flo
             while not waiting.empty():
                 batch.append(waiting.get_nowait())
             try:
-                answers = await asyncio.to_thread(store.together, [call for call, _ in batch])
+                answers = await asyncio.to_thread(served.together, [call for call, _ in batch])
             except Exception as error:  # the tuner is ahead of the file, so no further request may be answered
                 try:
                     print(f"error: {path}: {type(error).__name__}: {one_line(error)}", file=sys.stderr, flush=True)
@@ -59,7 +59,7 @@ def app(tuner: Tuner, path: str | Path, hosts: Collection[str] = (), margin: flo
                 if not future.done():
                     future.set_result(answer)
 
-    async def call(made: Callable[[Desk], Any]) -> Any:
+    async def call(made: Callable[[ServedTuner], Any]) -> Any:
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         waiting.put_nowait((made, future))
         answer = await future
@@ -69,27 +69,27 @@ def app(tuner: Tuner, path: str | Path, hosts: Collection[str] = (), margin: flo
 
     async def ask(request: Request) -> Response:
         await _message(request, [])
-        return JSONResponse(await call(Desk.ask))
+        return JSONResponse(await call(ServedTuner.ask))
 
     async def tell(request: Request) -> Response:
         message = await _message(request, ["reward", "ticket"])
-        return JSONResponse(await call(lambda store: store.tell(**message)))
+        return JSONResponse(await call(lambda served: served.tell(**message)))
 
     async def played(request: Request) -> Response:
-        return JSONResponse(await call(Desk.played))
+        return JSONResponse(await call(ServedTuner.played))
 
     async def recommend(request: Request) -> Response:
-        return JSONResponse(await call(Desk.recommend))
+        return JSONResponse(await call(ServedTuner.recommend))
 
     async def log(request: Request) -> Response:
-        return PlainTextResponse(await call(Desk.log), media_type="text/csv")
+        return PlainTextResponse(await call(ServedTuner.log), media_type="text/csv")
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         writing = asyncio.create_task(write())
         yield
         writing.cancel()
-        store.close()
+        served.close()
 
     allowed = (*_LOCAL, *hosts)
     calls = {

@@ -15,12 +15,14 @@ def check(words: list[str]) -> bool:
     """Run all checks on a class and print the requirement of each; return whether all pass."""
     from bandit_bench._check import check as run  # slow to import
     from bench.errors import ConfigError
+    from runners.compare import part_in_words
 
     names = [word for word in words if "=" not in word.partition("(")[0]]
     given = read_words([word for word in words if word not in names], {"rounds": 20_000})
     if len(names) != 1:
         raise ConfigError(f"check: found {len(names)} classes, expected one: bandit-bench check my_module.MyTuner")
-    checked = run(names[0], rounds=given["rounds"])
+    _, part = part_in_words("check", names[0])
+    checked = run(part, rounds=given["rounds"])
     for one in checked.results:
         print(f"{'ok    ' if not one.error else 'FAILED'}  {one.tests}{f' Found: {one.error}' if one.error else ''}")
     for line in checked.notes:

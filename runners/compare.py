@@ -131,7 +131,9 @@ def arguments(words: Sequence[str]) -> dict[str, Any]:
             raise ConfigError(f"{key}: given twice, expected once, with commas between several: {key}=a,b")
         seen.add(key)
         if key in PARTS:
-            given["tuners" if key == "tuner" else key] = _labelled([_part(key, piece) for piece in split(text)], key)
+            given["tuners" if key == "tuner" else key] = _labelled(
+                [part_in_words(key, piece) for piece in split(text)], key
+            )
         elif key in _LISTS:
             own[key] = split(text.strip("[]{}"))
         elif key.startswith("runner."):
@@ -182,7 +184,7 @@ def _value(key: str, text: str) -> Any:
     return _parse(key, text).value()
 
 
-def _part(group: str, piece: str) -> tuple[str, Any]:
+def part_in_words(group: str, piece: str) -> tuple[str, Any]:
     """Return the label ("": none) and the part of words such as ``Mine=my_module.MyTuner(threshold=0.9)``."""
     label, rest = _with_label(piece)
     match = _PART.fullmatch(rest)

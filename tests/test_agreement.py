@@ -66,12 +66,12 @@ def swapped(rng, truth):
     return further(rng, truth)[places]
 
 
-def test_a_reading_that_is_true_reaches_and_scaled_numbers_do_not():
+def test_a_true_reading_reaches_its_numbers_and_scaled_ones_are_not_reached():
     assert outcomes(40, further) == 40
     assert outcomes(40, lambda rng, truth: 1.25 * further(rng, truth)) == 0
 
 
-def test_swapped_numbers_stand_above_their_swaps_in_about_one_of_twenty():
+def test_swapped_numbers_exceed_their_swaps_in_about_one_of_twenty():
     """Without the scaled numbers: the rank of a count among draws of the same law is uniform, but for ties.
 
     At most 5 % of 400 and 4 standard errors; with the scaled numbers a reading reaches less often still.

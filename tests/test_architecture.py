@@ -1,4 +1,4 @@
-"""docs/architecture.md: its rooms are those of the code, and imports go where its arrows lead."""
+"""docs/architecture.md: its layers are those of the code, and imports go where its arrows lead."""
 
 import ast
 import re
@@ -15,8 +15,8 @@ ROOMS = {where: name for name, where in re.findall(r"^\| (\w+) \| `(\w+/[\w/.]*)
 ARROWS = set(re.findall(r"^  (\w+) --> (\w+)$", PAGE, re.MULTILINE))
 
 
-def room(path: str) -> str:
-    """Return the room of a file or of an imported module: that of the longest path that it begins with."""
+def layer(path: str) -> str:
+    """Return the layer of a file or of an imported module: that of the longest path that it begins with."""
     return ROOMS[max((where for where in ROOMS if path.startswith(where)), key=len)]
 
 
@@ -29,7 +29,7 @@ def modules() -> dict[str, list[ast.AST]]:
 
 @cache
 def imports() -> dict[tuple[str, str], str]:
-    """Return which room imports from which other, with an example of each."""
+    """Return which layer imports from which other, with an example of each."""
     pairs = {}
     for here, nodes in modules().items():
         for node in nodes:
@@ -39,12 +39,12 @@ def imports() -> dict[tuple[str, str], str]:
                 if str(name).partition(".")[0] in PACKAGES:
                     there = f"{str(name).replace('.', '/')}.py"
                     there = there if (ROOT / there).is_file() else f"{there[:-3]}/"
-                    pairs[room(here), room(there)] = f"{here} imports {name}"
+                    pairs[layer(here), layer(there)] = f"{here} imports {name}"
     return {pair: example for pair, example in pairs.items() if pair[0] != pair[1]}
 
 
 def below(name: str) -> set[str]:
-    """Return the rooms that arrows lead to, by any number of steps."""
+    """Return the layers that arrows lead to, by any number of steps."""
     nearest = {there for here, there in ARROWS if here == name}
     return nearest.union(*map(below, nearest))
 
@@ -53,7 +53,7 @@ def test_imports_go_where_the_arrows_of_the_drawing_lead():
     assert not [example for (here, there), example in imports().items() if there not in below(here)]
 
 
-def test_the_drawing_has_the_rooms_of_the_table_and_no_circle():
+def test_the_drawing_has_the_layers_of_the_table_and_no_circle():
     assert {name for arrow in ARROWS for name in arrow} == set(ROOMS.values())
     assert not [name for name in ROOMS.values() if name in below(name)]
 

@@ -79,7 +79,7 @@ def test_regret_of_stochastic_arms_is_the_gap_of_the_means():
 
 
 @pytest.mark.parametrize("arm", [5, -1, 1.5, "a", None, [1]])
-def test_there_is_no_such_arm(arm):
+def test_an_unknown_arm_is_refused(arm):
     env = GaussianArms()
     env.start(10, Seeds(0))
     with pytest.raises(ConfigError, match=r"^env: found the configuration .*, expected an arm from 0 to 4$"):

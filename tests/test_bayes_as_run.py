@@ -67,11 +67,11 @@ def check(name, rounds):
 
 
 @pytest.mark.parametrize("name", PRINTED)
-def test_the_scores_that_were_stored_come_out_again(name):
+def test_stored_scores_are_reproduced(name):
     check(name, FEW[name])
 
 
 @pytest.mark.release
 @pytest.mark.parametrize("name", PRINTED)
-def test_every_stored_score_comes_out(name):
+def test_every_stored_score_is_reproduced(name):
     check(name, range(50))

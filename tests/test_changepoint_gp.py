@@ -163,7 +163,7 @@ def test_belief_equals_a_dense_solution_for_every_hypothesis(kept, rounds, noise
         np.testing.assert_allclose(fast.arrays.covariances[birth[0], i % fast.n_hypotheses], covariance, atol=1e-7)
 
 
-def test_decisions_are_those_of_the_slow_reading():
+def test_decisions_equal_a_slow_implementation():
     tuner = begin(horizon=300, points=7, hypotheses=6, residual=None)
     names = [c["x"] for c in tuner._configurations]
     _, correlations = points(INTERVAL, 7, 0.4, np.random.default_rng())

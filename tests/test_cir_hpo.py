@@ -125,7 +125,7 @@ def slowly(task, configurations, rounds):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_every_trial_goes_as_in_a_slow_reading_of_the_algorithms(variant):
+def test_every_trial_equals_a_slow_implementation_of_the_algorithms(variant):
     trace, task = learn(**VARIANTS[variant])
     columns = trace.columns()
     configurations = [{name: columns[name][i] for name in SoftmaxPolicy.spaces} for i in range(8)]

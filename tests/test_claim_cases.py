@@ -78,7 +78,7 @@ def test_repetitions_that_are_not_in_all_runs_are_left_out_and_counted() -> None
     assert row_of(compare("less"), finals)["n"] == 19
 
 
-def test_a_repetition_that_stands_twice_is_an_error() -> None:
+def test_a_repetition_given_twice_is_an_error() -> None:
     finals = methods(A=NOISE, B=NOISE)
     with pytest.raises(DataError, match="repetition 0 of A twice"):
         row_of(compare("less"), pd.concat([finals, finals.iloc[:1]]))

@@ -148,7 +148,7 @@ def test_two_values_far_from_random_play_are_enough() -> None:
     assert row_of(SLOPE, near_random({1000: 0.2, 10_000: 0.19}))["verdict"] == "fails"
 
 
-def test_along_rounds_a_tuner_that_does_not_learn_stands_for_random_play() -> None:
+def test_along_rounds_a_tuner_that_does_not_learn_replaces_random_play() -> None:
     """A's regret falls below half of B's at round 400; B's grows with the rounds."""
     learns = curve(0.5, 0.01)
     idle = learns.assign(method="B", mean=learns["round"] * 5.0 * 2 / 20)

@@ -1,9 +1,14 @@
 """The table of columns: which way is better, and what a column is called, also against the claims of the papers."""
 
+from pathlib import Path
+
+import pyarrow.parquet as pq
 import pytest
 
 from bench.columns import column_of, is_measured, is_regret
 from runners.config.figures import figure_names, load_figure
+
+RESULTS = Path(__file__).parents[1] / "results"
 
 
 @pytest.mark.parametrize(
@@ -23,6 +28,18 @@ def test_seconds_alone_are_measured_and_regret_alone_has_random_arms() -> None:
     names = ["regret", "dynamic_regret", "reward", "seconds", "cpu_seconds", "seconds_total", "secondsbest"]
     assert [name for name in names if is_measured(name)] == ["seconds", "cpu_seconds", "seconds_total"]
     assert [name for name in names if is_regret(name)] == ["regret", "dynamic_regret"]
+
+
+def test_a_figure_names_the_columns_that_its_runs_have() -> None:
+    """Independent of a first round: the committed repetitions are of whole runs."""
+    read = 0
+    for name in figure_names():
+        figure, path = load_figure(name), RESULTS / name / "paper" / "repetitions.parquet"
+        if path.exists():
+            columns = {*pq.read_schema(path).names, "rounds"}
+            assert {column for column in figure.trace_columns() if not is_measured(column)} <= columns, name
+            read += 1
+    assert read > 50
 
 
 def test_directions_agree_with_the_stated_claims_of_the_papers() -> None:

@@ -14,11 +14,12 @@ from rendered import numbers_of
 from bench.errors import BenchError, StoreError
 from bench.report.contents import plot_of
 from bench.report.figure import Figure, read_figure
+from bench.report.folder import REPETITIONS as FILE
 from runners.config.runner import Runner
 from runners.execute.asked_figure import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results.aggregate import Kept
-from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
+from runners.results.committed import CommittedRepetitions, write_repetitions
 from runners.results.derive import derive_committed, long_tables, results_in, thinning
 from runners.results.folder import ResultFolder
 

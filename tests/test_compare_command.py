@@ -30,7 +30,7 @@ def planned(words):
 
 
 @pytest.mark.usefixtures("one_worker")
-def test_a_tuner_of_ones_own_beside_two_of_the_suite(commands, monkeypatch, capsys):
+def test_a_users_tuner_is_compared_with_two_of_the_suite(commands, monkeypatch, capsys):
     """The numbers are those of single runs, differences are paired by repetition, and a second call runs nothing."""
     words = ("tuner=my_module.MyTuner,tl,cdt", "env=synthetic_linear", "name=comparison", *SMALL)
     answer = commands.here(monkeypatch, capsys, "compare", *words, "jobs=1")

@@ -59,7 +59,7 @@ def test_papers_name_existing_choices(paper):
             assert made == made | leaves(block, part)
 
 
-def test_the_command_line_comes_before_the_paper():
+def test_the_command_line_overrides_the_paper():
     run = from_overrides(["paper=syndicated", "env.dim=7", "horizon=123", "algorithm.space.ridge.candidates=[0.5]"])
     assert run.experiment.settings["env"]["dim"] == 7
     assert run.experiment.settings["env"]["mean"] == "shifted"
@@ -347,7 +347,7 @@ def private(request, monkeypatch, tmp_path):
     load_paper.cache_clear()
 
 
-def test_a_folder_of_ones_own_is_searched_and_counts_nowhere(private):
+def test_a_users_folder_is_searched_and_counts_nowhere(private):
     assert figure_names("mine") == ["mine/first"]
     assert "mine/first" not in figure_names()
     figure = load_figure("mine/first")

@@ -49,7 +49,7 @@ def elsewhere():
     return json.loads(out.stdout.splitlines()[-1])
 
 
-def test_another_process_comes_to_the_same(elsewhere):
+def test_another_process_gives_the_same_numbers(elsewhere):
     assert conformance.all_digests() == elsewhere
     assert len(elsewhere) == len(TUNERS) + len(BANDITS) + len(ENVIRONMENTS)
 

@@ -194,7 +194,7 @@ def test_theta_is_the_mean_of_a_random_set_of_users(small_catalogue):
     np.testing.assert_allclose(env.theta, small_catalogue.users.mean(axis=0), atol=1e-12)
 
 
-def test_theta_of_norm_one(small_catalogue):
+def test_theta_has_norm_one(small_catalogue):
     plain = started(Movielens(dim=3, n_arms=3, n_users=4, mean="raw"))
     unit = started(Movielens(dim=3, n_arms=3, n_users=4, mean="raw", normalise_theta=True))
     np.testing.assert_allclose(unit.theta, plain.theta / math.sqrt((plain.theta**2).sum()), atol=1e-14)

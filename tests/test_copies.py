@@ -149,7 +149,7 @@ def test_a_single_candidate_is_the_algorithm_itself(name, learn):
 
 @pytest.mark.parametrize("learn", ["all", "played"])
 @pytest.mark.parametrize("name", ALL)
-def test_a_copy_is_an_algorithm_alone_that_is_fed_the_same_rounds(name, learn):
+def test_a_copy_equals_a_single_algorithm_with_the_same_rounds(name, learn):
     task, _ = parts(*ALL[name], "task=copies", f"task.learn={learn}", "tuner=random")
     kept = Kept(task.environment)
     tuner = Watched() if learn == "all" else GaussianTS()

@@ -123,8 +123,8 @@ LACKING = {
         "tuner: GPMinimize needs scikit-optimize, which is not installed",
         f": pip install -e '{ROOT}[scikit-optimize]'",
     ),
-    ("compare", "tuner=tl,tpe,gp_minimize", "env=synthetic_linear", "repetitions=1"): (
-        "tuner: GPMinimize, TPE need optuna, scikit-optimize, which are not installed",
+    ("compare", "tuner=tl,optuna_random,gp_minimize", "env=synthetic_linear", "repetitions=1"): (
+        "tuner: GPMinimize, OptunaRandom need optuna, scikit-optimize, which are not installed",
         f": pip install -e '{ROOT}[optuna,scikit-optimize]'",
     ),
     ("reproduce", "figure=habo/figure3", "scale=smoke", "repetitions=1"): (
@@ -206,9 +206,9 @@ def test_pip_installs_the_core_and_then_an_extra(tmp_path):
 
     install(str(ROOT))
     assert commands.call("compare", *COMPARISON).code == 0
-    lacking = commands.call("run", "tuner=tpe", "horizon=12", "repetitions=1")
+    lacking = commands.call("run", "tuner=optuna_random", "horizon=12", "repetitions=1")
     install(lacking.err.partition("pip install '")[2].partition("'")[0])
-    assert commands.call("run", "tuner=tpe", "horizon=12", "repetitions=1").code == 0
+    assert commands.call("run", "tuner=optuna_random", "horizon=12", "repetitions=1").code == 0
     assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 1.2e9
 
 

@@ -31,7 +31,7 @@ def features(environment):
 
 
 @pytest.mark.parametrize("name", ["Unnamed: 0", "Unnamed: 0.1", "__index_level_0__"])
-def test_a_column_that_pandas_calls_an_index_is_no_feature_unless_it_is_named(name, tmp_path):
+def test_a_column_that_pandas_calls_an_index_is_not_a_feature_unless_named(name, tmp_path):
     env = labelled(tmp_path, **{name: np.arange(ROWS)})
     assert features(env) == 1
     assert f"{name}: left out, as it is the index that pandas wrote; name it in env.features to use it" in env.notes()
@@ -40,7 +40,7 @@ def test_a_column_that_pandas_calls_an_index_is_no_feature_unless_it_is_named(na
     assert list(read(env.path, [name])) == [name]
 
 
-def test_the_index_of_a_parquet_file_is_no_feature_unless_it_is_named(tmp_path):
+def test_the_index_of_a_parquet_file_is_not_a_feature_unless_named(tmp_path):
     assert features(labelled(tmp_path, "rows.parquet")) == 1
     env = labelled(tmp_path, "rows.parquet", index=True)
     assert features(env) == 1
@@ -62,7 +62,7 @@ OTHERWISE = {
 
 
 @pytest.mark.parametrize(("case", "name"), [*((case, "rows.csv") for case in OTHERWISE), ("thousands", "rows.parquet")])
-def test_a_number_that_is_written_otherwise_is_refused_with_its_row_and_the_cure(case, name, tmp_path):
+def test_a_number_in_another_notation_is_refused_with_its_row_and_the_cure(case, name, tmp_path):
     values = [OTHERWISE[case].format(row / 7, 1000 * (row + 1), row) for row in range(60)] * (ROWS // 60 + 1)
     if case == "decimal comma":
         values = [value.replace(".", ",") for value in values]

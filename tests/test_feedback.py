@@ -129,7 +129,7 @@ def test_an_outcome_that_a_task_reuses_is_told_unchanged():
     assert trace.columns()["reward"].tolist() == [1, 3, 6, 10, 15, 21]
 
 
-def test_delays_are_drawn_with_the_mean_or_from_the_range_that_is_asked_for():
+def test_delays_have_the_requested_mean_or_range():
     for delay, mean, least, most in (({"geometric": 20}, 20, 0, 10**6), ({"uniform": [5, 15]}, 10, 5, 15)):
         waited = [asked - int(reward) for asked, reward, _ in told(20_000, delay=delay).told]
         assert np.mean(waited) == pytest.approx(mean, rel=0.05)
@@ -251,7 +251,7 @@ def test_a_tuner_starts_from_a_log(tmp_path):
 @pytest.mark.parametrize(
     "history", ["x", [1], [({"x": 1.0}, 0.5, 3)], [{"x": 1.0}], pd.DataFrame({"x": [1.0], "reward": [1]})]
 )
-def test_a_log_that_is_no_list_of_pairs_is_refused_and_nothing_is_learnt(history):
+def test_a_log_in_another_form_is_refused_and_nothing_is_learnt(history):
     ucb = registry.build("tuner", "ucb1")
     ucb.start(Problem(Space.of(x=[1.0, 2.0]), horizon=10))
     with pytest.raises(TunerError, match=r"^UCB1: history, pair 1: found .*, expected a configuration and its reward"):

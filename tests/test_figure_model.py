@@ -59,7 +59,7 @@ OTHER = {"name": "other", "source": ["code", "run.py"], "text": "less noise", "o
          "reading 'other', key 'overrides': axis 'method' has no label 'C', valid ones: A, B"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_one_sentence(changes: dict[str, Any], sentence: str) -> None:
+def test_each_error_is_one_sentence(changes: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ConfigError, match=sentence) as raised:
         tables({**FIGURE, **changes}, pd.DataFrame())
     assert "\n" not in str(raised.value)

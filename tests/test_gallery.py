@@ -231,7 +231,7 @@ def test_lines_of_random_arms_bounds_and_printed_numbers_are_where_they_belong(
         assert low < mean < high
 
 
-def test_half_finished_results_are_shown_as_far_as_they_go(site: Path, tmp_path: Path) -> None:
+def test_unfinished_results_are_shown_with_their_finished_part(site: Path, tmp_path: Path) -> None:
     name = "syndicated/figure2"
     folder = tmp_path / name / "quick"
     shutil.copytree(site / name / "quick", folder)

@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 
-from bench.gallery.claims import forest, threshold_of
+from bench.gallery.claims import forest
 from bench.gallery.numbers import ratio_of
 from bench.gallery.picture import Picture
+from bench.report.claims.check import KINDS
+
+SIDES = {"left": {"method": "a"}, "right": {"method": "b"}}
 
 
 def case(estimate: float, low: float, high: float, **more: Any) -> dict[str, Any]:
@@ -52,20 +55,25 @@ def test_differences_are_shown_as_shares_where_all_are_known() -> None:
 @pytest.mark.parametrize(
     ("claim", "threshold"),
     [
-        ({"kind": "paired_difference", "expect": "less"}, 0),
-        ({"kind": "paired_difference", "expect": "at_most", "margin": 0.1}, 0.1),
-        ({"kind": "paired_difference", "expect": "at_least", "margin": 0.1}, -0.1),
-        ({"kind": "ratio", "threshold": 2.0}, 2),
-        ({"kind": "bound"}, 1),
-        ({"kind": "slope", "threshold": 0.75}, 0.75),
-        ({"kind": "slope", "threshold": 0.75, "log_power": 1}, None),
-        ({"kind": "best_on_grid", "differs": {"panel": ["a", "b"]}}, 0),
-        ({"kind": "count"}, 0.5),
-        *[({"kind": kind}, 1) for kind in ("ratio", "spread")],
+        ({"kind": "paired_difference", **SIDES, "expect": "less"}, 0),
+        ({"kind": "paired_difference", **SIDES, "expect": "similar", "margin": 0.1}, 0),
+        ({"kind": "paired_difference", **SIDES, "expect": "at_most", "margin": 0.1}, 0.1),
+        ({"kind": "paired_difference", **SIDES, "expect": "at_least", "margin": 0.1}, -0.1),
+        ({"kind": "relative_difference", **SIDES, "reference": {}, "over": ["task"], "expect": "less"}, 0),
+        ({"kind": "ratio", **SIDES, "expect": "less", "threshold": 2.0}, 2),
+        ({"kind": "ratio", **SIDES, "expect": "less"}, 1),
+        ({"kind": "spread", **SIDES, "expect": "less"}, 1),
+        ({"kind": "bound", "measured": {}, "formula": {"name": "exp3", "n_arms": 5}}, 1),
+        ({"kind": "slope", "expect": "less", "threshold": 0.75}, 0.75),
+        ({"kind": "slope", "expect": "less", "threshold": 0.75, "log_power": 1}, None),
+        ({"kind": "best_on_grid", "axis": "c", "differs": {"panel": ["a", "b"]}}, 0),
+        ({"kind": "best_on_grid", "axis": "c", "expect": "less", "threshold": 4}, 4),
+        ({"kind": "count", "of": "2"}, 0.5),
     ],
 )
 def test_the_number_that_decides_is_that_of_the_claim(claim: dict[str, Any], threshold: float | None) -> None:
-    assert threshold_of(claim) == threshold
+    column = {} if claim["kind"] == "count" else {"column": "regret"}
+    assert KINDS[claim["kind"]].model_validate({"id": "1", "text": "a", **column, **claim}).compared_with() == threshold
 
 
 def test_a_published_number_lies_between_half_and_twice() -> None:

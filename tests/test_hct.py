@@ -36,7 +36,7 @@ def everything(node):
 
 @pytest.mark.parametrize("settings", [{}, {"nu": 0.5, "rho": 0.7, "c": 0.2}, {"c": 0.6, "delta": 0.2}])
 @pytest.mark.parametrize("space", [LINE, PLANE], ids=["line", "plane"])
-def test_its_choices_are_those_of_a_plain_reading_of_the_paper(space, settings):
+def test_its_choices_equal_a_plain_implementation_of_the_paper(space, settings):
     own = HCT(**settings)
     own.start(Problem(space, 400), Seeds(1))
     rng = np.random.default_rng(2)
@@ -90,7 +90,7 @@ def test_first_asks_by_hand():
     assert asked == [0.75, 0.25, 0.875, 0.625]
 
 
-def test_it_comes_to_play_near_the_peak():
+def test_it_learns_to_play_near_the_peak():
     tuner = HCT()
     tuner.start(Problem(LINE, 3_000), Seeds(1))
     rng = np.random.default_rng(4)

@@ -68,7 +68,7 @@ def test_a_verdict_lost_to_holms_correction_is_open() -> None:
         assert verdict_of(cases("tie", "fails", expect=expect)) == "mixed"
 
 
-def test_the_rule_is_that_of_its_words_for_all_small_numbers() -> None:
+def test_the_rule_agrees_with_its_text_for_all_small_numbers() -> None:
     """Against RULE, written down once more from the numbers of cases alone."""
     for word in ("holds", "fails", "mixed", "open", "no evidence", "more than half", "Holm", "usually", "can happen"):
         assert word in RULE
@@ -130,7 +130,7 @@ def test_the_sentence_has_the_numbers_of_the_claims_it_names() -> None:
     assert found.sentence == "2 of 3, 1 open, 1 no evidence; 1.0 to 3.0, [0, 4], 10 to 30 %, n 20 to 22; 200.0 %"
 
 
-def test_a_sentence_can_name_the_cases_that_hold_and_those_that_fail() -> None:
+def test_a_sentence_can_name_the_cases_that_hold_and_that_fail() -> None:
     table = cases("holds", "holds", "fails", "holds", "fails", "open").assign(
         case=["A, x", "A, y", "B, x", "C", "D, x", "E, x"], holm=["yes", "yes", "yes", "yes", "no", ""]
     )
@@ -175,7 +175,7 @@ def test_a_verdict_that_another_reading_changes_depends_on_the_reading() -> None
     assert counted([judged(aside, lambda _: cases("holds"))]) == {}
 
 
-def test_totals_count_cases_under_each_reading_and_stand_below_the_headlines(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_totals_count_cases_under_each_reading_and_follow_the_headlines(monkeypatch: pytest.MonkeyPatch) -> None:
     row = headline(
         readings={"as run": "code"},
         verdict={"as printed": "mixed", "as run": "fails"},
@@ -234,7 +234,7 @@ def test_a_bad_headline_is_named(changes: dict[str, Any], sentence: str) -> None
     ("figure", "claim", "cure"),
     [("first", "1", ""), ("first", "1@all", ""), ("frst", "1", "'first'"), ("first", "2", "'first#2', .* 1")],
 )
-def test_a_headline_rests_on_claims_there_are(tmp_path, monkeypatch, figure: str, claim: str, cure: str) -> None:
+def test_a_headline_rests_on_existing_claims(tmp_path, monkeypatch, figure: str, claim: str, cure: str) -> None:
     paper = tmp_path / "papers" / "mine"
     for name, text in {
         "settings": "name: mine\nsettings: []\n",
@@ -253,7 +253,7 @@ def test_a_headline_rests_on_claims_there_are(tmp_path, monkeypatch, figure: str
         load_headlines("mine")
 
 
-def test_each_paper_has_some_with_a_place_that_rest_on_claims_there_are(reference_results: Path) -> None:
+def test_each_paper_has_some_with_a_place_that_rest_on_existing_claims(reference_results: Path) -> None:
     pages = headlines(reference_results)
     assert pages.keys() - {"tournament"} == PAPERS
     for paper in PAPERS:

@@ -41,7 +41,7 @@ def numbers(answer):
     return [{word for word in report["overrides"] if word not in SINE} for report in answer.reports]
 
 
-def test_an_experiment_of_ones_own_comes_before_the_paper_and_after_the_command_line(own, here):
+def test_a_users_experiment_overrides_the_paper_and_yields_to_the_command_line(own, here):
     made = shown(here, *own, "+experiment=short", "repetitions=3")
     assert (made["horizon"], made["repetitions"], made["tuner"]["radius_scale"]) == (55, 3, 0.5)
     assert (made["env"]["n_arms"], made["paper"]) == (300, "cdt")
@@ -49,7 +49,7 @@ def test_an_experiment_of_ones_own_comes_before_the_paper_and_after_the_command_
     assert_one_sentence(answer, "radius_scal")
 
 
-def test_a_configuration_of_ones_own_is_shown_and_run(own, here):
+def test_a_users_configuration_is_shown_and_run(own, here):
     words = (*own, "--config-name", "mine", "env.n_arms=4", "repetitions=1")
     made = shown(here, *words)
     assert (made["horizon"], made["tuner"]["radius_scale"], made["env"]["n_arms"]) == (77, 0.25, 4)
@@ -61,7 +61,7 @@ def test_a_configuration_of_ones_own_is_shown_and_run(own, here):
     assert {key: run[key] for key in parts} == {key: made[key] for key in parts}
 
 
-def test_a_choice_of_ones_own_has_the_settings_of_its_class(own, here):
+def test_a_users_choice_has_the_settings_of_its_class(own, here):
     made = shown(here, *own, "tuner=wide", "tuner.ts_scale=3")
     assert (made["tuner"]["radius_scale"], made["tuner"]["ts_scale"]) == (2.0, 3)
 
@@ -81,7 +81,7 @@ def test_a_sweep_runs_every_combination(here, words, expected):
 
 
 @pytest.mark.parametrize("launcher", ["joblib", pytest.param("submitit_local", marks=pytest.mark.release)])
-def test_jobs_run_where_a_launcher_puts_them_also_with_a_class_of_ones_own(here, launcher):
+def test_jobs_run_where_a_launcher_puts_them_even_with_a_users_class(here, launcher):
     words = ("env.dim=2", "env.n_arms=3", "horizon=20", "repetitions=1", "tuner=my_module.MyTuner")
     answer = here("-m", *words, "tuner.threshold=0.5,0.6", f"hydra/launcher={launcher}")
     assert answer.code == 0, answer.err

@@ -88,7 +88,7 @@ def test_runs_of_a_few_rounds_stay_within_the_space():
 FOREST = Space.of(trees=[50, 100, 150, 300], depth=[1, 2, 3, 4, 5, 6, 7, 8, 9])
 
 
-def test_few_trees_come_first_and_the_best_third_gets_all():
+def test_few_trees_are_tried_first_and_the_best_third_gets_all():
     """300 / 50 = 6 units, eta = 3: three with 100 trees, the best with 300, then two with 300."""
     for sign, best in ((-1, min), (1, max)):
         asked = play(ResourceHyperband(resource="trees"), lambda c, t, sign=sign: sign * c["depth"], 12, FOREST)

@@ -228,7 +228,7 @@ def test_packages_count_that_a_class_requires(user):
     assert {"scikit-optimize", "scikit-learn"} <= tuned.keys()
 
 
-def test_other_data_is_another_key(monkeypatch):
+def test_other_data_gives_another_key(monkeypatch):
     import bench.envs.movielens as movielens
 
     ids = {}

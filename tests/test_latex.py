@@ -84,7 +84,7 @@ def test_a_table_of_means_has_a_row_per_method_and_at_most_two_panels_across():
     assert r"\label{tab:own-figure}" in text
 
 
-def test_the_best_is_bold_and_so_are_means_not_told_from_it():
+def test_the_best_is_bold_and_so_are_means_indistinguishable_from_it():
     """Unpaired, all would be: intervals of the means overlap by far."""
     data = finals(m1=30.0, m2=0.1)
     (text,) = latex(FIGURE, data).values()

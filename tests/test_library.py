@@ -35,7 +35,7 @@ def test_every_public_name_is_there_and_documented():
     assert re.fullmatch(r"\d+\.\d+\.\d+\S*", bb.__version__)
 
 
-def test_a_file_of_ones_own_that_is_changed_between_two_calls_is_read_again(results):
+def test_a_users_file_changed_between_two_calls_is_read_again(results):
     """As between two cells of a notebook."""
     path = results.parent / "conf" / "tuner" / "mine.yaml"
     path.parent.mkdir(parents=True)
@@ -256,7 +256,7 @@ def test_a_users_class_is_checked_by_mypy_from_outside(tmp_path):
     assert 'Argument "horizon" to "compare" has incompatible type "str"' in own[3]
 
 
-def test_a_tuner_is_made_by_its_name_with_the_settings_of_its_choice_and_ones_own():
+def test_a_tuner_is_made_by_name_with_the_settings_of_its_choice_and_given_ones():
     made = bb.tuner("cdt_code", radius_scale=0.5)
     asked = bb.run(("cdt_code", {"radius_scale": 0.5}), horizon=5, repetitions=1).settings["tuner"]
     assert {name: getattr(made, name) for name in asked if name != "_target_"} == {

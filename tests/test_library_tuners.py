@@ -1,4 +1,4 @@
-"""Tuners that other libraries do the work of."""
+"""Tuners whose work other libraries do, and TPE, which proposes the same values as Optuna's."""
 
 import math
 import subprocess
@@ -7,12 +7,12 @@ import sys
 import numpy as np
 import pytest
 
-from bench.algorithms.softmax_policy import SoftmaxPolicy
 from bench.seeding import Seeds
 from bench.space import Space
 from bench.tuners.base import Problem
 from bench.tuners.gp_minimize import GPMinimize
-from bench.tuners.optuna_tuner import TPE, OptunaRandom
+from bench.tuners.optuna_tuner import OptunaRandom
+from bench.tuners.tpe import TPE
 
 TUNERS = [GPMinimize, TPE, OptunaRandom]
 MIXED = Space.of(
@@ -82,78 +82,13 @@ def test_gp_minimize_proposes_as_its_library_in_one_call():
     assert [[c["size"], c["scale"]] for c in asked] == [[int(size), float(scale)] for size, scale in whole.x_iters]
 
 
-@pytest.mark.parametrize("multivariate", [False, True])
-def test_tpe_proposes_as_its_library_in_one_call(multivariate):
-    import optuna
-
-    space = Space.of(size={"low": 5, "high": 100, "integer": True}, scale={"low": 1e-3, "high": 1e3, "log": True})
-    asked = drive(TPE(n_startup=7, multivariate=multivariate), space, 30, bowl)
-    seed = int(Seeds(1).child("tuner").generator("sampler").integers(2**31))
-    sampler = optuna.samplers.TPESampler(n_startup_trials=7, multivariate=multivariate, seed=seed)
-    study = optuna.create_study(direction="maximize", sampler=sampler)
-    study.optimize(
-        lambda trial: bowl(
-            {"size": trial.suggest_int("size", 5, 100), "scale": trial.suggest_float("scale", 1e-3, 1e3, log=True)}
-        ),
-        n_trials=30,
-    )
-    assert [trial.params for trial in study.trials] == asked
-
-
-class PlainTPE(TPE):
-    def _sampler(self, seed):
-        import optuna
-
-        return optuna.samplers.TPESampler(
-            n_startup_trials=self.n_startup, multivariate=self.multivariate, constant_liar=False, seed=seed
-        )
-
-
-@pytest.mark.parametrize("multivariate", [False, True])
-def test_the_sampler_that_remembers_its_trials_proposes_as_optunas(multivariate):
-    """With hyper-parameters that do not always count, equal rewards, and trials without a result."""
-    space = SoftmaxPolicy().tuned
-    rng = np.random.default_rng(5)
-    noise = rng.integers(0, 6, 90).tolist()
-    asked = []
-    for tuner in (TPE(multivariate=multivariate), PlainTPE(multivariate=multivariate)):
-        tuner.start(Problem(space, 90), Seeds(7))
-        own = []
-        for i, extra in enumerate(noise):
-            if i % 10 == 3:
-                tuner.ask()
-            own.append(tuner.ask())
-            tuner.tell(float(round(math.log10(own[-1]["C"])) - (own[-1]["max_depth"] > 9) + extra))
-        asked.append(own)
-    assert asked[0] == asked[1]
-    assert len({c["model"] for c in asked[0]}) == 2
-
-
-def test_settings_without_effect_stay_at_their_usual_value_and_are_not_learnt():
-    space = Space.of(
-        model=["tree", "line"],
-        depth={"low": 2, "high": 32, "integer": True, "when": ("model", "tree"), "default": 7},
-        slope={"low": 0.0, "high": 1.0, "when": ("model", "line")},
-    )
-    tuner = TPE()
-    asked = drive(tuner, space, 40, lambda c: c["depth"] / 32 if c["model"] == "tree" else c["slope"])
-    for configuration, trial in zip(asked, tuner._study.trials, strict=True):
-        if configuration["model"] == "tree":
-            assert configuration["slope"] == 0.5
-            assert set(trial.params) == {"model", "depth"}
-        else:
-            assert configuration["depth"] == 7
-            assert set(trial.params) == {"model", "slope"}
-    assert len({c["depth"] for c in asked}) > 5
-    assert len({c["slope"] for c in asked}) > 2
-
-
 def test_libraries_are_loaded_on_demand_and_print_nothing():
     script = (
-        "import sys, bench.tuners.gp_minimize, bench.tuners.optuna_tuner as tpe\n"
+        "import sys, bench.tuners.gp_minimize, bench.tuners.optuna_tuner as library\n"
         "from bench.tuners import base; from bench import space as s\n"
         "assert not {'skopt', 'optuna', 'sklearn'} & set(sys.modules)\n"
-        "tuner = tpe.TPE(); tuner.start(base.Problem(s.Space.of(x=[1, 2]), 5)); tuner.ask(); tuner.tell(1.0)\n"
+        "tuner = library.OptunaRandom()\n"
+        "tuner.start(base.Problem(s.Space.of(x=[1, 2]), 5)); tuner.ask(); tuner.tell(1.0)\n"
     )
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert out.stdout == out.stderr == ""

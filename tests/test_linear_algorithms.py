@@ -187,7 +187,7 @@ def test_the_theory_tuner_plays_the_value_of_the_round():
     np.testing.assert_allclose(columns["exploration_rate"], expected, rtol=1e-12)
 
 
-def test_beside_a_tuned_ridge_stands_the_exploration_rate_of_the_ridge_proposed():
+def test_the_theoretical_exploration_rate_uses_the_proposed_ridge():
     seen = []
 
     class Watched(LinUCB):

@@ -122,7 +122,7 @@ def play(rounds, tuner, *, env=None, **settings):
 
 
 @pytest.mark.parametrize(("task", "tuner"), [(0, 0), (4, 0), (0, 6), (4, 6), (6, 4), (5, 5)])
-def test_warm_up_is_the_longer_of_both_and_never_told(task, tuner):
+def test_warm_up_is_the_longer_of_the_two_and_never_told(task, tuner):
     listener = Listener(tuner)
     columns, algorithm = play(20, listener, random_pulls=task)
     n = max(task, tuner)

@@ -57,7 +57,7 @@ def test_a_share_of_a_figure_and_its_missing_repetitions(commands, monkeypatch, 
     assert not list(commands.results.glob("syndicated"))
 
 
-def test_what_makes_lines_unequal_is_said_by_each_command_of_a_share(commands, monkeypatch, capsys):
+def test_each_command_of_a_share_names_the_reason_for_unequal_lines(commands, monkeypatch, capsys):
     """Where the shares have run all repetitions, nothing is left to be checked by the command that collects them."""
     words = ("tuner=tl,cdt", *SMALL[1:])
     for own in ("dry_run=true", "shard=1/2"):
@@ -66,7 +66,7 @@ def test_what_makes_lines_unequal_is_said_by_each_command_of_a_share(commands, m
         assert answer.out.count("paper=tournament") == 1
 
 
-def test_an_estimate_counts_what_fails_and_says_where(commands, monkeypatch, capsys):
+def test_an_estimate_counts_failures_and_says_where(commands, monkeypatch, capsys):
     """The other tuner's time is in it; the command that runs them reports the same line."""
     words = ("tuner=my_module.Raises,random", "env.dim=2", "env.n_arms=3", "horizon=40", "repetitions=2")
     for command, asked in (("compare", words), ("tournament", ("tuner=my_module.Raises", "only={task: triangle}"))):
@@ -76,7 +76,7 @@ def test_an_estimate_counts_what_fails_and_says_where(commands, monkeypatch, cap
         assert re.search(r"RuntimeError: no luck today \(my_module\.py:\d+ in _ask\)", answer.out)
 
 
-def test_seconds_are_those_that_are_committed_or_some_rounds_are_played(reference_results):
+def test_seconds_are_committed_or_measured_on_some_rounds(reference_results):
     """Every run of a committed figure has some."""
     from runners.config.compose import from_overrides
 

@@ -124,7 +124,7 @@ def test_a_uniform_log_has_uniform_propensities(tmp_path):
 # Finding the files
 
 
-def test_a_full_data_set_comes_before_the_sample(tmp_path, monkeypatch):
+def test_a_full_data_set_is_preferred_to_the_sample(tmp_path, monkeypatch):
     dataset(tmp_path)
     assert load_campaign("men").n_items == 34
     monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path))

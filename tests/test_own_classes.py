@@ -63,7 +63,7 @@ def experiment(tmp_path, monkeypatch):
         ("lacking.X", {}, r"found 'lacking.X', which imports 'not_there', a module that is neither .* of not_there"),
     ],
 )
-def test_a_wrong_class_of_ones_own_is_refused_in_one_sentence(experiment, target, settings, text):
+def test_a_users_wrong_class_is_refused_in_one_sentence(experiment, target, settings, text):
     with pytest.raises(BenchError, match=text):
         check_experiment(experiment(target, **settings))
 
@@ -78,7 +78,7 @@ def test_an_error_in_the_loop_names_the_configuration(experiment):
 
 
 @pytest.mark.parametrize("candidates", ["'first', 'last'", "-1.0, 1.0"])
-def test_an_algorithm_of_ones_own_may_have_words_or_negative_numbers_as_candidates(tmp_path, monkeypatch, candidates):
+def test_candidates_of_a_users_algorithm_may_be_words_or_negative_numbers(tmp_path, monkeypatch, candidates):
     name = f"edge_{len(candidates)}"  # a module of its own: an imported one is not read again
     (tmp_path / f"{name}.py").write_text(ALGORITHM.replace("CANDIDATES", candidates))
     monkeypatch.syspath_prepend(str(tmp_path))

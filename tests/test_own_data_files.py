@@ -60,7 +60,7 @@ def flip():
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_other_data_is_another_run(way, folder):
+def test_other_data_gives_another_run(way, folder):
     top, start, settings = WAYS[way]
     (folder / f"own_{way}.py").write_text(OWN.format(top=top, start=start, name="Clicks"))
     runs = []

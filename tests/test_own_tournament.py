@@ -30,7 +30,7 @@ def results(tmp_path, monkeypatch):
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / "results"))
 
 
-def test_a_tuner_of_the_suite_as_ones_own_has_the_committed_numbers(capsys):
+def test_a_tuner_of_the_suite_entered_as_a_users_has_the_committed_numbers(capsys):
     made = bb.tournament("ucb1", scale="reduced", only={"task": ["Bernoulli arms", "close arms"]})
     committed = pd.read_csv(ROOT / "results/tournament/short/paper/tasks.csv").set_index(["task", "method"])
     own = pd.read_csv(made.folder / "tasks.csv").set_index(["task", "method"])

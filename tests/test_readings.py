@@ -122,7 +122,7 @@ def test_published_numbers_are_inside_possible_or_outside():
     assert [row["further_low"], row["further_high"]] == pytest.approx([10 - reach, 10 + reach])
 
 
-def test_surrogate_results_stand_beside_no_published_number():
+def test_surrogate_results_are_shown_without_published_numbers():
     surrogate = SIZE.model_copy(update={"surrogate": ("made_up",)})
     figure = read_figure(FIGURE)
     one = results(figure, finals(LOW, HIGH), surrogate)

@@ -25,7 +25,7 @@ def test_ten_rounds_of_two_arms_by_hand():
     assert asked == [0, 0, 1, 0, 0, 0, 1, 0, 0, 0]
 
 
-def test_its_choices_are_those_of_a_plain_reading_of_the_paper():
+def test_its_choices_equal_a_plain_implementation_of_the_paper():
     rng = np.random.default_rng(3)
     own = started(RegretBalancing(least=0.1, delta=0.1, width=0.3), 3, horizon=800)
     grid = [(arm, 0.1 * 2**k) for arm in range(3) for k in range(6)]

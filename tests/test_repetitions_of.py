@@ -13,13 +13,13 @@ import yaml
 import bandit_bench as bb
 from bench.errors import BenchError
 from bench.gallery.result import ResultView
+from bench.report.folder import REPETITIONS as FILE
 from runners import verify
 from runners.config.figures import load_figure
 from runners.config.runner import Runner
 from runners.execute.asked_figure import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.execute.write_figure import redraw
-from runners.results.committed import FILE
 from runners.results.derive import results_in
 
 METHODS = {"Random": ["tuner=random"], "TL": ["tuner=tl"], "OP": ["tuner=op"]}

@@ -115,7 +115,7 @@ def test_nothing_overlaps_and_nothing_is_cut_off(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, figure in FIGURES_MADE.items() if figure.get("column")])
-def test_published_numbers_never_stand_beside_surrogate_data(name: str) -> None:
+def test_published_numbers_are_never_shown_with_surrogate_data(name: str) -> None:
     figure = FIGURES_MADE[name]
     for note, is_shown in (("", "published" in figure), ("surrogate data", False)):
         plot = shown(figure, *made_up(figure), note=note)
@@ -133,7 +133,7 @@ def test_figures_without_results_say_so(name: str) -> None:
     assert any(words.startswith(("no results yet", "open: ")) for words in said)  # a bound has a row for each case
 
 
-def test_published_numbers_stand_where_they_belong() -> None:
+def test_published_numbers_are_shown_where_they_belong() -> None:
     made = shown(GRID, NONE, grid_finals(), note=NOTE)
     assert [mark.numbers[0] for mark in parts(made, "published line")] == [7.25]
     assert [(mark.x, mark.y) for mark in parts(made, "published")] == [(7.25, 357.21)]

@@ -103,7 +103,7 @@ def test_own_tuners_by_configuration_alone_while_one_fails(here):
     assert not list(folder.glob("*.parquet"))
 
 
-def test_all_parts_of_ones_own_in_worker_processes(here):
+def test_a_users_parts_run_in_worker_processes(here):
     words = ["env=custom", "env._target_=my_module.MyEnvironment", "+env.arms=5", "algorithm=custom"]
     words += ["algorithm._target_=my_module.MyAlgorithm", "tuner=custom", "tuner._target_=my_module.Checked"]
     words += ["+tuner.my_setting=2", *SMALL]

@@ -19,7 +19,7 @@ import pytest
 from commands import PATIENCE
 
 import bandit_bench
-from bandit_bench._desk import Desk
+from bandit_bench._served_tuner import ServedTuner
 from bench.data.bandit_log import Columns, load_bandit_log
 from bench.space import Space
 from bench.tasks.feedback import read_history
@@ -174,7 +174,7 @@ def chunks(body):
     return iter([body[:5].encode(), body[5:].encode()])
 
 
-def test_a_reward_is_learnt_once_however_it_is_sent_and_the_same_again_is_no_error(server):
+def test_a_reward_is_learnt_once_and_an_equal_repeat_is_accepted(server):
     ticket = post(server, "ask")["ticket"]
     body = json.dumps({"ticket": ticket, "reward": 0.5})
     assert send(server, "/tell", chunks(body)) == (200, '{"learnt":"now"}')
@@ -305,7 +305,7 @@ def of_another_program(path):
         file.execute("CREATE TABLE customers (name TEXT)")
 
 
-def test_a_port_that_is_none_is_a_sentence_at_the_start(tmp_path):
+def test_an_invalid_port_is_one_sentence_at_the_start(tmp_path):
     prepare(tmp_path)
     for port in ("http", "99999999"):
         assert re.match(rf"port {port}: .*0 to 65535", refused(tmp_path, "state.db", port))
@@ -348,24 +348,24 @@ def test_a_state_of_another_tuner_or_a_damaged_one_is_a_sentence_at_the_start(tm
 def test_a_file_with_other_tables_is_a_sentence_at_the_start(tmp_path, change):
     tuner = GaussianTS()
     tuner.start(Problem(Space.of(x=[0.1, 1.0]), horizon=10))
-    Desk(tuner, tmp_path / "state.db").close()
+    ServedTuner(tuner, tmp_path / "state.db").close()
     with closing(sqlite3.connect(tmp_path / "state.db", isolation_level=None)) as file:
         file.executescript(change)
     with pytest.raises(bandit_bench.BenchError, match=r"^[^\n]*state\.db: [^\n]*[,;] expected a file"):
-        Desk(tuner, tmp_path / "state.db")
+        ServedTuner(tuner, tmp_path / "state.db")
 
 
 @pytest.mark.parametrize("is_replaced", [False, True])
 def test_nothing_is_answered_once_the_file_is_removed(tmp_path, is_replaced):
     tuner = GaussianTS()
     tuner.start(Problem(Space.of(x=[0.1, 1.0]), horizon=10))
-    desk = Desk(tuner, tmp_path / "state.db")
-    assert len(desk.together([Desk.ask])) == 1
+    served = ServedTuner(tuner, tmp_path / "state.db")
+    assert len(served.together([ServedTuner.ask])) == 1
     (tmp_path / "state.db").rename(tmp_path / "other.db")
     if is_replaced:
         (tmp_path / "state.db").touch()
     with pytest.raises(OSError, match="file"):
-        desk.together([Desk.ask])
+        served.together([ServedTuner.ask])
 
 
 @pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")  # of a client

@@ -42,7 +42,7 @@ def test_candidates_and_proposals_are_plain_values(candidates):
     ["word", 0.5, None, b"ab", {"a", "b"}, pd.DataFrame({"a": [1]}), np.ones((2, 2)), np.array(0.5)],
     ids=lambda value: type(value).__name__,
 )
-def test_candidates_that_are_no_list_are_named(candidates):
+def test_candidates_of_another_type_than_a_list_are_named(candidates):
     for build in (lambda: Space.of(x=candidates), lambda: HyperParameter("x", candidates=candidates)):
         with pytest.raises(ConfigError, match=r"^hyper-parameter 'x': found the candidates [^\n]*, expected a list"):
             build()

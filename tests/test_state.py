@@ -191,7 +191,7 @@ class Holder(Tuner):
         self.recent.append(reward)
 
 
-def test_bounded_queues_enumerations_and_large_numbers_come_back_as_they_were():
+def test_bounded_queues_enumerations_and_large_numbers_are_restored_unchanged():
     tuner, other = Holder(), Holder()
     for each in (tuner, other):
         each.start(Problem(Space.of(x=[1.0]), 10))

@@ -40,7 +40,7 @@ def store(tmp_path):
     return store
 
 
-def test_a_result_comes_back_unchanged_also_with_other_tools(store):
+def test_a_result_is_read_back_unchanged_even_by_other_tools(store):
     store.write(RUN, 7, columns(), {"seconds": 1.5})
     for table in (store.read(RUN, 7), pd.read_parquet(store.path(RUN, 7))):
         assert list(table.columns) == list(columns())

@@ -61,7 +61,7 @@ def grid_finals() -> pd.DataFrame:
     )
 
 
-def test_summary_has_a_row_per_experiment_also_without_results() -> None:
+def test_summary_has_a_row_per_experiment_even_without_results() -> None:
     table = tables(CURVES, curves_finals())["table"]
     assert table[["panel", "method"]].to_numpy().tolist() == [["P", "TL"], ["P", "OP"], ["Q", "TL"], ["Q", "OP"]]
     assert table["n"].tolist() == [10, 10, 0, 0]
@@ -74,7 +74,7 @@ def test_summary_has_a_row_per_experiment_also_without_results() -> None:
     assert table.loc[2:, ["rounds", "mean", "std", "ci_low", "random_arms"]].isna().to_numpy().all()
 
 
-def test_published_numbers_stand_beside_ours_with_a_ratio() -> None:
+def test_published_numbers_are_shown_beside_ours_with_a_ratio() -> None:
     table = tables(CURVES, curves_finals())["table"]
     assert table["published_mean"][0] == 50.0
     assert table["ratio_mean"][0] == pytest.approx((100 + NOISE.mean()) / 50)

@@ -70,7 +70,7 @@ def test_missing_values_of_houses_are_filled(tmp_path):
 
 
 @pytest.mark.parametrize(("env", "shape"), [(Titanic(), (569, 30)), (HousePrices(), (442, 10))])
-def test_without_the_file_another_data_set_stands_in(monkeypatch, tmp_path, env, shape):
+def test_without_the_file_another_data_set_replaces_it(monkeypatch, tmp_path, env, shape):
     monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path))
     assert env.fingerprint == "surrogate"
     env.start(10, Seeds(0))

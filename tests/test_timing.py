@@ -199,7 +199,7 @@ def test_the_table_tells_medians_and_ratios_of_medians_ours_and_published():
     assert table["published_note"].tolist() == ["", "a slip?", "", ""]
 
 
-def test_seconds_of_another_machine_stand_beside_ours_as_ratios_alone():
+def test_seconds_of_another_machine_are_compared_with_ours_as_ratios_alone():
     plot = shown(FIGURE, NO_CURVES, finals())
     assert list(plot.legend) == ["TL / Syndicated", "CDT", "published"]
     [panel] = plot.panels

@@ -212,6 +212,6 @@ def test_forest_is_scikit_learns(monkeypatch, env):
     ("env", "algorithm", "published"),
     [(Titanic(), RandomForest(), 0.7762), (HousePrices(), RandomForest(**HOUSES), 0.8588)],
 )
-def test_the_published_start_comes_out_exactly(env, algorithm, published):
+def test_the_published_start_is_reproduced_exactly(env, algorithm, published):
     _, score = Training(env, algorithm).start(5, Seeds(0)).incumbent
     assert round(score, 4) == published

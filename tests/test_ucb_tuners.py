@@ -109,7 +109,7 @@ def test_the_largest_index_is_played(name):
 
 
 @pytest.mark.parametrize("tuner", [UCB1(), UCBDelta(), ETC(pulls_per_arm=1)])
-def test_of_equals_the_first_is_chosen_also_in_a_run_of_one_round(tuner):
+def test_of_equals_the_first_is_chosen_even_in_a_run_of_one_round(tuner):
     assert play(started(tuner, 3), *[0.5] * 4) == [0, 1, 2, 0]
     assert play(started(tuner, 1, 1), 0.5) == [0]
 

@@ -25,6 +25,7 @@ from bench.data_kind import DataKind
 from bench.errors import ConfigError
 from bench.report.claims.check import KINDS
 from bench.report.figure import read_figure
+from bench.report.folder import REPETITIONS as FILE
 from bench.tuners.cdt import CDT
 from runners import verify
 from runners.config.experiment import Experiment
@@ -36,7 +37,7 @@ from runners.execute.asked_figure import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results import checksums, rederived, replay
 from runners.results.aggregate import Kept
-from runners.results.committed import FILE, CommittedRepetitions, write_repetitions
+from runners.results.committed import CommittedRepetitions, write_repetitions
 from runners.results.derive import thinning
 
 SAMPLED = 12
@@ -163,14 +164,22 @@ def test_one_digit_changed_in_a_derived_file_is_named(folder, capsys, file):
     [{"cpu": "another"}, {"adopted_from": [{"cpu": "another"}]}],
     ids=lambda kind: next(iter(kind)),
 )
-def test_on_another_machine_there_is_a_tolerance_that_is_stated(folder, capsys, kind, by, is_equal):
+def test_another_machine_is_compared_to_a_stated_tolerance(folder, capsys, kind, by, is_equal):
     """Also on one that calls its processor the same, and where repetitions were adopted from another."""
     tamper(folder, by)
     change(folder / "environment.json", **kind)
     verify.verify(["jobs=1"])
     out = capsys.readouterr().out
-    assert (" 0 differ\n12 of them were made on another processor" in out) == is_equal
-    assert "equal to a relative 1e-06" in out
+    stated, played = out.index("12 of them were made on another processor"), out.index("repetitions played again")
+    assert stated < out.index("to a relative 1e-06") < played
+    assert (" 0 differ\n11 are equal to the last bit; 1 differ by up to a relative 1e-09\n" in out) == is_equal
+    assert ("last bit" in out[played:]) == is_equal
+
+
+def test_on_another_machine_with_the_same_numbers_all_are_equal_to_the_last_bit(folder, capsys):
+    change(folder / "environment.json", cpu="another")
+    assert verify.verify(["jobs=1"])
+    assert capsys.readouterr().out.endswith(" 0 differ\n12 are equal to the last bit\n")
 
 
 def test_tuners_that_follow_last_digits_are_compared_only_on_the_same_kind_of_machine(folder, capsys, monkeypatch):
@@ -183,7 +192,7 @@ def test_tuners_that_follow_last_digits_are_compared_only_on_the_same_kind_of_ma
     out = capsys.readouterr().out
     assert "6 repetitions played again" in out
     assert " values: 0 differ" in out
-    assert "not drawn: mine/small" in out
+    assert "depend on the last digits: 6 of mine/small\n" in out
 
 
 def test_changed_settings_are_outdated_and_the_command_renews_them(folder, conf, capsys):
@@ -434,7 +443,7 @@ def test_overviews_follow_from_the_figures_tables(reference_results):
     assert rederived.compare_overviews(reference_results).differences == []
 
 
-def test_a_sample_of_the_committed_results_comes_out_of_todays_code(reference_results, monkeypatch):
+def test_todays_code_reproduces_a_sample_of_the_committed_results(reference_results, monkeypatch):
     """A change that moves a committed number fails here; one that only renews run ids doesn't."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(reference_results))
     known = sorted({path.parts[-4] + "/" + path.parts[-3] for path in reference_results.glob("*/*/*/" + FILE)})
@@ -444,6 +453,6 @@ def test_a_sample_of_the_committed_results_comes_out_of_todays_code(reference_re
     runs = [run for name in names for path in (reference_results / name).glob(f"*/{FILE}")
             for run in replay.committed_runs(name, path.parent)]  # fmt: skip
     every = [item for item in sample.population(runs, None, is_named=False)[0] if item[0].seconds < 0.2]
-    values, differences = sample.play(sample.draw(every, SAMPLED, random.Random(0)), 1)
-    assert differences == []
-    assert values > SAMPLED
+    compared = sample.play(sample.draw(every, SAMPLED, random.Random(0)), 1)
+    assert [one.difference for one in compared if one.difference] == []
+    assert sum(one.values for one in compared) > SAMPLED

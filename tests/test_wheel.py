@@ -70,7 +70,7 @@ def test_a_comparison_runs_from_another_folder(bandit_bench, tmp_path):
     assert len(list(commands.cwd.glob("results/raw/*/rep-*.parquet"))) == 4
 
 
-def test_a_tuner_of_ones_own_in_the_tournament(bandit_bench, tmp_path):
+def test_a_users_tuner_plays_in_the_tournament(bandit_bench, tmp_path):
     commands = Commands(tmp_path)
     shutil.copy(ROOT / "tests/my_module.py", commands.cwd)
     words = ("tuner=my_module.MyTuner", "only={task: clicks}", "repetitions=5")

@@ -55,8 +55,21 @@ REPRODUCE: Sentences = {
     "figure=bad/tuner": ("bad/figures/tuner.yaml: tuner: found 'cdtt'", "'cdt'"),
     "figure=bad/key": ("conf/papers/bad/figures/key.yaml: ", "'colum'"),
     "figure=bad/syntax": ("conf/papers/bad/figures/syntax.yaml:2: ",),
+    "figure=bad/panels": ("bad/figures/panels.yaml: ", "key 'panels'", "'metod'", "method"),
+    "figure=bad/column": ("bad/figures/column.yaml: ", "key 'column': found 'regrett'", "'regret'"),
+    "figure=bad/claim": ("bad/figures/claim.yaml: ", "claim 'growth', key 'column': found 'rewards'", "'reward'"),
+    "figure=bad/side": ("bad/figures/side.yaml: ", "claim 'a', key 'measured'", "'B'", "A"),
 }
-FIGURES = {"tuner": ("column: regret", "cdtt"), "key": ("colum: x", "cdt"), "syntax": ("a: [", "")}
+SLOPE = "column: regret\nclaims: [{text: a, kind: slope, threshold: 1, expect: less, "
+FIGURES = {
+    "tuner": ("column: regret", "cdtt"),
+    "key": ("colum: x", "cdt"),
+    "syntax": ("a: [", ""),
+    "panels": ("column: regret\npanels: [metod]", "random"),
+    "column": ("column: regrett", "random"),
+    "claim": (SLOPE + "id: growth, column: rewards}]", "random"),
+    "side": (SLOPE + "id: a, measured: {method: B}}]", "random"),
+}
 WRONG = {"run": RUN, "parts": PARTS, "compare": COMPARE | REPETITIONS, "reproduce": REPRODUCE | REPETITIONS}
 # The rest is small, so that what should have been refused is over soon
 REST = {

@@ -70,7 +70,7 @@ def added(ours: np.ndarray, others: np.ndarray) -> tuple[float, float, float]:
 
 
 def main(folder: Path) -> None:
-    """Run the variant with the seeds of the committed repetitions of the two others, and print the table."""
+    """Run the variant with the seeds of the two other tuners' committed repetitions, and print the table."""
     print("| figure | task | than changepoint GP | than TV-GP-UCB |\n| --- | --- | ---: | ---: |")
     for figure, families in FIGURES.items():
         runs = {

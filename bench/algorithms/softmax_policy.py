@@ -1,5 +1,4 @@
 import math
-import warnings
 from dataclasses import field
 from typing import Any, ClassVar
 
@@ -7,9 +6,11 @@ import numpy as np
 from pydantic import PositiveInt
 
 from bench.algorithms.base import Algorithm
+from bench.arithmetic import softmax
 from bench.component import component
 from bench.envs.logged import LoggedData, Policy
 from bench.errors import TaskError
+from bench.off_policy.elastic_net import fit_logistic
 from bench.off_policy.reward_models import ForestRewards, LogisticRewards, RewardModel
 from bench.seeding import Seeds
 from bench.space import Configuration
@@ -86,26 +87,22 @@ class SoftmaxPolicy(Algorithm):
         if other.size:
             raise TaskError(f"softmax_policy: found the logged reward {other[0]:g}, expected rewards of 0 and 1")
         self._log = train
+        self._defaults = self.hyper_parameters.defaults
         self._action_features = action_features
         self._random_state = int(seeds.generator("training").integers(2**31))
         self._trained: dict[tuple[Any, ...], RewardModel] = {}
 
     def train(self, configuration: Configuration) -> RewardModel:
-        complete = self.complete(configuration)
+        complete = self._defaults | configuration
         key = tuple(complete[name] for name in ("model", *_OF_MODEL[complete["model"]]))
         if key not in self._trained:
             self._trained[key] = self._fit(complete)
         return self._trained[key]
 
     def policy(self, configuration: Configuration) -> Policy:
-        model, beta = self.train(configuration), float(self.complete(configuration)["beta"])
+        model, beta = self.train(configuration), float((self._defaults | configuration)["beta"])
 
-        def softmax(contexts: np.ndarray, logging_policy: np.ndarray) -> np.ndarray:
-            scores = model.predict(contexts)
-            weights = np.exp((scores - scores.max(axis=1, keepdims=True)) * beta)
-            return np.asarray(weights / weights.sum(axis=1, keepdims=True))
-
-        return softmax
+        return lambda contexts, logging_policy: softmax(model.predict(contexts), beta)
 
     def _fit(self, configuration: Configuration) -> RewardModel:
         log, actions = self._log, self._action_features
@@ -125,19 +122,9 @@ class SoftmaxPolicy(Algorithm):
                 random_state=self._random_state,
             )
             return ForestRewards.of(forest.fit(features, log.rewards), actions)
-        from sklearn.exceptions import ConvergenceWarning
-        from sklearn.linear_model import LogisticRegression
-
         if self.products:
             each = (log.contexts[:, :, None] * taken[:, None, :]).reshape(len(taken), -1)
             features = np.hstack([features, each])
-        regression = LogisticRegression(
-            C=float(configuration["C"]),
-            l1_ratio=float(configuration["l1_ratio"]),
-            solver="saga",
-            max_iter=self.max_iter,
-            random_state=self._random_state,
-        )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            return LogisticRewards.of(regression.fit(features, log.rewards), actions, self.products)
+        c, l1_ratio = float(configuration["C"]), float(configuration["l1_ratio"])
+        fitted = fit_logistic(features, log.rewards, c, l1_ratio, self.max_iter, self._random_state)
+        return LogisticRewards.of(*fitted, actions, self.products)

@@ -126,7 +126,7 @@ def digest_of(value: Any) -> str:
 
 
 def not_finite(value: Any, path: str = "", own: tuple[str, ...] = ("bench.",)) -> Iterator[str]:
-    """Yield the paths of NaN and infinity in an object's state, also within objects of the modules ``own``."""
+    """Yield the paths of NaN and infinity in an object's state, including objects of the modules ``own``."""
     if isinstance(value, float | np.floating) and not math.isfinite(value):
         yield f"{path} = {value}"
     elif isinstance(value, np.ndarray) and value.dtype.kind == "f" and not np.isfinite(value).all():

@@ -19,7 +19,7 @@ from bench.seeding import Seeds
 from bench.space import Configuration, Space
 
 _OF_SERVICE = ("asked", "told")
-"""Columns of a service's log that are no hyper-parameter."""
+"""Columns of a service's log that are not hyper-parameters."""
 _FAR = 4.0
 """Margin above the mean number of accepted rounds, seldom exceeded, in standard deviations."""
 

@@ -1,8 +1,9 @@
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import NonNegativeInt, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt
 
+from bench.arithmetic import product, sigmoid, softmax
 from bench.component import component
 from bench.envs.logged import LoggedData, LoggedEnvironment, Policy
 from bench.errors import ConfigError
@@ -24,7 +25,8 @@ class SyntheticLogged(LoggedEnvironment):
     Parameters
     ----------
     beta0
-        Inverse temperature of the logging policy: 0 is uniform, large near-optimal, below 0 worse than uniform.
+        Inverse temperature of the logging policy: 0 is uniform, large near-optimal, below 0, down to -700, worse than
+        uniform.
     n_actions, dim, action_dim
         Number of actions, of features of a context and of an action.
     representation
@@ -37,7 +39,7 @@ class SyntheticLogged(LoggedEnvironment):
         Rows to train on, rows to tune on, and contexts to evaluate on.
     """
 
-    beta0: float = 3.0
+    beta0: Annotated[float, Field(ge=-700)] = 3.0
     n_actions: PositiveInt = 10
     dim: PositiveInt = 10
     action_dim: PositiveInt = 10
@@ -60,8 +62,8 @@ class SyntheticLogged(LoggedEnvironment):
         of_context, of_action = rng.uniform(-1, 1, self.dim), rng.uniform(-1, 1, self.action_dim)
         uniform = of_function.generator("actions").uniform(-1, 1, (self.n_actions, self.action_dim))
         self.action_features = np.eye(self.n_actions) if self.representation == "one_hot" else uniform
-        self._slopes = self.action_features @ matrix.T + of_context
-        self._offsets = self.action_features @ of_action
+        self._slopes = product(self.action_features, matrix.T) + of_context
+        self._offsets = product(self.action_features, of_action[:, None])[:, 0]
         if self.standardize_logits:
             # Over x ~ N(0, I) and uniform actions the logit x's_a + o_a has these moments
             mean = self._offsets.mean()
@@ -77,16 +79,11 @@ class SyntheticLogged(LoggedEnvironment):
 
     def mean_rewards(self, contexts: np.ndarray) -> np.ndarray:
         """Return mu(x, a) of every action, shape (m, n_actions), for contexts of shape (m, dim)."""
-        from scipy.special import expit
-
-        return np.asarray(expit(contexts @ self._slopes.T + self._offsets))
+        return sigmoid(product(contexts, self._slopes.T) + self._offsets)
 
     def logging_policy(self, means: np.ndarray) -> np.ndarray:
         """Return softmax(beta0 mu), shape (m, n_actions), from mu(x, a)."""
-        scores = self.beta0 * means
-        policy = np.exp(scores - scores.max(axis=1, keepdims=True))
-        policy /= policy.sum(axis=1, keepdims=True)
-        return np.asarray(policy)
+        return softmax(means, self.beta0)
 
     def draw(self, n: int, rng: np.random.Generator) -> LoggedData:
         contexts = rng.standard_normal((n, self.dim))

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel
-
 from bench.report.claims.check import KINDS
 from bench.report.claims.judgement import NO_EVIDENCE, VERDICTS
 from bench.report.claims.tallies import Tally, tally_of
@@ -80,20 +78,6 @@ def claim_of(cases: list[Case], among: Sequence[Case] = ()) -> ClaimView:
 
 def with_evidence(cases: Iterable[Case]) -> list[Case]:
     return [case for case in cases if case["verdict"] != NO_EVIDENCE]
-
-
-def threshold_of(claim: Mapping[str, Any], kinds: Mapping[str, type[BaseModel]] = KINDS) -> float | None:
-    """Return the threshold of a claim as its figure states it; None if the claim has none of its own."""
-    kind = claim.get("kind")
-    if kind in DIFFERENCES:
-        margin = float(claim.get("margin") or 0.0)
-        return {"at_most": margin, "at_least": -margin}.get(claim.get("expect", ""), 0.0)
-    if kind == "slope" and claim.get("log_power"):
-        return None  # the allowed slope follows from the values of the axis
-    if kind == "count":
-        return 0.5
-    field = kinds[str(kind)].model_fields.get("threshold")
-    return claim.get("threshold", 1.0 if field is None else field.default or 0.0)
 
 
 def forest(cases: Sequence[Case], among: Sequence[Case] = ()) -> Forest | None:
@@ -198,7 +182,7 @@ _MOST_NAMES = 40
 
 
 def compared(claims: Sequence[Sequence[Mapping[str, Any]]]) -> str:
-    """Return the common beginning of a comparison's claims, then its other lines by verdicts; "" if there are none.
+    """Return the common beginning of a comparison's claims, then its other lines by verdict; "" if there are none.
 
     With one case each: ``A beats B, C: holds; D: fails.``; with several as a command prints them: ``A beats B: 1 holds,
     0 fail, 2 open.``

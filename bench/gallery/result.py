@@ -12,9 +12,9 @@ import pandas as pd
 from bench.columns import names_of
 from bench.data_kind import DataKind
 from bench.errors import DataError
-from bench.gallery.claims import ClaimView, claim_of, compared, threshold_of
+from bench.gallery.claims import ClaimView, claim_of, compared
 from bench.gallery.picture import Picture
-from bench.report.claims.check import KINDS
+from bench.report.claims.check import claims_of
 from bench.report.claims.judgement import VERDICTS
 from bench.report.claims.tallies import ClaimSource, Tally, sources, tallies
 from bench.report.figure import Figure
@@ -29,6 +29,7 @@ from bench.report.provenance import (
     overrides_of,
 )
 from bench.report.reading import READING, Reading
+from bench.report.results import Results
 from bench.report.tasks import METHOD
 from bench.report.typeset import duration, interval, number, readable
 
@@ -276,8 +277,8 @@ class ResultView:
     def _claims(self) -> list[dict[str, Any]]:
         """Return the cases, with formatted numbers, and unformatted ones as `values`."""
         figure, rows, known = self.figure, [], sources(self.figure)
-        kinds = KINDS | figure.claim_kinds if figure else KINDS
-        thresholds = {str(claim["id"]): threshold_of(claim, kinds) for claim in figure.claims} if figure else {}
+        claims = claims_of(Results(figure)) if figure else []
+        thresholds = {claim.id: claim.compared_with() for claim in claims}
         for row in self.csv("claims.csv", "claim").reindex(columns=names_of("claims")).to_dict("records"):
             values = {part: float(pd.to_numeric(row[part], errors="coerce")) for part in names_of("claims", "number")}
             words = {part: number(row[part]) if pd.notna(row[part]) else "" for part in names_of("claims")}

@@ -3,6 +3,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from bench.arithmetic import product, sigmoid
 from bench.jit import Array, kernel
 
 _MASK_BITS = 62
@@ -21,25 +22,25 @@ class LogisticRewards:
     offsets: np.ndarray
 
     @classmethod
-    def of(cls, classifier: Any, action_features: np.ndarray, products: bool = False) -> "LogisticRewards":
-        """Convert a fitted ``sklearn.linear_model.LogisticRegression`` of rewards 0 and 1.
+    def of(
+        cls, coefficients: np.ndarray, intercept: float, action_features: np.ndarray, products: bool = False
+    ) -> "LogisticRewards":
+        """Convert the coefficients of a logistic regression on a context's features and then those of an action.
 
-        With ``products``, the products of context and action features follow the features in its inputs.
+        With ``products``, the products of context and action features follow.
         """
-        coefficients = classifier.coef_[0]
         action_dim = action_features.shape[1]
         dim = (coefficients.size - action_dim) // (action_dim + 1) if products else coefficients.size - action_dim
         weights, of_action = coefficients[:dim], coefficients[dim : dim + action_dim]
         if products:
-            weights = weights[:, None] + coefficients[dim + action_dim :].reshape(dim, action_dim) @ action_features.T
-        return cls(weights, action_features @ of_action + classifier.intercept_[0])
+            of_products = coefficients[dim + action_dim :].reshape(dim, action_dim)
+            weights = weights[:, None] + product(of_products, action_features.T)
+        return cls(weights, product(action_features, of_action[:, None])[:, 0] + intercept)
 
     def predict(self, contexts: np.ndarray) -> np.ndarray:
         """Return mu(x, a) of every action, shape (m, n_actions), for contexts of shape (m, d)."""
-        from scipy.special import expit
-
-        logits = contexts @ self.weights
-        return np.asarray(expit((logits if logits.ndim == 2 else logits[:, None]) + self.offsets))
+        weights = self.weights if self.weights.ndim == 2 else self.weights[:, None]
+        return sigmoid(product(contexts, weights) + self.offsets)
 
 
 @dataclass(frozen=True, eq=False)

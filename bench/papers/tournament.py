@@ -19,12 +19,12 @@ _FACTORS = (1.05, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 
 
 class Profile(Ranking):
-    """For every method the share of the tasks on which its mean is at most a factor times the lowest, by the factor.
+    """For every method, as a function of f, the share of the tasks on which its mean is at most f times the lowest.
 
     Tasks are those of the families that all methods are run on; each family has the same weight, and so has each task
-    in it. The lowest mean is over methods: the best fixed configuration, which is drawn as a limit, may be below it,
-    where its factor counts as 1. Methods other than those ``shown``, by default all, are in the table. Source: Dolan
-    and More 2002.
+    in it. The lowest mean is over methods: the best fixed configuration, which is drawn as a limit, may be below it;
+    its factor then counts as 1. Methods other than those ``shown``, by default all, are in the table. Source: Dolan and
+    More 2002.
     """
 
     shown: tuple[str, ...] = ()

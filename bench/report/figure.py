@@ -14,6 +14,7 @@ from pydantic import ValidationError
 import bench.report.kinds
 from bench.columns import TABLE_COLUMNS
 from bench.errors import ConfigError, either
+from bench.report.claims.base import CaseClaim
 from bench.report.claims.check import claims_of, complaint
 from bench.report.figure_keys import FigureKeys
 from bench.report.limits import Limits
@@ -49,6 +50,16 @@ class Figure(FigureKeys):
     def individual_columns(self) -> list[str]:
         """Return the entries of `curve_columns` whose curves of single repetitions are kept, as column ``regret@3``."""
         return []
+
+    def trace_columns(self) -> dict[str, str]:
+        """Return the columns of traces that tables and claims need, each with the place in the file that names it."""
+        claims = [claim for claim in claims_of(Results(self)) if isinstance(claim, CaseClaim)]
+        named = {claim.column: f"{self.where}, claim '{claim.id}', key 'column'" for claim in reversed(claims)}
+        named |= {self.column: f"{self.where}, key 'column'"}
+        if self.unfold:
+            named.pop(self.unfold.column, None)
+            named |= dict.fromkeys(self.unfold.labels.values(), f"{self.where}, key 'unfold.labels'")
+        return named
 
     def kept_rounds(self, rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
         """Return the positions in ``rounds`` that curves keep."""

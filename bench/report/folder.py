@@ -21,6 +21,8 @@ MANIFEST, ENVIRONMENT, SECONDS, REPETITIONS = "manifest.json", "environment.json
 COMPARISON = "comparison.json"
 """The figure of a comparison, beside its results."""
 PAGE = "index.html"
+SUITES_DEFAULT = "the suite's default"
+"""The place of a setting that no paper, figure or command gives."""
 SCALES = ("paper", "reduced", "quick", "smoke")
 CAVEATS = (DataKind.ALTERED, DataKind.SURROGATE, DataKind.PACKAGED)
 """Kinds of data that a page warns about."""
@@ -111,7 +113,7 @@ class ResultFiles:
 
     @property
     def with_runs(self) -> Self:
-        """The folder with its repetitions: itself, unless its manifest names another figure whose folder is no link."""
+        """The folder with its repetitions: itself, or that of the figure named in its manifest unless it is a link."""
         try:
             other = self.beside(name := json.loads(text_of(self.path / MANIFEST))["repetitions_of"])
             is_link = other.path.is_symlink() or other.path.parent.is_symlink()

@@ -76,7 +76,7 @@ class Tasks:
         return self._relative[task]
 
     def paired(self, values: pd.DataFrame) -> pd.DataFrame:
-        """Return numbers whose means are those of ratios to the reference, with the ratios' spread (delta method).
+        """Return numbers whose means are the ratios to the reference, and whose spread is the ratios' (delta method).
 
         A repetition in which all methods have more regret, the reference too, changes no ratio.
         """

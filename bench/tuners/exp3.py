@@ -157,7 +157,7 @@ class EXP4Agreement(CandidateTuner):
     for the others. In round t weights are exponentials of eta_t times summed estimates, eta_t = sqrt(ln N / (1 + sum of
     1/q so far)): 1/q is, in expectation, the number of different arms that are advised. If the task cannot tell which
     candidates agree, this is EXP3. Source: Auer, Cesa-Bianchi, Freund and Schapire 2002, section 7; Lattimore and
-    Szepesvari 2020, algorithm 11. Learning rate: their theorem 18.1 with a running number of arms.
+    Szepesvari 2020, algorithm 11. Learning rate: their theorem 18.1 with a running estimate of the number of arms.
     """
 
     label: ClassVar[str] = "EXP4 by agreement"

@@ -5,8 +5,7 @@ from abc import abstractmethod
 from dataclasses import field
 from typing import Any, ClassVar
 
-from pydantic import PositiveInt
-
+from bench.arithmetic import rounded
 from bench.component import component
 from bench.errors import ConfigError
 from bench.seeding import Seeds
@@ -23,8 +22,9 @@ class OptunaTuner(Tuner):
 
     A hyper-parameter is searched on its interval (as integer or on a log scale if so declared), or without one on its
     candidates as categories. A conditional one (``when``) is suggested if its condition holds; otherwise it has its
-    usual value, which is not passed to the sampler. A state holds asks and rewards, which are replayed when it is
-    restored.
+    usual value, which is not passed to the sampler. Rewards and numbers proposed are rounded to
+    `bench.arithmetic.DIGITS` significant digits, so that the processor does not decide. A state holds asks and rewards,
+    which are replayed when it is restored.
     """
 
     requires: ClassVar[tuple[str, ...]] = ("optuna",)
@@ -44,8 +44,10 @@ class OptunaTuner(Tuner):
         # Imported here because the import takes half a second
         import optuna
 
+        from bench.tuners.optuna_samplers import RoundingSampler
+
         optuna.logging.set_verbosity(optuna.logging.WARNING)
-        return optuna.create_study(direction="maximize", sampler=self._sampler(self._seed))
+        return optuna.create_study(direction="maximize", sampler=RoundingSampler(self._sampler(self._seed)))
 
     @abstractmethod
     def _sampler(self, seed: int) -> Any:
@@ -56,7 +58,7 @@ class OptunaTuner(Tuner):
 
     def _tell(self, reward: float, outcome: Any) -> None:
         self._events.append((self._number, reward))
-        self._study.tell(self._number, reward)
+        self._study.tell(self._number, rounded(reward))
 
     def _as_asked(self, configuration: Configuration) -> None:
         self._suggest(configuration)
@@ -154,38 +156,6 @@ class OptunaRandom(OptunaTuner):
         from optuna.samplers import RandomSampler
 
         return RandomSampler(seed=seed)
-
-
-@component
-class TPE(OptunaTuner):
-    """Tree-structured Parzen estimator, by Optuna: prefers values likely among good trials, unlikely among others.
-
-    Arguments of Optuna's ``TPESampler`` whose defaults differ between its versions 4 and 5 are set explicitly. Source:
-    Bergstra et al. 2011, as in Optuna's ``TPESampler``; opl_hpo, section 2.
-
-    Parameters
-    ----------
-    n_startup
-        Random trials at the start.
-    multivariate
-        Whether the densities are joint; if not, each hyper-parameter is sampled separately, as in the original.
-    """
-
-    follows_last_digits: ClassVar[bool] = True
-
-    n_startup: PositiveInt = 10
-    multivariate: bool = False
-
-    def _sampler(self, seed: int) -> Any:
-        from bench.tuners.tpe_sampler import RememberingTPESampler
-
-        return RememberingTPESampler(
-            n_startup_trials=self.n_startup,
-            n_ei_candidates=24,
-            multivariate=self.multivariate,
-            group=False,
-            seed=seed,
-        )
 
 
 def _suggest(trial: Any, parameter: HyperParameter) -> Any:

@@ -25,8 +25,8 @@ def points(
     one with fewer than three also gets even steps of its interval. From more than 128 combinations, 128 are drawn that
     are spread evenly over each hyper-parameter (a Latin hypercube).
 
-    Excluded configurations are no points, and configurations that differ only in values without effect (``when``) share
-    one point.
+    Excluded configurations are not points, and configurations that differ only in values without effect (``when``)
+    share one point.
 
     The correlation is the product over the hyper-parameters of (1 + s) exp(-s) with s = sqrt(3) distance / length,
     distances in units of the interval. Values without a position on an interval are uncorrelated with others.

@@ -189,7 +189,7 @@ class Experiment:
 
 
 def part_classes(settings: Mapping[str, Any], handed: Mapping[str, type]) -> dict[str, type]:
-    """Return the class of each part: given, or imported, also from the current folder. Raises ConfigError."""
+    """Return the class of each part: given, or imported, if need be from the current folder. Raises ConfigError."""
     parts = [part for part in BASES if settings.get(part) is not None]
     found = {part: handed[part] if part in handed else import_class(part, settings[part]) for part in parts}
     for cls in found.values():

@@ -81,7 +81,7 @@ def session_note(part: str, cls: type) -> str:
 
 
 def token_of(cls: type) -> str:
-    """Return an identifier of a class without a dotted path: another object, or another process, gives another one."""
+    """Return an identifier of a class without a dotted path, different for every class object and every process."""
     import cloudpickle  # joblib sends it in this form
 
     try:

@@ -1,16 +1,18 @@
 """Checks before a run: whether the parts fit together, and the columns of the trace."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from bench.algorithms.contextual import ContextualAlgorithm
+from bench.columns import is_measured
 from bench.errors import BenchError, ConfigError, one_line
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.tasks.base import Task
 from runners.config.classes import is_suites
 from runners.config.experiment import Experiment, build, check_experiment
+from runners.config.nearest import one_of
 from runners.config.runner import Runner
 from runners.execute.limits import Call, TimeOverError, WorkerDiedError, raise_if_stopped, time_limit
 from runners.execute.progress import STARTING, said_if_slow
@@ -34,37 +36,52 @@ class Fit:
     apart: tuple[str, ...] = ()
 
 
-def fits(experiments: Iterable[Experiment], column: str, *, jobs: int, runner: Runner) -> dict[str, Fit]:
-    """Return, by run id, the `Fit` of each experiment to ``column``; a worker starts its parts once to find out.
+def fits(experiments: Iterable[Experiment], columns: Collection[str], *, jobs: int, runner: Runner) -> dict[str, Fit]:
+    """Return, by run id, the `Fit` of each experiment to ``columns``; a worker starts its parts once to find out.
 
-    Without a column only ``error`` is found.
+    Without columns only ``error`` is found.
     """
     limit, found = runner.time_limit, {}
     with workers(runner, jobs), said_if_slow(STARTING, runner.progress):
-        for call, result in calls(deque(Call(_fit, one, column, limit, seconds=limit) for one in experiments)):
+        for call, result in calls(deque(Call(_fit, one, columns, limit, seconds=limit) for one in experiments)):
             if isinstance(result, WorkerDiedError):
                 result = Fit(f"{_own_names(call.arguments[0])}: {one_line(result)} {_WHEN}, expected a reward")
             found[call.arguments[0].run_id] = result
     return found
 
 
-def check(experiments: Iterable[Experiment], *, jobs: int, runner: Runner) -> None:
-    """Start each experiment and ask it once. Raises ConfigError for an error that a user can correct.
+def check(
+    experiments: Iterable[Experiment], *, jobs: int, runner: Runner, columns: Collection[str] = ()
+) -> dict[str, Fit]:
+    """Return `fits`. Raises ConfigError for an error that a user can correct.
 
     Any other error is left to the repetitions, which record its traceback.
     """
-    for fit in fits(experiments, "", jobs=jobs, runner=runner).values():
+    found = fits(experiments, columns, jobs=jobs, runner=runner)
+    for fit in found.values():
         if fit.error:
             raise ConfigError(fit.error)
+    return found
 
 
-def _fit(experiment: Experiment, column: str, limit: float | None) -> Fit:
+def check_columns(named: Mapping[str, str], found: Collection[Fit]) -> None:
+    """Raise ConfigError for a column that no trace has; skipped if the columns of a trace are unknown.
+
+    ``named``: the place that names each column.
+    """
+    known = dict.fromkeys(name for fit in found for name in fit.columns if name != "round")
+    for column, place in named.items() if found and all(fit.columns for fit in found) else ():
+        if column not in known and column != "rounds" and not is_measured(column):
+            raise ConfigError(f"{place}: found '{column}', {one_of(column, known)}")
+
+
+def _fit(experiment: Experiment, columns: Collection[str], limit: float | None) -> Fit:
     fit = None
     try:
         with time_limit(limit):
             check_experiment(experiment)
             fit = Fit()
-            return _with_columns(experiment, column) if column else fit
+            return _with_columns(experiment, columns) if columns else fit
     except BaseException as error:  # other errors are left to the repetitions
         raise_if_stopped(error)
         if isinstance(error, TimeOverError):
@@ -73,12 +90,12 @@ def _fit(experiment: Experiment, column: str, limit: float | None) -> Fit:
         return fit or Fit(one_line(error) if isinstance(error, BenchError) else "")
 
 
-def _with_columns(experiment: Experiment, column: str) -> Fit:
+def _with_columns(experiment: Experiment, columns: Collection[str]) -> Fit:
     from bench.conformance.capabilities import searches_interval  # slow to import
 
     task, tuner = build(experiment)
     searches = None if tuner.leaves_space else searches_interval(tuner)
-    return Fit("", _columns(experiment, task, column), searches, tuple(_apart(task)))
+    return Fit("", _columns(experiment, task, columns), searches, tuple(_apart(task)))
 
 
 def _own_names(experiment: Experiment) -> str:
@@ -86,11 +103,11 @@ def _own_names(experiment: Experiment) -> str:
     return ", ".join(f"{part} {cls.__name__}" for part, cls in own.items())
 
 
-def _columns(experiment: Experiment, task: Task, column: str) -> tuple[str, ...]:
-    """Return the columns of the trace, from a first round if ``column`` is not one that the task sums."""
+def _columns(experiment: Experiment, task: Task, columns: Collection[str]) -> tuple[str, ...]:
+    """Return the columns of the trace, from a first round unless the task sums all ``columns``."""
     settings = experiment.settings
     problem = task.start(settings["horizon"], Seeds(settings["seed"]))
-    if column in task.sums:
+    if {*columns} <= {*task.sums}:
         return tuple(task.sums)
     task, tuner = build(experiment)
     at_random = max(task.random_rounds, tuner.random_rounds(problem))

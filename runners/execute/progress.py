@@ -34,10 +34,10 @@ class Progress:
 
     @contextmanager
     def bar(self, shown: bool | None) -> Iterator[None]:
-        """Show progress inside the block, also during a repetition, unless ``shown`` is False.
+        """Show progress inside the block, during a repetition too, unless ``shown`` is False.
 
         In a notebook it is a line of the cell's output, on a terminal a bar on stderr, elsewhere a line on stderr each
-        minute, and with ``shown`` = True also at the end.
+        minute, and one more at the end with ``shown`` = True.
         """
         if shown is False:
             yield
@@ -94,7 +94,7 @@ class Progress:
 
 @contextmanager
 def said_if_slow(words: str, shown: bool | None) -> Iterator[None]:
-    """Print ``words`` on stderr, in a notebook in the cell, if the block takes seconds; not if ``shown`` is False."""
+    """Print ``words`` on stderr or in a notebook's cell if the block takes seconds, unless ``shown`` is False."""
     stream = sys.stdout if _display() else sys.stderr
 
     def say() -> None:

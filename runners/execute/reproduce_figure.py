@@ -2,36 +2,34 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from bench.errors import BenchError
 from bench.report.figure import read_figure
-from runners.config.classes import OPTIONAL, require, version
+from runners.config.classes import OPTIONAL, is_suites, require, version
 from runners.config.experiment import Experiment
+from runners.config.figures import figure_names
 from runners.config.runner import Runner
+from runners.config.tree import placed
 from runners.execute.asked_figure import AskedFigure, WrittenFigure
 from runners.execute.fanout import run_each
 from runners.execute.figure_run import FigureRun
-from runners.execute.fit import check
+from runners.execute.fit import check, check_columns
 from runners.execute.repetition import Answer, RepetitionId
 from runners.execute.workers import spread, workers
 from runners.execute.write_figure import unchanged, write
 from runners.results.store import Store, results_folder
 
 
-def reproduce_figure(asked: AskedFigure, *, jobs: int, runner: Runner, is_checked: bool = False) -> WrittenFigure:
-    """Run the missing repetitions of one figure and write its files; BenchError also if it cannot be written.
-
-    ``is_checked``: whether its experiments have been started once, without an error.
-    """
-    (written,) = reproduce_figures([asked], jobs=jobs, runner=runner, is_checked=is_checked)
+def reproduce_figure(asked: AskedFigure, *, jobs: int, runner: Runner) -> WrittenFigure:
+    """Run the missing repetitions of one figure and write its files; BenchError also if it cannot be written."""
+    (written,) = reproduce_figures([asked], jobs=jobs, runner=runner)
     if written.error:
         raise BenchError(written.error)
     return written
 
 
-def reproduce_figures(
-    figures: Iterable[AskedFigure], *, jobs: int, runner: Runner, is_checked: bool = False
-) -> Iterator[WrittenFigure]:
+def reproduce_figures(figures: Iterable[AskedFigure], *, jobs: int, runner: Runner) -> Iterator[WrittenFigure]:
     """Run the missing repetitions of figures; yield each figure once it is written and its line is printed.
 
     A figure with unchanged settings, code and repetitions is not written again. The repetitions of all figures are run
@@ -49,19 +47,18 @@ def reproduce_figures(
     parallel = [run for run in runs if run.asked.figure.source != "timing"]
     if not all(map(version, OPTIONAL)):  # before any run; existing results need no check
         require(*(experiment.classes for run in runs for experiment in run.missing()))
-    board = _Board(parallel, store, jobs, runner)
+    unwritten = _UnwrittenFigures(parallel, store, jobs, runner)
     with workers(runner, jobs):
-        if not is_checked:
-            check(board.by_user(), jobs=jobs, runner=runner)
-        while board.left:
-            yield from board.round()
+        unwritten.check()
+        while unwritten.left:
+            yield from unwritten.step()
     for run in runs:
         if run.asked.figure.source == "timing":
             run.measure()
             yield write(run).tell()
 
 
-class _Board:
+class _UnwrittenFigures:
     """The figures that are still to be written; several may need the same repetition."""
 
     def __init__(self, runs: Sequence[FigureRun], store: Store, jobs: int, runner: Runner) -> None:
@@ -70,12 +67,21 @@ class _Board:
         self._answers: dict[RepetitionId, Answer] = {}
         self._seen: set[type] = set()
 
-    def by_user(self) -> list[Experiment]:
-        """Return the experiments with missing repetitions in which a user may have made an error."""
-        every = [one for run in self.left if not run.asked.is_suites for one in run.missing()]
-        return list({experiment.run_id: experiment for experiment in every}.values())
+    def check(self) -> None:
+        """Start the experiments in which a user may have made an error, to refuse it before any run.
 
-    def round(self) -> Iterator[WrittenFigure]:
+        Raises ConfigError for parts that do not fit, and for a column in a user's figure that no run has.
+        """
+        own = [run for run in self.left if not (run.asked.is_suites or run.asked.is_comparison)]  # checked by `compare`
+        missing = [run.missing() for run in own]
+        named = [_columns(run.asked) for run in own]
+        every = {experiment.run_id: experiment for experiments in missing for experiment in experiments}
+        found = check(every.values(), jobs=self._jobs, runner=self._runner, columns={*chain(*named)})
+        for run, experiments, columns in zip(own, missing, named, strict=True):
+            with placed(f"figure/{run.asked.name}"):
+                check_columns(columns, [found[experiment.run_id] for experiment in experiments])
+
+    def step(self) -> Iterator[WrittenFigure]:
         """Run the repetitions that the figures need next; yield each figure that is written."""
         wanted: dict[str, tuple[Experiment, set[int]]] = {}
         waiting: dict[RepetitionId, list[FigureRun]] = {}
@@ -111,3 +117,9 @@ class _Board:
 
 def _written(run: FigureRun) -> WrittenFigure:
     return WrittenFigure(run.asked, run.folder, error=run.refusal) if run.refusal else write(run)
+
+
+def _columns(asked: AskedFigure) -> dict[str, str]:
+    """Return the `trace_columns` of a user's figure; none if its kind is the user's, which may compute columns."""
+    is_users = asked.name not in figure_names() and is_suites(type(asked.figure))
+    return asked.figure.trace_columns() if is_users else {}

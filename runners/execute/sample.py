@@ -36,13 +36,21 @@ def play_sample(runs: Sequence[CommittedRun], sample: Size, seed: int, jobs: int
     n, takes = len(drawn), duration(sum(run.seconds for run, _ in drawn) / jobs)
     how = "all" if n == len(every) else f"drawn at random with SEED={seed}, out of"
     print(f"{n:,} repetitions, {how} {len(every):,}{words}: about {takes} to play", flush=True)
-    values, differences = play(drawn, jobs)
+    others = sum(not run.same_machine for run, _ in drawn)
+    if others:
+        words = "made on another processor or with other versions. Our own compiled code gives the same there"
+        print(f"{others} of them were {words}, to the last bit; BLAS, NumPy, SciPy and torch may not: these are")
+        print(f"compared to a relative {TOLERANCE:g}, the others exactly", flush=True)
+    compared = play(drawn, jobs)
+    differences = sorted(one.difference for one in compared if one.difference)
+    values = sum(one.values for one in compared)
     print(f"{n:,} repetitions played again, {values:,} values: {len(differences)} differ")
     for difference in differences:
         print(f"differs: {difference}")
-    if others := sum(not run.same_machine for run, _ in drawn):
-        words = f"made on another processor or with other versions: equal to a relative {TOLERANCE:g}"
-        print(f"{others} of them were {words}")
+    if others and not differences:
+        apart = [one.last_digits for one in compared if one.last_digits]
+        words = f"; {len(apart):,} differ by up to a relative {max(apart):.0e}" if apart else ""
+        print(f"{n - len(apart):,} are equal to the last bit{words}")
     if n < len(every) and not differences:
         share = min(1.0, 3 / n)
         print(f"with 95 % confidence at most {share:.1%} of the {len(every):,} can still differ: 3/n, n = {n:,}")
@@ -59,8 +67,13 @@ def population(runs: Sequence[CommittedRun], sample: Size, *, is_named: bool) ->
         of_results = ", ".join(f"{count} of {result}" for result, count in lacking.items())
         print(f"not drawn: runs whose data is missing here: {of_results}")
     here = {(run.folder, run.key): run for run in runs if run.is_asked and not run.lacks_data}
-    for name in dict.fromkeys(run.name for run in here.values() if run.numbers and run.follows_last_digits):
-        print(f"not drawn: {name}, from another kind of machine, with tuners whose choices depend on the last digits")
+    of_digits: Counter[str] = Counter()
+    for run in here.values():
+        of_digits[run.name] += len(run.numbers) if run.follows_last_digits else 0
+    if of_digits := +of_digits:
+        of_figures = ", ".join(f"{count} of {name}" for name, count in of_digits.items())
+        words = "from another kind of machine, with tuners whose choices depend on the last digits"
+        print(f"not drawn: repetitions {words}: {of_figures}")
     every = [(run, number) for run in here.values() if not run.follows_last_digits for number in sorted(run.numbers)]
     if not every and lacking:
         raise ConfigError("found no data for any of the committed runs, expected those that `bench.data status` lists")
@@ -109,8 +122,8 @@ def outdated(folder: Path, runs: Sequence[CommittedRun]) -> str:
     return f"{folder.relative_to(results_folder())}: {words}; to renew it: {manifest['command']}"
 
 
-def play(drawn: Sequence[Repetition], jobs: int) -> tuple[int, list[str]]:
-    """Play repetitions again; return the number of compared values, and a sentence for each that differs."""
+def play(drawn: Sequence[Repetition], jobs: int) -> list[Compared]:
+    """Play repetitions again, and compare them with the committed ones."""
     with tempfile.TemporaryDirectory() as scratch:
         store = Store(scratch)
         wanted: dict[str, tuple[CommittedRun, set[int]]] = {}
@@ -123,8 +136,7 @@ def play(drawn: Sequence[Repetition], jobs: int) -> tuple[int, list[str]]:
         errors = {answer.id: answer.error for answer in answers}
         each = spread(Runner(progress=False), jobs)
         compared = list(each(_compare, [(store, items, errors) for items in of_folders.values()]))
-    found = [one for of_folder in compared for one in of_folder]
-    return sum(one.values for one in found), sorted(one.difference for one in found if one.difference)
+    return [one for of_folder in compared for one in of_folder]
 
 
 def _compare(store: Store, items: Sequence[Repetition], errors: dict[tuple[str, int], str]) -> list[Compared]:

@@ -29,7 +29,7 @@ _makes: Makes | None = None
 
 @contextmanager
 def workers(runner: Runner, jobs: int) -> Iterator[None]:
-    """Provide workers for all calls inside the block, and stop them at its end, also after an interruption.
+    """Provide workers for all calls inside the block, and stop them at its end, even after an interruption.
 
     A nested block uses the workers of the outer one, because their start takes a second. Raises ConfigError if there
     can be none.

@@ -36,7 +36,7 @@ _JUDGED = ["claim", "verdict", "holm"]
 
 
 def write(run: FigureRun) -> WrittenFigure:
-    """Write all files of a figure, and return it. Called in the workers.
+    """Write all files of a figure, and return it. Called in any process.
 
     An error becomes part of the figure, so that others continue. No file is written if all repetitions failed, or a
     table or picture cannot be made.

@@ -81,7 +81,7 @@ def thin(
     keep: Keep | None,
     wanted: npt.NDArray[np.int64] | None,
 ) -> Kept:
-    """Return the kept data of a trace, at the rounds ``wanted`` that it has, else at those of ``keep``."""
+    """Return the kept data of a trace, at the rounds ``wanted`` if it has them, else at those of ``keep``."""
     rounds = trace.column("round").to_numpy()
     places = np.array([len(rounds) - 1])
     if columns and wanted is not None:

@@ -14,14 +14,13 @@ import pyarrow.parquet as pq
 
 from bench.columns import is_measured
 from bench.errors import StoreError
+from bench.report.folder import ENVIRONMENT, MANIFEST, REPETITIONS, SECONDS
 from bench.report.reading import READING
 from bench.report.tables import unquoted
 from runners.results.aggregate import Kept
 from runners.results.capture import kind_of_machine
 from runners.results.store import read_json, write_together
 
-FILE = "repetitions.parquet"
-SECONDS = "seconds.csv"
 _INDEX = ("key", "repetition", "round")
 
 
@@ -45,9 +44,9 @@ class CommittedRepetitions:
         self.mean_seconds: dict[str, float] = {}
         """By run, for runs whose repetitions have no seconds of their own (other readings, rankings)."""
         for folder in folders:
-            if not (folder / FILE).is_file():
+            if not (folder / REPETITIONS).is_file():
                 continue
-            made = read_json(folder / "environment.json")
+            made = read_json(folder / ENVIRONMENT)
             runs = _read(folder, thinning, keys)
             if any(kept.keys() - self.done(key) for key, kept in runs.items()):
                 self.machines += [kind for kind in machines(folder) if kind not in self.machines]
@@ -87,7 +86,7 @@ def write_repetitions(folder: Path, thinning: Mapping[str, Any], runs: Mapping[s
         texts = [value if isinstance(value, str) else None for value in values] if is_word else values
         columns[name] = pa.array(texts, pa.string() if is_word else pa.float64(), from_pandas=False)
     metadata = {"thinning": json.dumps(dict(thinning)), "curves": json.dumps(curves)}
-    _write(folder / FILE, pa.table(columns).replace_schema_metadata(metadata))
+    _write(folder / REPETITIONS, pa.table(columns).replace_schema_metadata(metadata))
 
 
 def _write(path: Path, table: pa.Table) -> None:
@@ -108,7 +107,7 @@ def _write(path: Path, table: pa.Table) -> None:
 
 def committed_numbers(folder: Path, thinning: Mapping[str, Any]) -> dict[str, list[int]]:
     """Return the numbers of a result's repetitions, by key, without their values."""
-    table = _table(folder / FILE, ["key", "repetition"])
+    table = _table(folder / REPETITIONS, ["key", "repetition"])
     if not _is_of(table, thinning):
         return {}
     found: dict[str, dict[int, None]] = {}
@@ -124,7 +123,7 @@ def _is_of(table: pa.Table, thinning: Mapping[str, Any]) -> bool:
 
 
 def _read(folder: Path, thinning: Mapping[str, Any], wanted: Collection[str]) -> dict[str, dict[int, Kept]]:
-    table = _table(folder / FILE)
+    table = _table(folder / REPETITIONS)
     if not _is_of(table, thinning):
         return {}
     is_of_finals = thinning.get("curves") == []
@@ -166,8 +165,8 @@ def _table(path: Path, columns: list[str] | None = None) -> pa.Table:
 
 
 def labels_of(folder: Path) -> dict[str, dict[str, str]]:
-    """Return the labels of each run of a figure, by key; for runs shared by readings those of the first."""
-    entries = read_json(folder / "manifest.json").get("runs", [])
+    """Return the labels of each run of a figure, by key; a run shared by readings has those of the first."""
+    entries = read_json(folder / MANIFEST).get("runs", [])
     in_order = sorted(entries, key=lambda entry: READING not in entry["labels"])
     return {entry["key"]: entry["labels"] for entry in in_order}
 
@@ -207,6 +206,6 @@ def read_seconds(folder: Path) -> pd.DataFrame:
 
 def machines(folder: Path) -> list[dict[str, Any]]:
     """Return the kinds of machines that made a figure's repetitions, the latest first; empty if unknown."""
-    made = read_json(folder / "environment.json")
+    made = read_json(folder / ENVIRONMENT)
     kinds = [kind_of_machine(of) for of in [made, *made.get("adopted_from", [])]] if made else []
     return [kind for place, kind in enumerate(kinds) if kind not in kinds[:place]]

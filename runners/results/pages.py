@@ -35,7 +35,8 @@ def write_gallery(folder: Path) -> tuple[Path, int]:
     """Write the pages of a folder of results; return the first page, and the number of pages written.
 
     The checkout's own has pages of all papers and of the documentation, and overviews of reference results; any other
-    those of its own figures and comparisons. Unchanged pages are not written again.
+    folder has pages of its own figures and comparisons. All are written again if a result, the code, the
+    configuration or the documentation has changed, otherwise none.
     """
     made = _made_of()
     if read_json(folder / _MADE) == {"made_of": made, "folder": made_of.folder_as_it_is(folder)}:

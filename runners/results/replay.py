@@ -117,10 +117,14 @@ def committed_runs(name: str, folder: Path) -> list[CommittedRun]:
 
 
 class Compared(NamedTuple):
-    """The number of compared values of a repetition played again, and the first that differs."""
+    """The number of compared values of a repetition played again, and the first that differs.
+
+    ``last_digits``: the largest relative difference within the tolerance.
+    """
 
     values: int
     difference: str = ""
+    last_digits: float = 0.0
 
 
 def compare(then: Kept, figure: Figure, store: Store, run_id: str, number: int, *, same_machine: bool) -> Compared:
@@ -140,12 +144,19 @@ def equal_values(then: Kept, now: Kept, tolerance: float = 0.0) -> Compared:
         others = now.curves.get(name, np.full(len(values), np.nan)).tolist()
         rounds = [f"{name} at round {number}" for number in then.rounds.tolist()]
         pairs += zip(rounds, values.tolist(), others, strict=True)
-    unequal = [(name, a, b) for name, a, b in pairs if not _equal(a, b, tolerance)]
+    apart = [(_apart(a, b), name, a, b) for name, a, b in pairs]
+    unequal = [(name, a, b) for distance, name, a, b in apart if distance > tolerance]
     words = f"{unequal[0][0]}: committed {unequal[0][1]!r}, now {unequal[0][2]!r}" if unequal else ""
-    return Compared(len(pairs), words)
+    return Compared(len(pairs), words, max((distance for distance, *_ in apart if distance <= tolerance), default=0.0))
 
 
-def _equal(a: float | str, b: float | str, tolerance: float) -> bool:
+def _apart(a: float | str, b: float | str) -> float:
+    """Return the relative difference of two values; infinity if they are different words."""
+    if a == b:
+        return 0.0
     if isinstance(a, str) or isinstance(b, str):
-        return a == b
-    return a == b or (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=tolerance)
+        return math.inf
+    if math.isnan(a) and math.isnan(b):
+        return 0.0
+    distance = abs(a - b) / max(abs(a), abs(b))
+    return math.inf if math.isnan(distance) else distance

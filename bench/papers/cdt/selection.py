@@ -35,7 +35,7 @@ _COLUMNS = ("n", *_NUMBERS, *(f"chosen_{name}" for name in _NUMBERS), "printed")
 
 
 class Selection(Rows):
-    """Printed means of sets of repetitions, with all of them or with a selection by one method's results.
+    """Means printed from sets of repetitions: from all of a set, or from those selected by one method's results.
 
     Sets are drawn from our repetitions. Of the repetitions run, ``size`` are reported, selected by the results of the
     method ``ranked_by``.

@@ -54,6 +54,10 @@ class Claim(Sourced):
     def unit(self) -> str:
         """Return the quantity that the estimate measures, as text."""
 
+    def compared_with(self) -> float | None:
+        """Return the number that the estimate is compared with; None if only the results determine it."""
+        return None
+
 
 def by_kind(*classes: type[Claim]) -> dict[str, type[Claim]]:
     """Return kinds of claims by name, the only value of their key ``kind``."""

@@ -67,6 +67,9 @@ class BestOnGrid(CaseClaim):
         ((axis, (a, b)),) = self.differs.items()
         return f"{value}, {describe({axis: (a,)})} - {describe({axis: (b,)})}"
 
+    def compared_with(self) -> float:
+        return self.threshold or 0.0
+
     def question(self, case: Case) -> Question:
         grids, sides = [], []
         for keys in case.sides.values():
@@ -87,7 +90,7 @@ class BestOnGrid(CaseClaim):
         best = [BestValue(grid, columns, self.best) for grid, columns in zip(grids, values, strict=True)]
         if self.differs is not None:
             return Question(Difference(*best), "differs")
-        return Question(best[0], self.expect, self.threshold or 0.0)
+        return Question(best[0], self.expect, self.compared_with())
 
 
 def best_value(grid: Array, values: Array, best: str = "lowest") -> Interval:

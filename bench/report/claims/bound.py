@@ -19,11 +19,11 @@ from bench.stats import Array
 
 
 class Bound(CaseClaim):
-    """Measured regret against a formula, or min over candidates of theirs + sum_l 2 sqrt((e-1) n_l T ln n_l).
+    """Measured regret against a formula, or the best candidate's regret + sum_l 2 sqrt((e-1) n_l T ln n_l).
 
     The second bound is that of Theorem 1 (one hyper-parameter) and Theorem 2 (several) of Ding et al., Syndicated
-    Bandits. T is the number of rounds of the runs. The minimum of measured means lies on average below the minimum of
-    the true means, so the check is slightly stricter than the theorem.
+    Bandits. T is the number of rounds of the runs. The minimum of measured means is on average below the minimum of the
+    true means, so the check is slightly stricter than the theorem.
 
     ``measured`` are the tuner's runs, one experiment per case; ``formula`` is one of `bench.regret_bounds`, its name
     and numbers, such as {name: exp3, n_arms: 5}; ``over`` are the candidates' runs, all n_1 x n_2 x ... of them, else
@@ -59,8 +59,11 @@ class Bound(CaseClaim):
     def unit(self) -> str:
         return f"ratio of mean final {self.column} of {describe(self.measured)} to its bound"
 
+    def compared_with(self) -> float:
+        return 1.0
+
     def question(self, case: Case) -> Question:
-        return Question(_ratio(*self._values(case)), self.expect, 1.0)
+        return Question(_ratio(*self._values(case)), self.expect, self.compared_with())
 
     def no_evidence(self, case: Case, rule: Rule) -> str:
         """Return the reason for no evidence: the bound exceeds any regret, or runs without learning satisfy it."""

@@ -59,6 +59,9 @@ class Count(Claim):
     def unit(self) -> str:
         return f"share of cases of claim {', '.join(self.of)} that go as expected, against 1/2"
 
+    def compared_with(self) -> float:
+        return 0.5
+
     def tally(self, cases: Sequence[Finding]) -> Finding:
         evidence = [case for case in cases if case.verdict != NO_EVIDENCE]
         n, verdicts = len(evidence), Counter(case.verdict for case in evidence)

@@ -41,9 +41,9 @@ def rare_deviations(experiments: Iterable[Array]) -> tuple[float, float]:
 
 
 def rare_room(left: Array, right: Array, lefts: Iterable[Array], rights: Iterable[Array]) -> tuple[float, float]:
-    """Return the possible rare deviations of left minus right, (n, ...) each, below and above the others.
+    """Return the largest rare deviations that left minus right may have, downwards and upwards.
 
-    ``lefts`` and ``rights`` are the same methods' final values in all cases of the claim.
+    ``lefts`` and ``rights`` are the same methods' final values in all cases of the claim, (n, ...) each.
     """
     (left_below, left_above), (right_below, right_above) = rare_deviations(lefts), rare_deviations(rights)
     a, b = float(np.abs(np.median(left))), float(np.abs(np.median(right)))
@@ -189,6 +189,11 @@ class PairedDifference(TwoSided):
         share = f", as a share of {right}'s mean" if self.margin is not None else ""
         return f"mean paired difference of final {self.column}, {self.names(' - ')}{share}"
 
+    def compared_with(self) -> float:
+        """Return 0 or, for ``at_most`` and ``at_least``, the margin, which is a share of right's mean."""
+        margin = self.margin or 0.0
+        return {"at_most": margin, "at_least": -margin}.get(self.expect, 0.0)
+
     def question(self, case: Case) -> Question:
         left, right = self.values(case)
         difference, relative = self.compared(left, right, _difference), self.compared(left, right, _share)
@@ -204,7 +209,7 @@ class PairedDifference(TwoSided):
             raise Unmeasured("the mean of right is 0, so a share of it is undefined")
         if self.expect == "similar":
             return Question(relative, self.expect, margin=self.margin)
-        return Question(relative, self.expect, -self.margin if self.expect == "at_least" else self.margin)
+        return Question(relative, self.expect, self.compared_with())
 
     def _in_all_cases(self, results: Results, side: Selection) -> list[Array]:
         """Return the final values of each experiment of a side, in all cases of the claim."""
@@ -247,6 +252,9 @@ class RelativeDifference(CaseClaim):
     def unit(self) -> str:
         left, right, reference = map(describe, self.selections().values())
         return f"mean paired difference of final {self.column} over that of {reference}, {left} - {right}"
+
+    def compared_with(self) -> float:
+        return 0.0
 
     def experiments(self, case: Case) -> list[Labels]:
         return [key for sides in self._tasks(case).values() for side in sides for key in side]

@@ -39,6 +39,9 @@ class Ratio(TwoSided):
         what = f"ratio of {self.statistic}" if self.statistic != "paired_median" else "median of paired ratios of"
         return f"{what} final {self.column}, {self.names(' / ')}, against {self.threshold:g}"
 
+    def compared_with(self) -> float:
+        return self.threshold
+
     def question(self, case: Case) -> Question:
         left, right = self.values(case)
         ratio = self.compared(left, right, _STATISTICS[self.statistic])
@@ -90,6 +93,9 @@ class Spread(TwoSided):
 
     def unit(self) -> str:
         return f"ratio of standard deviations of final {self.column}, {self.names(' / ')}, against 1"
+
+    def compared_with(self) -> float:
+        return 1.0
 
     def question(self, case: Case) -> Question:
         left, right = self.values(case)

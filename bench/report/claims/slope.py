@@ -86,6 +86,10 @@ class Slope(CaseClaim):
             rate = f"that of {self.axis}^{rate} times its logarithm{power}"
         return f"log-log slope of {what} {self.column} against {self.axis}, {describe(self.measured)}, against {rate}"
 
+    def compared_with(self) -> float | None:
+        """Return the threshold; None with ``log_power``, where the slope follows from the values of the axis."""
+        return None if self.log_power else self.threshold
+
     def finding(self, case: Case, setting: Conditions) -> Finding:
         finding = super().finding(case, setting)
         unlike_random = HOLDS if self.expect in ("less", "at_most") else FAILS

@@ -68,6 +68,15 @@ class Dots(Rows):
         if self.better:
             self._better(results)
 
+    def trace_columns(self) -> dict[str, str]:
+        named = super().trace_columns()
+        if self.better:  # whose values are computed
+            named.pop(self.column, None)
+            named |= {self.in_column: f"{self.where}, key 'in_column'"}
+        for end in ("low", "high") if self.whiskers else ():
+            named |= {getattr(self.whiskers, end): f"{self.where}, key 'whiskers.{end}'"}
+        return named
+
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
         return super().tables(self._improvements(results))
 

@@ -199,8 +199,7 @@ class Grid(Figure):
         moved = np.array(places)
         if self.x_scale != "log" and 1 < len(places) <= FEW:
             moved = moved + aside * _DODGE * float(np.ptp(moved))
-        numbers = {"interval": "bars", **_interval(*points.values())}
-        plot.put(panel, name, look, x=moved, y=means, **numbers)
+        plot.put(panel, name, look, x=moved, y=means, interval="bars", **_interval(*points.values()))
 
     def _put_beside(
         self,

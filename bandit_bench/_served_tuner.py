@@ -1,4 +1,4 @@
-"""Storage of a service: a tuner's state and its asks, in one SQLite file."""
+"""The tuner of a service: its state and its asks, in one SQLite file."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ CREATE TABLE IF NOT EXISTS asks (id INTEGER PRIMARY KEY, ticket INTEGER UNIQUE N
 """
 
 
-class Desk:
+class ServedTuner:
     """A started tuner, its state and its asks in a file that only one process may open.
 
     Raises BenchError if another process has the file open, or it does not belong to such a tuner.
@@ -65,7 +65,7 @@ class Desk:
             f"another space: {learnt:,} of {len(history):,} rewards in the file lie in it and were learnt", flush=True
         )
 
-    def together(self, calls: list[Callable[["Desk"], Any]]) -> list[Any]:
+    def together(self, calls: list[Callable[["ServedTuner"], Any]]) -> list[Any]:
         """Make calls and write their changes in one transaction; return answers, or a refused call's BenchError.
 
         Raises OSError if the file was removed or replaced: SQLite would go on writing to the removed one.
