@@ -26,6 +26,16 @@ def table(env, rounds, choose=lambda t: t % 2, seed=0):
     return np.array(rewards), np.array(paid), values
 
 
+@pytest.mark.parametrize("make", ALL[:2])
+def test_regret_and_that_of_random_play_are_differences_to_the_best_arm(make):
+    env = make()
+    _, _, values = table(env, 40, lambda t: t % 5)
+    means = [env.best_mean, env.average_mean, env.mean]  # of the last round
+    assert means[0] > means[1]
+    assert values[-1]["regret"] == means[0] - means[2]
+    assert values[-1]["random_regret"] == means[0] - means[1]
+
+
 @pytest.mark.parametrize("make", ALL)
 def test_the_reward_paid_is_the_one_revealed(make):
     rewards, paid, _ = table(make(), 3_000, lambda t: t % 5)

@@ -9,6 +9,7 @@ from rendered import draw, numbers_of, render, tables
 import bench.report.kinds
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
+from bench.report.provenance import commands
 
 FIGURE: dict[str, Any] = {
     "name": "mine",
@@ -107,6 +108,11 @@ class Lasts(Figure):
     numbers = numbers_of(render(figure, pd.DataFrame(), finals).plot)
     assert numbers[["name", "y"]].to_numpy().tolist() == [["A", 2.0], ["B", 4.0]]
     assert len(draw(figure, pd.DataFrame(), finals).axes[0].lines) == 2
+
+
+def test_a_command_has_quotes_where_a_shell_needs_them() -> None:
+    runs = [{"labels": {}, "overrides": ["+tuner.note=two words"], "horizon": 5}]
+    assert commands({"runs": runs}) == ["python -m runners.run '+tuner.note=two words' horizon=5"]
 
 
 def test_nothing_is_imported_because_a_result_names_it(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

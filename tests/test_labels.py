@@ -16,6 +16,7 @@ from bench.report.tables import from_csv, to_csv
     ("value", "label"),
     [
         (0.5, "0.5"),
+        (4.0, "4"),
         ("0.50", "0.50"),
         (1e-3, "0.001"),
         (20261127001.0, "20261127001"),

@@ -104,6 +104,20 @@ def test_all_take_turns_in_one_thread_after_a_warm_up_and_only_with_repetition_0
         assert 0 < measured["cpu_seconds"] <= 1.5 * measured["seconds"] + 0.1
 
 
+def test_kept_measurements_are_not_repeated(calls, store):
+    one = experiment()
+    timing.measure(drawn((one, 2)), store)
+    first = timing.measurements(store, one.run_id)
+    calls.calls.clear()
+    (result,) = timing.measure(drawn((one, 2), (one, 1)), store).values()
+    assert calls.calls == []
+    assert (result.done, result.new) == ({0, 1}, set())
+    timing.measure(drawn((one, 3)), store)
+    assert len(calls.calls) == 2  # the warm-up, and the one that was missing
+    assert timing.measurements(store, one.run_id)[:2] == first
+    assert set(json.loads((store.folder(one.run_id) / "settings.json").read_text())) >= {"settings"}
+
+
 def test_a_tuner_alone_is_told_the_rewards_of_its_run_and_asks_for_the_same(store, monkeypatch):
     """Warm-up, then per measurement a run and its repetition; pairs go forwards and backwards."""
     asked: list[list[Any]] = []
