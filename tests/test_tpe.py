@@ -149,3 +149,25 @@ def test_hyper_parameters_without_effect_have_their_usual_values():
     assert all(c["slope"] == 0.5 if c["model"] == "tree" else c["depth"] == 7 for c in asked)
     assert len({c["depth"] for c in asked}) > 5
     assert len({c["slope"] for c in asked}) > 2
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ({"low": 0.1, "high": 1.0, "default": None}, None),
+        ({"candidates": ["auto", 0.5], "low": 0.1, "high": 1.0}, "auto"),
+        ({"candidates": ["a", "b"], "default": "c"}, "c"),
+        ({"low": 0.1, "high": 10.0, "log": True, "default": 0.0}, 0.0),
+        ({"low": 0.1, "high": 10.0, "default": 1000.0}, 1000.0),
+    ],
+)
+def test_rewards_of_a_value_outside_the_axis_do_not_draw_proposals_to_its_ends(parameter, value):
+    """They count as observations in which the hyper-parameter had no effect."""
+    tuner = TPE(n_startup=1)
+    tuner.start(Problem(Space.of(r=parameter), 100), Seeds(3))
+    tuner.learn([({"r": value}, 1.0)] * 20)
+    proposals = []
+    for _ in range(20):
+        proposals.append(tuner.ask()["r"])
+        tuner.tell(0.0)
+    assert len(set(proposals)) >= (2 if parameter.get("low") is None else 15)

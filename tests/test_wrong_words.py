@@ -57,6 +57,7 @@ REPRODUCE: Sentences = {
     "figure=bad/syntax": ("conf/papers/bad/figures/syntax.yaml:2: ",),
     "figure=bad/panels": ("bad/figures/panels.yaml: ", "key 'panels'", "'metod'", "method"),
     "figure=bad/column": ("bad/figures/column.yaml: ", "key 'column': found 'regrett'", "'regret'"),
+    "figure=bad/whiskers": ("bad/figures/whiskers.yaml: ", "key 'whiskers.only'", "method"),
     "figure=bad/claim": ("bad/figures/claim.yaml: ", "claim 'growth', key 'column': found 'rewards'", "'reward'"),
     "figure=bad/side": ("bad/figures/side.yaml: ", "claim 'a', key 'measured'", "'B'", "A"),
 }
@@ -68,6 +69,7 @@ FIGURES = {
     "panels": ("column: regret\npanels: [metod]", "random"),
     "column": ("column: regrett", "random"),
     "claim": (SLOPE + "id: growth, column: rewards}]", "random"),
+    "whiskers": ("kind: dots\ncolumn: regret\nwhiskers: {low: reward, high: regret, only: {metod: A}}", "random"),
     "side": (SLOPE + "id: a, measured: {method: B}}]", "random"),
 }
 WRONG = {"run": RUN, "parts": PARTS, "compare": COMPARE | REPETITIONS, "reproduce": REPRODUCE | REPETITIONS}
@@ -98,7 +100,8 @@ def test_wrong_words_are_one_sentence(commands, monkeypatch, capsys, command, li
         folder.mkdir(parents=True)
         folder.with_name("settings.yaml").write_text("name: bad\n")
         for name, (column, tuner) in FIGURES.items():
-            text = f"kind: curves\n{column}\nruns: [{{method: {{A: [tuner={tuner}]}}}}]\n"
+            kind = "" if column.startswith("kind") else "kind: curves\n"
+            text = f"{kind}{column}\nruns: [{{method: {{A: [tuner={tuner}]}}}}]\n"
             (folder / f"{name}.yaml").write_text(text)
     rest = [f"{key}={value}" for key, value in REST[command].items() if key not in line and "paper=" not in line]
     answer = commands.here(monkeypatch, capsys, command, *line.split(" "), *rest)

@@ -132,8 +132,12 @@ class _Axis:
         return self.parameter.low is None and len(self.parameter.candidates) == 1
 
     def coordinate(self, value: Any) -> float:
-        if self.parameter.low is None:
-            return float(self.parameter.candidates.index(value))
+        """Return the coordinate of a value; NaN for a default or a candidate outside the axis."""
+        low, high, candidates = self.parameter.low, self.parameter.high, self.parameter.candidates
+        if low is None or high is None:
+            return float(candidates.index(value)) if value in candidates else math.nan
+        if isinstance(value, str) or value is None or not low <= value <= high:
+            return math.nan
         return float(log(float(value)) if self.parameter.log else value)
 
     def value(self, coordinate: float) -> Any:

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from bench.algorithms.contextual import ContextualAlgorithm
@@ -17,6 +18,7 @@ from runners.config.runner import Runner
 from runners.execute.limits import Call, TimeOverError, WorkerDiedError, raise_if_stopped, time_limit
 from runners.execute.progress import STARTING, said_if_slow
 from runners.execute.workers import calls, workers
+from runners.results.store import Store, StoreError
 
 _WHEN = "when it was started and asked once"
 
@@ -64,13 +66,20 @@ def check(
     return found
 
 
-def check_columns(named: Mapping[str, str], found: Collection[Fit]) -> None:
+def check_columns(
+    named: Mapping[str, str], experiments: Iterable[Experiment], found: Mapping[str, Fit], store: Store
+) -> None:
     """Raise ConfigError for a column that no trace has; skipped if the columns of a trace are unknown.
 
-    ``named``: the place that names each column.
+    ``named``: the place that names each column; ``found``: the `fits` of experiments with missing repetitions. The
+    columns of the others are those of their first stored repetition.
     """
-    known = dict.fromkeys(name for fit in found for name in fit.columns if name != "round")
-    for column, place in named.items() if found and all(fit.columns for fit in found) else ():
+    traces = [
+        found[experiment.run_id].columns if experiment.run_id in found else _stored_columns(experiment, store)
+        for experiment in experiments
+    ]
+    known = dict.fromkeys(name for columns in traces for name in columns if name != "round")
+    for column, place in named.items() if traces and all(traces) else ():
         if column not in known and column != "rounds" and not is_measured(column):
             raise ConfigError(f"{place}: found '{column}', {one_of(column, known)}")
 
@@ -95,7 +104,8 @@ def _with_columns(experiment: Experiment, columns: Collection[str]) -> Fit:
 
     task, tuner = build(experiment)
     searches = None if tuner.leaves_space else searches_interval(tuner)
-    return Fit("", _columns(experiment, task, columns), searches, tuple(_apart(task)))
+    known = _columns(experiment, task, columns, leaves_space=tuner.leaves_space)
+    return Fit("", known, searches, tuple(_apart(task)))
 
 
 def _own_names(experiment: Experiment) -> str:
@@ -103,12 +113,25 @@ def _own_names(experiment: Experiment) -> str:
     return ", ".join(f"{part} {cls.__name__}" for part, cls in own.items())
 
 
-def _columns(experiment: Experiment, task: Task, columns: Collection[str]) -> tuple[str, ...]:
-    """Return the columns of the trace, from a first round unless the task sums all ``columns``."""
+def _stored_columns(experiment: Experiment, store: Store) -> tuple[str, ...]:
+    for repetition in sorted(store.done(experiment.run_id)):
+        with suppress(StoreError):  # a damaged repetition is run again
+            return tuple(store.table(experiment.run_id, repetition).column_names)
+    return ()
+
+
+def _columns(experiment: Experiment, task: Task, columns: Collection[str], *, leaves_space: bool) -> tuple[str, ...]:
+    """Return the columns of the trace, from a first round unless the task sums all ``columns``; () if unknown.
+
+    A user's environment, algorithm or task, and a tuner that leaves the space, may add columns in any later round.
+    """
     settings = experiment.settings
     problem = task.start(settings["horizon"], Seeds(settings["seed"]))
     if {*columns} <= {*task.sums}:
         return tuple(task.sums)
+    own = {part for part, cls in experiment.classes.items() if not is_suites(cls)}
+    if own - {"tuner"} or (own and leaves_space):
+        return ()
     task, tuner = build(experiment)
     at_random = max(task.random_rounds, tuner.random_rounds(problem))
     return tuple(run(task, tuner, rounds=min(settings["horizon"], at_random + 1)).columns())

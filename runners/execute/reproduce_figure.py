@@ -77,9 +77,9 @@ class _UnwrittenFigures:
         named = [_columns(run.asked) for run in own]
         every = {experiment.run_id: experiment for experiments in missing for experiment in experiments}
         found = check(every.values(), jobs=self._jobs, runner=self._runner, columns={*chain(*named)})
-        for run, experiments, columns in zip(own, missing, named, strict=True):
+        for run, columns in zip(own, named, strict=True):
             with placed(f"figure/{run.asked.name}"):
-                check_columns(columns, [found[experiment.run_id] for experiment in experiments])
+                check_columns(columns, [labelled.experiment for labelled in run.runs], found, self._store)
 
     def step(self) -> Iterator[WrittenFigure]:
         """Run the repetitions that the figures need next; yield each figure that is written."""

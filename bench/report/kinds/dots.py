@@ -67,6 +67,8 @@ class Dots(Rows):
             raise ConfigError(f"{self.where}: found only one of the keys 'better' and 'in_column', expected both")
         if self.better:
             self._better(results)
+        if self.whiskers:
+            results.check(selection(self.whiskers.only), f"{self.where}, key 'whiskers.only'")
 
     def trace_columns(self) -> dict[str, str]:
         named = super().trace_columns()

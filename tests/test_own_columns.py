@@ -1,0 +1,62 @@
+"""Columns of a user's figure that only some runs have, or that first appear late, are never refused."""
+
+import pandas as pd
+import pytest
+
+FIGURE = """kind: dots
+column: regret
+horizon: 30
+repetitions: 2
+common: [env=synthetic_linear, tuner=random]
+runs:
+  - method:
+      LinUCB: [algorithm=linucb, "algorithm.tune=[exploration_rate,ridge]"]
+"""
+WHISKERS = "whiskers: {low: ridge, high: exploration_rate, only: {method: LinUCB}}\n"
+LATE = """
+from bandit_bench import component
+from bench.envs.moving_peak import SwitchingSine
+
+
+@component
+class Audited(SwitchingSine):
+    n = 0
+
+    def values(self, *arguments):
+        self.n += 1
+        return super().values(*arguments) | ({"audit": 1.0} if self.n % 10 == 0 else {})
+"""
+
+
+@pytest.fixture
+def make(commands, monkeypatch, capsys):
+    folder = commands.cwd / "conf" / "papers" / "mine" / "figures"
+    folder.mkdir(parents=True)
+    folder.with_name("settings.yaml").write_text("name: mine\n")
+
+    def made(name, text):
+        (folder / f"{name}.yaml").write_text(text)
+        return commands.here(monkeypatch, capsys, "reproduce", f"figure=mine/{name}", "scale=quick")
+
+    return made
+
+
+def test_a_method_without_the_column_may_be_added_to_a_finished_figure(make):
+    assert make("one", FIGURE + WHISKERS).code == 0
+    assert make("two", FIGURE + "      Greedy: [algorithm=epsilon_greedy]\n" + WHISKERS).code == 0
+
+
+def test_a_misspelt_column_is_refused_when_all_runs_are_finished_too(make):
+    assert make("one", FIGURE + WHISKERS).code == 0
+    answer = make("two", FIGURE + WHISKERS.replace("ridge", "rigde"))
+    assert answer.code == 1
+    assert "two.yaml: figure 'two', key 'whiskers.low': found 'rigde', did you mean 'ridge'" in answer.err
+
+
+def test_a_column_of_an_own_environment_may_first_appear_in_a_later_round(make, commands):
+    (commands.cwd / "audited.py").write_text(LATE)
+    text = "kind: dots\ncolumn: audit\nhorizon: 30\nrepetitions: 2\ncommon: [env=audited.Audited, algorithm=none]\n"
+    answer = make("late", text + "runs: [{method: {A: [tuner=random]}}]\n")
+    assert answer.code == 0, answer.err
+    (finals,) = answer.results.glob("mine/late/*/finals.csv")
+    assert pd.read_csv(finals)["audit"].tolist() == [1.0, 1.0]
