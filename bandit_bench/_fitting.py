@@ -49,8 +49,8 @@ def that_fit(
     for reason in reasons.values():
         print(f"error: left out: {reason}", file=sys.stderr)
     fitting = [found[run.experiment.run_id] for run in new if run.labels[METHOD] not in reasons]
-    left_runs = [run.experiment for run in runs if run.labels[METHOD] not in reasons]
-    check_columns({plan.column: "column"}, left_runs, found, store)
+    kept = [run.experiment for run in runs if run.labels[METHOD] not in reasons]
+    check_columns({plan.column: "column"}, kept, found, store)
     is_unequal = len({fit.searches for fit in fitting} - {None}) > 1
     notes = list(dict.fromkeys(text for fit in fitting for text in fit.apart)) if is_unequal else []
     by_data = {(repr(run.experiment.settings["env"]), *run.experiment.handed.values()): run.experiment for run in new}

@@ -75,6 +75,21 @@ def log(x: float) -> float:
 
 
 @kernel
+def inner_product(left: Array, right: Array) -> float:
+    """Return the product of vectors, as four partial sums, which the processor adds at the same time."""
+    first = second = third = fourth = 0.0
+    whole = left.size // 4 * 4
+    for i in range(0, whole, 4):
+        first += left[i] * right[i]
+        second += left[i + 1] * right[i + 1]
+        third += left[i + 2] * right[i + 2]
+        fourth += left[i + 3] * right[i + 3]
+    for i in range(whole, left.size):
+        first += left[i] * right[i]
+    return (first + second) + (third + fourth)
+
+
+@kernel
 def sigmoid(values: Array) -> Array:
     """Return 1 / (1 + exp(-value)), shape (m, n)."""
     flat = values.copy().reshape(values.size)

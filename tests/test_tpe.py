@@ -170,4 +170,9 @@ def test_rewards_of_a_value_outside_the_axis_do_not_draw_proposals_to_its_ends(p
     for _ in range(20):
         proposals.append(tuner.ask()["r"])
         tuner.tell(0.0)
-    assert len(set(proposals)) >= (2 if parameter.get("low") is None else 15)
+    if "low" not in parameter:
+        assert {*proposals} == {"a", "b"}
+    else:
+        low, high = (math.log(parameter[end]) if "log" in parameter else parameter[end] for end in ("low", "high"))
+        places = [math.log(each) if "log" in parameter else each for each in proposals]
+        assert sum(place < (low + high) / 2 for place in places) in range(4, 17)

@@ -6,6 +6,7 @@ from pydantic import PositiveFloat
 from bench.algorithms.base import positive
 from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm, rate
 from bench.algorithms.kernels import best_linear
+from bench.arithmetic import inner_product
 from bench.component import component
 from bench.jit import Array, kernel
 from bench.seeding import Seeds
@@ -99,16 +100,16 @@ def _learn_by_descent(
     for iteration in range(_ITERATIONS):
         if iteration > 0 and iteration % _HALVING == 0:
             step *= 0.5
-        pull = -label / (1.0 + np.exp(label * _dot(x, w)))
+        pull = -label / (1.0 + np.exp(label * inner_product(x, w)))
         for i in range(dim):
             gradient[i] = precision[i] * (w[i] - mean[i]) + pull * x[i]
-        square = _dot(gradient, gradient)
+        square = inner_product(gradient, gradient)
         # the norm may overflow temporarily; only NaN is final
         if np.sqrt(square) <= _TOLERANCE or np.isnan(square):
             break
         for i in range(dim):
             w[i] -= step * gradient[i]
-    if np.isfinite(_dot(w, w)):
+    if np.isfinite(inner_product(w, w)):
         _set_posterior(x, w, mean, precision)
 
 
@@ -152,23 +153,8 @@ def _learn_exactly(contexts: Array, arm: int, label: float, mean: Array, precisi
 
 @kernel
 def _set_posterior(x: Array, w: Array, mean: Array, precision: Array) -> None:
-    small = np.exp(-abs(_dot(x, w)))
+    small = np.exp(-abs(inner_product(x, w)))
     curvature = small / (1.0 + small) ** 2
     for i in range(x.size):
         mean[i] = w[i]
         precision[i] += curvature * x[i] * x[i]
-
-
-@kernel
-def _dot(left: Array, right: Array) -> float:
-    """Return the inner product, as four partial sums in a fixed order, so that it can be vectorised."""
-    a = b = c = d = 0.0
-    whole = left.size - left.size % 4
-    for i in range(0, whole, 4):
-        a += left[i] * right[i]
-        b += left[i + 1] * right[i + 1]
-        c += left[i + 2] * right[i + 2]
-        d += left[i + 3] * right[i + 3]
-    for i in range(whole, left.size):
-        a += left[i] * right[i]
-    return (a + b) + (c + d)

@@ -1,6 +1,6 @@
 import numpy as np
 
-from bench.arithmetic import exp
+from bench.arithmetic import exp, inner_product
 from bench.errors import TaskError
 from bench.jit import Array, kernel
 
@@ -61,7 +61,7 @@ def _saga(x: Array, rewards: Array, w: Array, c: float, l1_ratio: float, max_ite
                 is_seen[i] = True
                 seen += 1
             row = x[i]
-            value = intercept + _dot(row, w)
+            value = intercept + inner_product(row, w)
             residual = 1.0 / (1.0 + exp(-value)) - rewards[i]
             change = residual - residuals[i]
             residuals[i] = residual
@@ -80,18 +80,3 @@ def _saga(x: Array, rewards: Array, w: Array, c: float, l1_ratio: float, max_ite
         if largest_change <= TOLERANCE * largest:
             break
     return intercept
-
-
-@kernel
-def _dot(left: Array, right: Array) -> float:
-    """Return the product of vectors, as four sums, which the processor adds at the same time."""
-    first = second = third = fourth = 0.0
-    whole = left.size // 4 * 4
-    for i in range(0, whole, 4):
-        first += left[i] * right[i]
-        second += left[i + 1] * right[i + 1]
-        third += left[i + 2] * right[i + 2]
-        fourth += left[i + 3] * right[i + 3]
-    for i in range(whole, left.size):
-        first += left[i] * right[i]
-    return (first + second) + (third + fourth)

@@ -15,10 +15,9 @@ from bench.tuners.exponential_weights import draw
 class Corral(CandidateTuner):
     """Draw from p' = (1 - 1/T) p + 1/(T M); then take a mirror descent step whose rates rise as probabilities fall.
 
-    The loss of the drawn candidate is (1 - reward) / p', that of the others 0. The step: 1/p_i becomes 1/p_i + eta_i
-    (loss_i
-    - lambda), with lambda such that the probabilities sum to 1. If then 1/p'_i > rho_i: rho_i = 2/p'_i and eta_i *=
-    exp(1 / ln T). Start: p_i = 1/M, rho_i = 2 M. Rewards are clipped to [0, 1].
+    The loss of the drawn candidate is (1 - reward) / p', that of the others 0. The step: 1/p_i becomes
+    1/p_i + eta_i (loss_i - lambda), with lambda such that the probabilities sum to 1. If then 1/p'_i > rho_i:
+    rho_i = 2/p'_i and eta_i *= exp(1 / ln T). Start: p_i = 1/M, rho_i = 2 M. Rewards are clipped to [0, 1].
 
     In the paper, M base algorithms each learn from their own importance-weighted rewards. Here the candidates share one
     algorithm, which learns from every round, so only the master remains. With the task `copies` and ``learn: played``

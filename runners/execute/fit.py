@@ -104,8 +104,10 @@ def _with_columns(experiment: Experiment, columns: Collection[str]) -> Fit:
 
     task, tuner = build(experiment)
     searches = None if tuner.leaves_space else searches_interval(tuner)
-    known = _columns(experiment, task, columns, leaves_space=tuner.leaves_space)
-    return Fit("", known, searches, tuple(_apart(task)))
+    own = {part for part, cls in experiment.classes.items() if not is_suites(cls)}
+    # These may add columns in any later round
+    is_unknown = own - {"tuner"} or (own and tuner.leaves_space)
+    return Fit("", () if is_unknown else _columns(experiment, task, columns), searches, tuple(_apart(task)))
 
 
 def _own_names(experiment: Experiment) -> str:
@@ -120,18 +122,12 @@ def _stored_columns(experiment: Experiment, store: Store) -> tuple[str, ...]:
     return ()
 
 
-def _columns(experiment: Experiment, task: Task, columns: Collection[str], *, leaves_space: bool) -> tuple[str, ...]:
-    """Return the columns of the trace, from a first round unless the task sums all ``columns``; () if unknown.
-
-    A user's environment, algorithm or task, and a tuner that leaves the space, may add columns in any later round.
-    """
+def _columns(experiment: Experiment, task: Task, columns: Collection[str]) -> tuple[str, ...]:
+    """Return the columns of the trace, from a first round unless the task sums all ``columns``."""
     settings = experiment.settings
     problem = task.start(settings["horizon"], Seeds(settings["seed"]))
     if {*columns} <= {*task.sums}:
         return tuple(task.sums)
-    own = {part for part, cls in experiment.classes.items() if not is_suites(cls)}
-    if own - {"tuner"} or (own and leaves_space):
-        return ()
     task, tuner = build(experiment)
     at_random = max(task.random_rounds, tuner.random_rounds(problem))
     return tuple(run(task, tuner, rounds=min(settings["horizon"], at_random + 1)).columns())

@@ -38,9 +38,8 @@ def play_sample(runs: Sequence[CommittedRun], sample: Size, seed: int, jobs: int
     print(f"{n:,} repetitions, {how} {len(every):,}{words}: about {takes} to play", flush=True)
     others = sum(not run.same_machine for run, _ in drawn)
     if others:
-        words = "made on another processor or with other versions. Our own compiled code gives the same there"
-        print(f"{others} of them were {words}, to the last bit; BLAS, NumPy, SciPy and torch may not: these are")
-        print(f"compared to a relative {TOLERANCE:g}, the others exactly", flush=True)
+        print(f"{others} of them were made on another processor or with other versions, where BLAS, NumPy, SciPy or")
+        print(f"torch may give other last digits: compared to a relative {TOLERANCE:g}, the rest exactly", flush=True)
     compared = play(drawn, jobs)
     differences = sorted(one.difference for one in compared if one.difference)
     values = sum(one.values for one in compared)

@@ -238,7 +238,7 @@ class Curves(Figure):
         if len(flat) in (0, len(values)) or len(set.union(*flat.values())) > 1:
             return {}
         first, *others = flat
-        shared = ", ".join(la for la in labels[first] if la and all(la in labels[other] for other in others))
+        shared = ", ".join(one for one in labels[first] if one and all(one in labels[other] for other in others))
         return dict.fromkeys(flat, shared or first)
 
     def _formulas(self, results: Results) -> dict[Labels, Mapping[str, Any]]:
