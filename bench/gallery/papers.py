@@ -13,7 +13,6 @@ import pandas as pd
 
 from bench.errors import one_line
 from bench.gallery.claims import slug
-from bench.gallery.picture import Picture
 from bench.gallery.result import ResultView
 from bench.report.claims.tallies import Tally, added_up
 from bench.report.figure import read_figure
@@ -88,10 +87,9 @@ class FigurePage:
         return f"{quote(self.paper)}/index.html#{quote(self.name)}"
 
     @property
-    def picture(self) -> Picture | None:
-        """The address of its picture, relative to the folder of results."""
-        drawn = self.first.picture if self.first else None
-        return drawn and drawn._replace(address=f"{quote(self.folder)}/{drawn.address}")
+    def picture(self) -> str:
+        """The address of its picture, relative to the folder of results; "" if there is none."""
+        return f"{quote(self.folder)}/{self.first.picture}" if self.first and self.first.picture else ""
 
 
 @dataclass
@@ -102,7 +100,6 @@ class PaperPage:
     title: str = ""
     authors: str = ""
     summary: str = ""
-    headline: Mapping[str, Any] = field(default_factory=dict)
     headlines: "list[Headline]" = field(default_factory=list)
     figures: list[FigurePage] = field(default_factory=list)
     questions: str = ""
@@ -209,8 +206,8 @@ def read_papers(
     """Return all papers with their figures: those of ``figures`` by ``paper/figure``, and others that have results.
 
     ``about`` has by paper, in display order, ``title``, ``authors``, ``summary``, ``questions`` (see
-    `bench.gallery.docs.questions_of`), ``headlines`` (see `bench.audit.headlines`), and ``headline``, the figure whose
-    ranks are on the first page. ``counted`` are the names of the figures that count in totals, by default all.
+    `bench.gallery.docs.questions_of`) and ``headlines`` (see `bench.audit.headlines`). ``counted`` are the names of the
+    figures that count in totals, by default all.
     """
     about = about or {}
     names = sorted({*figures, *with_results(results)}, key=_order)
@@ -230,9 +227,7 @@ def read_paper(results: Path, paper: str, figures: Mapping[str, Any], about: Map
     """Return one paper with the given figures; for the other arguments see `read_papers`."""
     words = {key: str(about.get(key, "")).strip() for key in ("title", "authors", "summary", "questions")}
     made = [_figure(results, name, config) for name, config in figures.items()]
-    return PaperPage(
-        paper, headline=about.get("headline", {}), headlines=about.get("headlines", []), figures=made, **words
-    )
+    return PaperPage(paper, headlines=about.get("headlines", []), figures=made, **words)
 
 
 def _figure(results: Path, name: str, config: Any) -> FigurePage:

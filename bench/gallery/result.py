@@ -13,7 +13,6 @@ from bench.columns import names_of
 from bench.data_kind import DataKind
 from bench.errors import DataError
 from bench.gallery.claims import ClaimView, claim_of, compared
-from bench.gallery.picture import Picture
 from bench.report.claims.check import claims_of
 from bench.report.claims.judgement import VERDICTS
 from bench.report.claims.tallies import ClaimSource, Tally, sources, tallies
@@ -196,11 +195,11 @@ class ResultView:
         pairs = {tuple(word.split("=", 1)) for words in overrides for word in words if "=" in word}
         return {part: sorted(value for key, value in pairs if key == part) for part in PARTS}
 
-    @cached_property
-    def picture(self) -> Picture | None:
-        """The picture that was written with it, if any."""
+    @property
+    def picture(self) -> str:
+        """The address of the picture that was written with it; "" if there is none."""
         file = f"{self.figure.name}.svg" if self.figure else ""
-        return Picture.read(f"{self.at}{quote(file)}", self.folder.path / file) if file in self.files else None
+        return f"{self.at}{quote(file)}" if file in self.files else ""
 
     def table(self, name: str) -> pd.DataFrame:
         """Return a table by its file name; empty if there is none."""
