@@ -8,7 +8,7 @@ import pytest
 import registry
 from matplotlib.colors import to_rgb
 
-from bench.report.style import PALETTE, Looks, Palette, near
+from bench.report.style import PALETTE, Looks, Palette
 from runners.config.figures import figure_names
 
 # Machado, Oliveira and Fernandes 2009, table 1: linear colours as seen without the cones for red, and for green
@@ -41,15 +41,6 @@ def test_readers_who_do_not_see_red_or_green_tell_the_palette_apart(by):
     for one, other in itertools.combinations(styles, 2):
         distance = math.dist(seen(one.color, by), seen(other.color, by))
         assert distance > 60 or one.linestyle != other.linestyle, (one, other)
-
-
-@pytest.mark.parametrize("chosen", PALETTE)
-def test_a_chosen_colour_is_like_no_automatic_one(chosen):
-    names = [f"MyTuner{i}" for i in range(8)]
-    palette = Palette(Looks(), {"MyTuner3": chosen}, names)
-    colors = {name: palette.style(name).color for name in names}
-    assert colors.pop("MyTuner3") == chosen
-    assert not [name for name, color in colors.items() if near(color, chosen)]
 
 
 def test_lines_of_a_paper_keep_their_look_and_others_have_another():

@@ -19,7 +19,7 @@ from bench.report.drawing import draw_panel, sample
 from bench.report.formats import SIZES, Size
 from bench.report.plot import Panel, Plot, Sample
 from bench.report.style import SURROGATE_COLOUR, applied
-from bench.report.typeset import in_unicode, on_one_line, typeset
+from bench.report.typeset import in_unicode, typeset
 
 _DPI = 150
 # No date and no version of the program that wrote it.
@@ -216,7 +216,7 @@ class _Page:
 
     def _lines(self, text: str, letter: float, reserved: float = 0.0) -> list[str]:
         letters = int((self._width - 2 * _MARGIN - reserved) / letter)
-        return [] if self._sheet.width else textwrap.wrap(on_one_line(text), max(20, letters), break_on_hyphens=False)
+        return [] if self._sheet.width else textwrap.wrap(text, max(20, letters), break_on_hyphens=False)
 
     def _legend_columns(self, letters: Sequence[int]) -> int:
         """Return the number of columns, each as wide as its longest label, that fits the page in the fewest rows."""

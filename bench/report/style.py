@@ -1,6 +1,5 @@
 """One style for all figures: colours distinguishable with red-green colour-blindness, with dashes and markers."""
 
-import math
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple, cast
@@ -26,8 +25,6 @@ DASHES: dict[DashName, Dash] = {
     "-..": (0, (6, 1.5, 1, 1.5, 1, 1.5)),
 }
 _MARKERS = ("o", "s", "^", "v", "D", "P", "X", "<", ">", "h", "p", "d")
-_NEAR = 60
-"""Distance up to which colours count as equal, each of red, green and blue ranging from 0 to 255."""
 
 
 class LineStyle(NamedTuple):
@@ -54,8 +51,8 @@ class Palette:
     """The styles of the lines of one figure: its paper's, with chosen colours; else one of `PALETTE`.
 
     Automatic styles follow the order of ``names``, and then the order of requests; no two are equal while unused ones
-    remain, and none has a colour near a chosen one, or dashes and colour of a line of the paper. Raises ConfigError for
-    an unknown colour in ``colors``.
+    remain, and none has dashes and colour of a line of the paper. Raises ConfigError for an unknown colour in
+    ``colors``.
     """
 
     def __init__(self, looks: Looks, colors: Mapping[str, str], names: Collection[str] = ()) -> None:
@@ -71,12 +68,11 @@ class Palette:
             if name in names
         }
         taken = {style[:2] for style in self._styles.values()}
-        free = [color for color in PALETTE if not any(near(color, other) for other in colors.values())] or PALETTE
         dashes = list(DASHES.values())
         styles = [
-            LineStyle(color, dashes[(place + turn) % len(dashes)], _MARKERS[(place + turn * len(free)) % len(_MARKERS)])
+            LineStyle(color, dashes[(place + turn) % len(dashes)], _MARKERS[(place + turn * len(PALETTE)) % len(_MARKERS)])
             for turn in range(len(dashes))
-            for place, color in enumerate(free)
+            for place, color in enumerate(PALETTE)
         ]
         self._automatic = [style for style in styles if style[:2] not in taken] or styles
         self._given = 0
@@ -89,12 +85,6 @@ class Palette:
             self._given += 1
         style = self._styles[name]
         return style._replace(color=self.colors.get(name, style.color))
-
-
-def near(color: str, other: str) -> bool:
-    from matplotlib.colors import to_rgb  # slow to import
-
-    return 255 * math.dist(to_rgb(color), to_rgb(other)) < _NEAR
 
 
 SETTINGS: dict[str, Any] = {
