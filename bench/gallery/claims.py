@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from bench.report.claims.check import KINDS
-from bench.report.claims.judgement import NO_EVIDENCE, VERDICTS
+from bench.report.claims.judgement import NO_EVIDENCE
 from bench.report.claims.tallies import Tally, tally_of
 from bench.report.typeset import number
 
@@ -175,26 +175,3 @@ def needed_in_words(row: Mapping[str, Any]) -> str:
     if row["kind"] in DIFFERENCES:
         return "practically level"
     return f"more than {PRACTICALLY_LEVEL:,} repetitions would be needed"
-
-
-_MOST_NAMES = 40
-"""Sides of a comparison that a sentence names."""
-
-
-def compared(claims: Sequence[Sequence[Mapping[str, Any]]]) -> str:
-    """Return the common beginning of a comparison's claims, then its other lines by verdict; "" if there are none.
-
-    With one case each: ``A beats B, C: holds; D: fails.``; with several as a command prints them: ``A beats B: 1 holds,
-    0 fail, 2 open.``
-    """
-    if len(claims) > _MOST_NAMES:
-        return f"{len(claims)} comparisons: {tally_of([case for cases in claims for case in cases])}."
-    said: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
-    for cases in claims:
-        first = cases[0]
-        words = str(tally_of(cases)) if len(cases) > 1 else first["verdict"]
-        words += ", not after Holm's correction" * (len(cases) == 1 and first["holm"] == "no")
-        said.setdefault(words, []).append(first["claim"])
-    begin = claims[0][0]["text"].removesuffix(claims[0][0]["claim"]) if claims else ""
-    parts = [f"{', '.join(lines)}: {words}" for words, lines in said.items() if lines]
-    return f"{begin}{'; '.join(parts)}." if parts else ""

@@ -6,19 +6,17 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
-import numpy as np
 import pandas as pd
 
 from bench.columns import names_of
 from bench.data_kind import DataKind
 from bench.errors import DataError
-from bench.gallery.claims import ClaimView, claim_of, compared
+from bench.gallery.claims import ClaimView, claim_of
 from bench.report.claims.check import claims_of
 from bench.report.claims.judgement import VERDICTS
 from bench.report.claims.tallies import ClaimSource, Tally, sources, tallies
 from bench.report.figure import Figure
 from bench.report.folder import CAVEATS, ENVIRONMENT, Made, Manifest, ManifestRun, ResultFiles
-from bench.report.labels import canonical
 from bench.report.provenance import (
     Provenance,
     commands,
@@ -32,8 +30,6 @@ from bench.report.results import Results
 from bench.report.tasks import METHOD
 from bench.report.typeset import duration, interval, number, readable
 
-MANY = 12
-"""Largest number of panels of a comparison that is not shown as a heat map."""
 PARTS = ("env", "algorithm", "tuner")
 Read = TypeVar("Read")
 Verdicts = dict[str, dict[str, tuple[str, str]]]
@@ -209,22 +205,6 @@ class ResultView:
     def tables(self) -> dict[str, dict[str, Any]]:
         """Its tables by title, in the form of `readable`."""
         return {title: readable(self.table(name)) for name, title in self.titles.items() if len(self.table(name))}
-
-    def heat_map(self) -> tuple[str, str] | None:
-        """Return the first method and a table of means, a column for each, if there are more than `MANY` panels."""
-        table = self.table("table")
-        if METHOD not in table or len(table) <= MANY * table[METHOD].nunique():
-            return None
-        axes = [name for name in table.columns[: list(table.columns).index("n")] if name != METHOD]
-        means = table.pivot_table("mean", axes, METHOD, sort=False)
-        shares = np.log(means.div(means.iloc[:, 0], axis=0).where(lambda share: share > 0))
-        style = means.style.background_gradient(cmap="PuOr_r", axis=None, gmap=shares, vmin=-1.0, vmax=1.0)
-        return str(means.columns[0]), style.format("{:.4g}").format_index(canonical).to_html(uuid="heat")
-
-    @property
-    def finding(self) -> str:
-        """The verdicts of a comparison in a sentence; "" for another result."""
-        return compared(self.grouped_claims()) if self.is_own else ""
 
     @cached_property
     def shown_claims(self) -> list[ClaimView]:

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import Formatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
-from bench.report.plot import Axis, Look, Mark, Panel, Sample, wrapped
+from bench.report.plot import Axis, Look, Mark, Panel, wrapped
 from bench.report.rows import TITLE_LETTERS
 from bench.report.style import SETTINGS
 from bench.report.typeset import typeset
@@ -83,10 +83,9 @@ def _set(words: str, letters: int = 0) -> str:
     return "\n".join(map(typeset, (wrapped(words, letters) if letters else words).split("\n")))
 
 
-def sample(given: Sample) -> Artist:
+def sample(look: Look) -> Artist:
     """Return the sample of a name in the legend."""
-    look = given.look
-    if given.is_box:
+    if look.is_box:
         return Rectangle((0, 0), 1, 1, facecolor=look.color, edgecolor=look.edge or look.color, alpha=look.alpha)
     return Line2D([], [], **_line_style(look))
 

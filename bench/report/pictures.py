@@ -17,7 +17,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from bench.errors import ConfigError
 from bench.report.drawing import draw_panel, sample
 from bench.report.formats import SIZES, Size
-from bench.report.plot import Panel, Plot, Sample
+from bench.report.plot import Look, Panel, Plot
 from bench.report.style import SURROGATE_COLOUR, applied
 from bench.report.typeset import in_unicode, typeset
 
@@ -130,7 +130,7 @@ class _Page:
         note, caption = (self._lines(text, _SMALL_LETTER) for text in (plot.note, " ".join(plot.caption)))
         header = sheet.edge + len(title) * _TITLE_LINE + len(note) * _NOTE_LINE + sheet.gaps[0]
         header += 0.17 if sheet.width and plot.mark else 0.0
-        legend = {typeset(name): sample for name, sample in plot.legend.items()}
+        legend = {typeset(name): look for name, look in plot.legend.items()}
         columns = self._legend_columns([len(in_unicode(name)) for name in plot.legend])
         bottom = sheet.edge + len(caption) * _CAPTION_LINE
         footer = bottom + math.ceil(len(legend) / columns) * _inches(_LINE, "legend.fontsize") + sheet.gaps[2]
@@ -208,7 +208,7 @@ class _Page:
             text = self.figure.text(1 - edge / self._width, 1 - edge / self._height, words, bbox=box, **how)
             text.set_in_layout(False)
 
-    def _write_legend(self, legend: dict[str, Sample], columns: int, bottom: float) -> None:
+    def _write_legend(self, legend: dict[str, Look], columns: int, bottom: float) -> None:
         how: Any = {"columnspacing": _BETWEEN, "handlelength": self._sheet.handle, "labelspacing": 0.35}
         how |= {"loc": "lower center", "bbox_to_anchor": (0.5, bottom / self._height), "borderaxespad": 0}
         if legend:
@@ -259,7 +259,7 @@ def rename(plot: Plot, labels: Mapping[str, str]) -> None:
     """Rename labels and panels. Raises ConfigError for an unknown one."""
     titles = [panel.title for panel in plot.panels]
     check_names(plot, [name for name in labels if name not in titles], "labels")
-    plot.legend = {labels.get(name, name): sample for name, sample in plot.legend.items()}
+    plot.legend = {labels.get(name, name): look for name, look in plot.legend.items()}
     for panel in plot.panels:
         panel.title = labels.get(panel.title, panel.title)
         panel.marks = [replace(mark, name=labels.get(mark.name, mark.name)) for mark in panel.marks]

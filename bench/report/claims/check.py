@@ -29,7 +29,6 @@ from bench.report.claims.judgement import (
     Conditions,
     Finding,
 )
-from bench.report.claims.origin import with_source
 from bench.report.claims.ratio import Ratio, Spread
 from bench.report.claims.slope import Slope
 from bench.report.provenance import Provenance
@@ -213,7 +212,7 @@ def _read_one(raw: Any, results: Results) -> Claim:
     model = kinds[kind]
     try:
         default = {"column": figure.column} if issubclass(model, CaseClaim) else {}
-        claim: Claim = model.model_validate({**default, **with_source(figure, raw)})
+        claim: Claim = model.model_validate({**default, **figure.with_source(raw)})
     except ValidationError as error:
         raise complaint(f"{where} of kind '{kind}'", model, error) from None
     if isinstance(claim, CaseClaim):
