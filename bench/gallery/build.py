@@ -4,11 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from bench.audit.published import PublishedOverview, counted, published_text
-from bench.gallery.claims import slug
 from bench.gallery.docs import page_of, title_of
 from bench.gallery.papers import FigurePage, PaperPage
 from bench.gallery.render import SITE, pages_of, render
-from bench.gallery.result import PARTS
 from bench.report.claims.tallies import added_up
 from bench.report.folder import PAGE
 
@@ -29,7 +27,6 @@ def build(
         pages |= pages_of([page], SITE, printed=printed, docs=docs)
     of_papers = [page for page in papers if not page.is_own]
     figures = [figure for page in of_papers for figure in page.figures]
-    firsts = [figure.first for figure in figures if figure.first]
     common: dict[str, Any] = {
         "papers": of_papers,
         "figures": figures,
@@ -37,8 +34,6 @@ def build(
     }
     comparisons = [figure for page in papers if page.is_own for figure in page.figures]
     pages[PAGE] = render("index", **common, comparisons=comparisons, docs=docs)
-    choices = {part: sorted({name for first in firsts for name in first.choices[part]}) for part in PARTS}
-    pages["figures.html"] = render("figures", **common, choices=choices)
     pages["claims.html"] = render("claims", **common | {"papers": papers})  # including those of comparisons
     pages["readings.html"] = render("readings", readings=_readings(figures))
     pages["docs.html"] = render("docs", docs={name: title_of(text) for name, text in docs.items()})
@@ -52,13 +47,7 @@ def _readings(figures: list[FigurePage]) -> list[dict[str, Any]]:
     """Return every reading of each paper once, with its figures."""
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
     for figure in figures:
-        for reading in figure.config.get("readings", []):
-            key = figure.paper, reading["name"], reading["text"]
-            row = {"paper": figure.paper, **{name: reading[name] for name in ("name", "text", "source")}, "figures": []}
-            rows.setdefault(key, row)["figures"].append(figure)
-    ids: set[str] = set()
-    for row in rows.values():
-        row["id"] = slug(f"{row['paper']}-{row['name']}")
-        row["id"] = "" if row["id"] in ids else row["id"]
-        ids.add(row["id"])
+        for reading in figure.figure.readings if figure.figure else ():
+            row = {"paper": figure.paper, "reading": reading, "figures": []}
+            rows.setdefault((figure.paper, reading.name, reading.text), row)["figures"].append(figure)
     return list(rows.values())

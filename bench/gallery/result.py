@@ -30,7 +30,6 @@ from bench.report.results import Results
 from bench.report.tasks import METHOD
 from bench.report.typeset import duration, interval, number, readable
 
-PARTS = ("env", "algorithm", "tuner")
 Read = TypeVar("Read")
 Verdicts = dict[str, dict[str, tuple[str, str]]]
 
@@ -118,11 +117,6 @@ class ResultView:
         """Whether a formula made the numbers, without a run."""
         return self.figure is not None and self.figure.source == "formula"
 
-    @property
-    def verdicts(self) -> dict[str, int]:
-        """The number of cases by verdict."""
-        return {verdict: sum(claim["verdict"] == verdict for claim in self.claims) for verdict in VERDICTS}
-
     @cached_property
     def tallies(self) -> dict[str, Tally]:
         """Its cases by origin and verdict, except cases that count elsewhere."""
@@ -184,13 +178,6 @@ class ResultView:
         runs, words = [labels for labels, _ in kept], [own for _, own in kept]
         return compare_commands(runs, words, METHOD, self.figure.column, tie)
 
-    @cached_property
-    def choices(self) -> dict[str, list[str]]:
-        """The environments, algorithms and tuners of its runs, as their overrides name them."""
-        overrides = overrides_of(self.manifest.model_dump())
-        pairs = {tuple(word.split("=", 1)) for words in overrides for word in words if "=" in word}
-        return {part: sorted(value for key, value in pairs if key == part) for part in PARTS}
-
     @property
     def picture(self) -> str:
         """The address of the picture that was written with it; "" if there is none."""
@@ -208,9 +195,8 @@ class ResultView:
 
     @cached_property
     def shown_claims(self) -> list[ClaimView]:
-        """Its claims for the page; those of a comparison, which are of one kind, share an axis."""
-        among = self.claims if self.is_own else ()
-        return [claim_of(cases, among) for cases in self.grouped_claims()]
+        """Its claims for the page."""
+        return [claim_of(cases) for cases in self.grouped_claims()]
 
     def grouped_claims(self) -> list[list[dict[str, Any]]]:
         groups: dict[str, list[dict[str, Any]]] = {}

@@ -63,7 +63,7 @@ def draw_panel(
         axes.axhline(height, color=colour, linewidth=0.8, zorder=0.5)
     for set_scale, axis in ((axes.set_xscale, panel.x), (axes.set_yscale, panel.y)):
         if axis.log:
-            set_scale("symlog", linthresh=axis.linear) if axis.linear else set_scale("log")
+            set_scale("log")
     for mark in panel.marks:
         _draw_mark(axes, mark)
     if not panel.is_table:
@@ -169,10 +169,10 @@ def _number(axes: Axes, which: str, axis: Axis, panel: Panel, across: int) -> No
     if panel.rows and which == "y":
         return
     low, high = target.get_view_interval()
-    if axis.log and not axis.linear and high <= (1 + _ALIKE) * low:  # Matplotlib's own ends of it have no width
+    if axis.log and high <= (1 + _ALIKE) * low:  # Matplotlib's own ends of it have no width
         low, high = low / 2, high * 2
         set_ends(low, high)
-    if axis.log and not axis.linear and not (axis.few and axis.low is not None and high <= _NARROW * low):
+    if axis.log and not (axis.few and axis.low is not None and high <= _NARROW * low):
         is_wide = high > _MANY_TIMES * low
         steps = (1.0,) if is_wide else (1.0, 3.0) if high > _SEVERAL_TIMES * low else (1.0, 2.0, 5.0)
         target.set_major_locator(LogLocator(subs=steps, numticks=12 if is_wide else None))
@@ -180,11 +180,10 @@ def _number(axes: Axes, which: str, axis: Axis, panel: Panel, across: int) -> No
         power = FuncFormatter(lambda value, _: f"$10^{{{round(math.log10(value))}}}$")
         target.set_major_formatter(power if is_wide and high >= _POWERS else _Numbers())
         return
-    if axis.linear or axis.few:
+    if axis.few:
         target.set_minor_locator(NullLocator())
-    if axis.few and not axis.linear:
         target.set_major_locator(MaxNLocator(nbins=5, steps=_STEPS))
-    elif not axis.linear and _is_whole(panel, which):
+    elif _is_whole(panel, which):
         few = 3 if across < _NARROW_PANEL else 5
         target.set_major_locator(MaxNLocator(few if high >= _LONG else "auto", steps=_STEPS, integer=True))
     if axis.ticks is not None:

@@ -33,7 +33,7 @@ for (const form of document.querySelectorAll(".filters")) {
   const items = [...document.querySelectorAll(form.dataset.items)];
   const lists = new Set(items.map((item) => item.parentElement));
   const said = form.querySelector("output");
-  const texts = new Map(items.map((item) => [item, `${item.textContent} ${item.dataset.words ?? ""}`.toLowerCase()]));
+  const texts = new Map(items.map((item) => [item, item.textContent.toLowerCase()]));
   const anchor = form.dataset.anchor;
 
   function show() {

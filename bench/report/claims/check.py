@@ -1,9 +1,8 @@
 """Check of all claims of a figure, and claims that count cases, such as "in most cases"."""
 
 import math
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -223,33 +222,17 @@ def _read_one(raw: Any, results: Results) -> Claim:
 def complaint(where: str, model: type[BaseModel], error: ValidationError) -> ConfigError:
     """Return the first of pydantic's complaints, unknown keys before others, as one sentence."""
     first = min(error.errors(), key=lambda complaint: complaint["type"] != "extra_forbidden")
-    return ConfigError(_in_words(where, model, first))
-
-
-def _in_words(where: str, model: type[BaseModel], first: Mapping[str, Any]) -> str:
-    key = ".".join(str(part) for part in first["loc"] if part != "")
+    key, message = ".".join(str(part) for part in first["loc"] if part != ""), first["msg"]
     if first["type"] == "extra_forbidden":
-        fields: Any = model.model_fields
-        for part in first["loc"][:-1]:
-            inner = fields[part].annotation if part in fields else None
-            fields = next((nested.model_fields for nested in _models(inner)), fields)
-        return f"{where}: unknown key '{key}', valid ones: {_list(fields)}"
+        choices = f", valid ones: {_list(model.model_fields)}" if len(first["loc"]) == 1 else ""
+        return ConfigError(f"{where}: unknown key '{key}'{choices}")
     if first["type"] == "missing":
-        return f"{where}: key '{key}' is missing"
-    message = first["msg"].removeprefix("Value error, ")
+        return ConfigError(f"{where}: key '{key}' is missing")
+    message = message.removeprefix("Value error, ")
     if not key:
-        return f"{where}: {message}"
+        return ConfigError(f"{where}: {message}")
     expected = message.removeprefix("Input should be ").removeprefix("expected ")
-    expected = expected.replace("a valid tuple", "a list, such as [panel]")
-    expected = re.sub("a valid dictionary( or instance of .*)?$", "keys and values", expected)
-    return f"{where}, key '{key}': found {first['input']!r}, expected {expected}"
-
-
-def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for part in getattr(annotation, "__args__", ()):
-        yield from _models(part)
+    return ConfigError(f"{where}, key '{key}': found {first['input']!r}, expected {expected}")
 
 
 def _list(names: Any) -> str:
