@@ -17,14 +17,7 @@ from bench.report.claims.judgement import VERDICTS
 from bench.report.claims.tallies import ClaimSource, Tally, sources, tallies
 from bench.report.figure import Figure
 from bench.report.folder import CAVEATS, ENVIRONMENT, Made, Manifest, ManifestRun, ResultFiles
-from bench.report.provenance import (
-    Provenance,
-    commands,
-    compare_commands,
-    number_of_repetitions,
-    number_of_rounds,
-    overrides_of,
-)
+from bench.report.provenance import Provenance, commands, compare_commands, overrides_of
 from bench.report.reading import READING, Reading
 from bench.report.results import Results
 from bench.report.tasks import METHOD
@@ -129,15 +122,8 @@ class ResultView:
 
     @property
     def size(self) -> str:
-        horizons = {run.horizon for run in self.manifest.runs if run.horizon}
-        rounds = number_of_rounds(horizons) if horizons else ""
-        if self.provenance.accepted:
-            rounds = self.provenance.rounds()
-        numbers = {run.repetitions for run in self.manifest.runs if not self._is_limit(run)}
-        repetitions = (
-            number_of_repetitions(numbers, sequential=self.provenance.until_decided is not None) if numbers else ""
-        )
-        return " of ".join(filter(None, [repetitions, rounds]))
+        """Repetitions and rounds of its runs, as text; "" if unknown."""
+        return self.provenance.size() if self.provenance.repetitions else ""
 
     @property
     def seconds_by_run(self) -> dict[str, float]:

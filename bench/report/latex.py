@@ -14,9 +14,8 @@ from bench.report.claims.judgement import ERROR, FIRST_LOOK, MIN_REPETITIONS
 from bench.report.claims.quantities import Mean
 from bench.report.contents import notes
 from bench.report.figure_keys import FigureKeys
-from bench.report.formats import Size
+from bench.report.formats import Size, print_size
 from bench.report.labels import panel_title
-from bench.report.pictures import check_size
 from bench.report.provenance import number_of_repetitions
 from bench.report.results import Results
 from bench.report.tables import by_experiment
@@ -43,8 +42,7 @@ def latex_tables(results: Results, tables: Mapping[str, pd.DataFrame], *, size: 
     means whose paired differences to it are not distinguishable from 0 (see `not_told_from_best`). Other tables are as
     on pages. Raises ConfigError for an unknown size.
     """
-    check_size(size)
-    figure, texts = results.figure, {}
+    size, figure, texts = print_size(size), results.figure, dict[str, str]()
     say = partial(_words, spelling=figure.looks.words)
     for name, table in tables.items():
         if name == "table" and set(table.columns) >= _MEANS:

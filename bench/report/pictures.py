@@ -16,7 +16,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from bench.errors import ConfigError
 from bench.report.drawing import draw_panel, sample
-from bench.report.formats import SIZES, Size
+from bench.report.formats import Size, print_size
 from bench.report.plot import Look, Panel, Plot
 from bench.report.style import SURROGATE_COLOUR, applied
 from bench.report.typeset import in_unicode, typeset
@@ -77,20 +77,13 @@ SHEETS: dict[Size, Sheet] = {
 }
 
 
-def check_size(size: str) -> None:
-    """Raise ConfigError unless it is a width for print, or "" for the screen's."""
-    if size not in SHEETS:
-        raise ConfigError(f"size: found '{size}', expected {' or '.join(SIZES)}")
-
-
 def draw(plot: Plot, size: Size = "") -> Figure:
     """Return a plot as a page of panels, built without matplotlib's global state.
 
     For print without title, note and caption, and with letters of 7 to 9 points; heat maps and tables need the whole
     width. Raises ConfigError for an unknown size.
     """
-    check_size(size)
-    plot = plot.spelled()
+    size, plot = print_size(size), plot.spelled()
     is_table = any(panel.is_table for panel in plot.panels)
     with applied():
         sheet = SHEETS["text" if size and is_table else size]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.report.labels import apart
-from bench.report.style import GREY, Dash, Looks, Palette
+from bench.report.style import GREY, Look, Looks, Palette
 from bench.report.typeset import spelled
 
 Array = npt.NDArray[np.float64]
@@ -21,27 +21,6 @@ RANDOM_ARMS = "Random arms"
 RANDOM_CAPTION = "Random arms: expected regret of uniformly random arms, computed from the means."
 FAR = 1.5
 """Multiple of the methods' largest number above which random arms, which would flatten it, are only mentioned."""
-
-
-@dataclass(frozen=True)
-class Look:
-    """Style of a mark; sizes in points, 0, "" and None for the default style.
-
-    ``fill`` is the colour of the marker's inside, "none" for an open one. A mark with a larger ``order`` is drawn above
-    others. In the legend, a look with ``is_box`` is a rectangle.
-    """
-
-    color: str
-    dash: Dash | Literal["none"] = "-"
-    marker: str = ""
-    size: float = 0.0
-    width: float = 0.0
-    fill: str = ""
-    edge: str = ""
-    edge_width: float | None = None
-    alpha: float = 1.0
-    order: float = 3.0
-    is_box: bool = False
 
 
 Role = Literal["method", "reference", "limit"]
@@ -182,8 +161,7 @@ class Plot:
 
     def look(self, name: str, **keys: Any) -> Look:
         """Return the look of a line, with ``keys`` changed."""
-        style = self.palette.style(name)
-        return Look(**({"color": style.color, "dash": style.linestyle, "marker": style.marker} | keys))
+        return replace(self.palette.look(name), **keys)
 
     def beside(self, name: str) -> str:
         """Return the name of a reference or limit in this plot, distinct from methods' names."""

@@ -163,7 +163,6 @@ class Provenance(BaseModel):
         """Return the basis of the numbers as one line."""
         if not self.repetitions:
             return "computed, nothing was run"
-        repetitions = number_of_repetitions(self.repetitions, sequential=self.until_decided is not None)
         generated = ", ".join(name for name in self.surrogate if name not in self.altered)
         data = "; in longer runs settings may rank differently" if self.accepted else ""
         data += f"; surrogate data in place of the real ({generated})" if generated else ""
@@ -172,13 +171,14 @@ class Provenance(BaseModel):
         data += f"; {self.other_than_published}" if self.other_than_published and not self.surrogate else ""
         data += f"; smaller than the paper's: {', '.join(self.smaller)}" if self.smaller else ""
         scale = f"scale {self.scale}: " if self.scale else ""
-        return f"{scale}{repetitions} of {self.rounds()}{data}"
+        return f"{scale}{self.size()}{data}"
 
-    def rounds(self) -> str:
-        """Return the lengths of the runs as text."""
+    def size(self) -> str:
+        """Return the number of repetitions and the lengths of the runs as text."""
+        repetitions = number_of_repetitions(self.repetitions, sequential=self.until_decided is not None)
         if self.accepted:
-            return f"about {number_of_rounds(self.accepted).replace('round', 'accepted round')}"
-        return number_of_rounds(self.horizons)
+            return f"{repetitions} of about {number_of_rounds(self.accepted).replace('round', 'accepted round')}"
+        return f"{repetitions} of {number_of_rounds(self.horizons)}"
 
 
 def number_of_repetitions(numbers: Iterable[int], *, sequential: bool) -> str:

@@ -2,7 +2,8 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Literal, NamedTuple, cast
+from dataclasses import dataclass, replace
+from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict
 
@@ -27,12 +28,25 @@ DASHES: dict[DashName, Dash] = {
 _MARKERS = ("o", "s", "^", "v", "D", "P", "X", "<", ">", "h", "p", "d")
 
 
-class LineStyle(NamedTuple):
-    """Colour, dashes and marker of a line, as matplotlib takes them."""
+@dataclass(frozen=True)
+class Look:
+    """Style of a mark; sizes in points, 0, "" and None for the default style.
+
+    ``fill`` is the colour of the marker's inside, "none" for an open one. A mark with a larger ``order`` is drawn above
+    others. In the legend, a look with ``is_box`` is a rectangle.
+    """
 
     color: str
-    linestyle: Dash
-    marker: str
+    dash: Dash | Literal["none"] = "-"
+    marker: str = ""
+    size: float = 0.0
+    width: float = 0.0
+    fill: str = ""
+    edge: str = ""
+    edge_width: float | None = None
+    alpha: float = 1.0
+    order: float = 3.0
+    is_box: bool = False
 
 
 class Looks(BaseModel):
@@ -62,29 +76,29 @@ class Palette:
             if not is_color_like(color):
                 raise ConfigError(f"colors: found '{color}' for '{name}', expected a colour such as black or #d55e00")
         self.colors = dict(colors)
-        self._styles = {
-            name: LineStyle(color, DASHES[dash], marker)
+        self._looks = {
+            name: Look(color, DASHES[dash], marker)
             for name, (color, dash, marker) in looks.lines.items()
             if name in names
         }
-        taken = {style[:2] for style in self._styles.values()}
-        dashes = list(DASHES.values())
-        styles = [
-            LineStyle(color, dashes[(place + turn) % len(dashes)], _MARKERS[(place + turn * len(PALETTE)) % len(_MARKERS)])
+        taken = {(look.color, look.dash) for look in self._looks.values()}
+        dashes, every = list(DASHES.values()), len(PALETTE)
+        automatic = [
+            Look(color, dashes[(place + turn) % len(dashes)], _MARKERS[(place + turn * every) % len(_MARKERS)])
             for turn in range(len(dashes))
             for place, color in enumerate(PALETTE)
         ]
-        self._automatic = [style for style in styles if style[:2] not in taken] or styles
+        self._automatic = [look for look in automatic if (look.color, look.dash) not in taken] or automatic
         self._given = 0
         for name in names:
-            self.style(name)
+            self.look(name)
 
-    def style(self, name: str) -> LineStyle:
-        if name not in self._styles:
-            self._styles[name] = self._automatic[self._given % len(self._automatic)]
+    def look(self, name: str) -> Look:
+        if name not in self._looks:
+            self._looks[name] = self._automatic[self._given % len(self._automatic)]
             self._given += 1
-        style = self._styles[name]
-        return style._replace(color=self.colors.get(name, style.color))
+        look = self._looks[name]
+        return replace(look, color=self.colors.get(name, look.color))
 
 
 SETTINGS: dict[str, Any] = {
