@@ -1,6 +1,5 @@
 """The comparison with other libraries: with obp, which is installed, and with one that is not."""
 
-import math
 from pathlib import Path
 
 import numpy as np

@@ -8,7 +8,6 @@ from scipy import special, stats
 
 from bench.critical import Sequential, bounds, fixed, looks_up_to, rule, skewed
 from bench.report.claims.quantities import Mean, RatioOfMeans
-from bench.report.provenance import Provenance
 from runners.config.figures import figure_names, load_figure
 from runners.results.folder import ResultFolder
 from tools.looks import FILE, LAWS, MOST, RULES, shares_decided

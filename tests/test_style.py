@@ -31,7 +31,9 @@ def test_no_two_lines_of_a_figure_look_alike(name):
     palette = Palette(figure.looks, figure.colors, methods)
     assert len({palette.look(method) for method in methods}) == len(methods)
     if len(methods) <= 30:  # as many as there are pairs of a colour and a dash
-        assert len({(palette.look(method).color, palette.look(method).dash) for method in methods}) == len(methods), "only markers differ"
+        assert len({(palette.look(method).color, palette.look(method).dash) for method in methods}) == len(methods), (
+            "only markers differ"
+        )
 
 
 @pytest.mark.parametrize("by", [PROTANOPIA, DEUTERANOPIA])

@@ -152,8 +152,8 @@ def markdown(table: pd.DataFrame, machine: Mapping[str, Any]) -> str:
     shown["note"] = table["note"]
     counts = " or ".join(map(str, sorted(set(table["n"]))))
     notes = [
-        "Ratio: speed of the suite divided by that of the library, median over repetitions, in brackets the smallest and "
-        "the largest. Above 1 the suite is faster.",
+        "Ratio: speed of the suite divided by that of the library, median over repetitions, in brackets the smallest "
+        "and the largest. Above 1 the suite is faster.",
         "Result: mean cumulative regret; of estimators the mean estimate. Random: the regret of random choices.",
         f"Seconds of the processor, one process and one thread at a time, by turns; {counts} repetitions of each case, "
         "each with another problem, the same for both sides unless noted.",

@@ -71,7 +71,9 @@ def slug(text: str) -> str:
 
 
 def claim_of(cases: list[Case]) -> ClaimView:
-    shown, no_evidence = ([case for case in cases if (case["verdict"] == NO_EVIDENCE) == none] for none in (False, True))
+    shown, no_evidence = (
+        [case for case in cases if (case["verdict"] == NO_EVIDENCE) == none] for none in (False, True)
+    )
     return ClaimView(slug(cases[0]["claim"]), cases[0], shown, forest(shown), no_evidence)
 
 

@@ -159,7 +159,9 @@ def _cells(rows: Mapping[str, Mapping[str, float]], bold: set[str]) -> dict[str,
 def _as_on_pages(table: pd.DataFrame, say: Say) -> pd.DataFrame:
     """Return any table without ratios to published numbers."""
     content = readable(table[[name for name in table if not str(name).startswith("ratio_")]])
-    return pd.DataFrame([list(map(say, row)) for row in content["rows"]], columns=[say(head) for head, _ in content["heads"]])
+    return pd.DataFrame(
+        [list(map(say, row)) for row in content["rows"]], columns=[say(head) for head, _ in content["heads"]]
+    )
 
 
 def floats(blocks: Sequence[pd.DataFrame], caption: str, label: str) -> str:
