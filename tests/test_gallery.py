@@ -188,7 +188,7 @@ def test_a_figure_states_its_basis(site: Path) -> None:
     for said in (
         "4 min", "6 repetitions of 181 rounds", "real data, checksum 06416e597f82", "generated at random", "section 6",
         "● 1 stated", "◇ 1 scale", "✓holds", "⚠ surrogate", "a small packaged sample of the real data",
-        "scale quick: 6 repetitions", "; axis: % of the right side; expected: less",
+        "; axis: % of the right side; expected: less",
     ):  # fmt: skip
         assert said in words, said
     assert f"python -m runners.reproduce figure=syndicated/figure2 '{EVIL}'" in words
