@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 from urllib.parse import quote
 
@@ -63,7 +62,7 @@ def draw_panel(
         axes.axhline(height, color=colour, linewidth=0.8, zorder=0.5)
     for set_scale, axis in ((axes.set_xscale, panel.x), (axes.set_yscale, panel.y)):
         if axis.log:
-            set_scale("log")
+            set_scale("symlog", linthresh=axis.linear) if axis.linear else set_scale("log")
     for mark in panel.marks:
         _draw_mark(axes, mark)
     if not panel.is_table:
@@ -169,10 +168,10 @@ def _number(axes: Axes, which: str, axis: Axis, panel: Panel, across: int) -> No
     if panel.rows and which == "y":
         return
     low, high = target.get_view_interval()
-    if axis.log and high <= (1 + _ALIKE) * low:  # Matplotlib's own ends of it have no width
+    if axis.log and not axis.linear and high <= (1 + _ALIKE) * low:  # Matplotlib's own ends of it have no width
         low, high = low / 2, high * 2
         set_ends(low, high)
-    if axis.log and not (axis.few and axis.low is not None and high <= _NARROW * low):
+    if axis.log and not axis.linear and not (axis.few and axis.low is not None and high <= _NARROW * low):
         is_wide = high > _MANY_TIMES * low
         steps = (1.0,) if is_wide else (1.0, 3.0) if high > _SEVERAL_TIMES * low else (1.0, 2.0, 5.0)
         target.set_major_locator(LogLocator(subs=steps, numticks=12 if is_wide else None))
@@ -180,16 +179,15 @@ def _number(axes: Axes, which: str, axis: Axis, panel: Panel, across: int) -> No
         power = FuncFormatter(lambda value, _: f"$10^{{{round(math.log10(value))}}}$")
         target.set_major_formatter(power if is_wide and high >= _POWERS else _Numbers())
         return
-    if axis.few:
+    if axis.linear or axis.few:
         target.set_minor_locator(NullLocator())
+    if axis.few and not axis.linear:
         target.set_major_locator(MaxNLocator(nbins=5, steps=_STEPS))
-    elif _is_whole(panel, which):
+    elif not axis.linear and _is_whole(panel, which):
         few = 3 if across < _NARROW_PANEL else 5
         target.set_major_locator(MaxNLocator(few if high >= _LONG else "auto", steps=_STEPS, integer=True))
     if axis.ticks is not None:
         target.set_ticks(list(axis.ticks))
-        if which == "x" and _are_crowded(axis.ticks, across / (high - low)):
-            axes.tick_params(axis="x", labelrotation=90)
     target.set_major_formatter(_Numbers())
 
 
@@ -211,15 +209,6 @@ def in_digits(values: Sequence[float]) -> list[str]:
         if len(set(texts)) == len(set(values)):
             break
     return texts
-
-
-def _are_crowded(ticks: Sequence[float], letters: float) -> bool:
-    """Whether numbers at ticks overlap, given the letters that fit into a step of 1."""
-    widths = [len(text) for text in in_digits(ticks)]
-    return any(
-        (right - left) * letters < sum(pair) / 2
-        for (left, right), pair in zip(pairwise(ticks), pairwise(widths), strict=True)
-    )
 
 
 def _is_whole(panel: Panel, which: str) -> bool:

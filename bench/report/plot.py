@@ -79,7 +79,10 @@ def mark(name: str, case: str, look: Look, *, x: Any = None, y: Any = None, **ke
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis, by default scaled to the marks; ``few``: there is room for few numbers."""
+    """An axis, by default scaled to the marks; ``few``: there is room for few numbers.
+
+    A logarithmic axis with numbers on both sides of 0 is linear up to ``linear``.
+    """
 
     label: str = ""
     log: bool = False
@@ -88,6 +91,7 @@ class Axis:
     ticks: Sequence[float] | None = None
     names: Sequence[str] | None = None
     few: bool = False
+    linear: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -156,7 +156,7 @@ class Curves(Figure):
             panel.x = Axis(panel.x.label, log=is_log, low=first if is_log else 0, high=1.02 * last)
             panel.y = Axis(panel.y.label, low=bottom, high=top)
             if self.y_scale == "log":
-                panel.y = _logarithmic(panel.y.label, lines.values())
+                panel.y = _logarithmic(panel.y.label, numbers, lines.values())
             if self.reference_line is not None:
                 _level(plot, panel, self.reference_label or f"{self.reference_line:g}", self.reference_line)
         plot.put_last(*map(plot.beside, (*constants.values(), *_LIMITS, RANDOM_ARMS)), _BOUND)
@@ -287,8 +287,13 @@ def _level(plot: Plot, panel: Panel, name: str, value: float) -> None:
         plot.put(panel, name, look, role="reference", y=value, part="reference")
 
 
-def _logarithmic(label: str, lines: Iterable[pd.DataFrame]) -> Axis:
-    """Return a logarithmic axis from the lines' values after 1 % of the rounds, because sums grow from near 0."""
+def _logarithmic(label: str, numbers: np.ndarray, lines: Iterable[pd.DataFrame]) -> Axis:
+    """Return a logarithmic axis from the lines' values after 1 % of the rounds, because sums grow from near 0.
+
+    It is linear around 0 if numbers lie on both sides of it.
+    """
+    if numbers.min() < 0:
+        return Axis(label, log=True, linear=10.0 ** math.floor(math.log10(np.median(np.abs(numbers[numbers != 0])))))
     starts = [rows.loc[(rows["round"] >= 0.01 * rows["round"].max()) & (rows["mean"] > 0), "mean"] for rows in lines]
     lowest = min((float(start.min()) for start in starts if len(start)), default=math.nan)
     return Axis(label, log=True, low=lowest / 1.5 if math.isfinite(lowest) else None)
