@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -224,8 +224,11 @@ def complaint(where: str, model: type[BaseModel], error: ValidationError) -> Con
     first = min(error.errors(), key=lambda complaint: complaint["type"] != "extra_forbidden")
     key, message = ".".join(str(part) for part in first["loc"] if part != ""), first["msg"]
     if first["type"] == "extra_forbidden":
-        choices = f", valid ones: {_list(model.model_fields)}" if len(first["loc"]) == 1 else ""
-        return ConfigError(f"{where}: unknown key '{key}'{choices}")
+        fields: Any = model.model_fields
+        for part in first["loc"][:-1]:
+            inner = fields[part].annotation if part in fields else None
+            fields = next((nested.model_fields for nested in _models(inner)), fields)
+        return ConfigError(f"{where}: unknown key '{key}', valid ones: {_list(fields)}")
     if first["type"] == "missing":
         return ConfigError(f"{where}: key '{key}' is missing")
     message = message.removeprefix("Value error, ")
@@ -233,6 +236,13 @@ def complaint(where: str, model: type[BaseModel], error: ValidationError) -> Con
         return ConfigError(f"{where}: {message}")
     expected = message.removeprefix("Input should be ").removeprefix("expected ")
     return ConfigError(f"{where}, key '{key}': found {first['input']!r}, expected {expected}")
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in getattr(annotation, "__args__", ()):
+        yield from _models(part)
 
 
 def _list(names: Any) -> str:
