@@ -199,7 +199,17 @@ def made_up_published() -> PublishedOverview:
     """Return published numbers of a paper that came to all there is."""
     row = {"paper": "habo", "reading": "near", "figure": "dots"}
     verdicts = ("inside, under assumptions", "possible", "possible", "outside", "not run", "not run")
-    shared = {**row, "panel": "", "method": "HABO", "published": 1.0, "ours": 2.5, "low": 2.0, "high": 3.0, "possible": 1, "tried": 3}
+    shared = {
+        **row,
+        "panel": "",
+        "method": "HABO",
+        "published": 1.0,
+        "ours": 2.5,
+        "low": 2.0,
+        "high": 3.0,
+        "possible": 1,
+        "tried": 3,
+    }
     ours = {"what": "mean", "published": 1.0, "estimate": 2.5, "further_low": 2.0, "further_high": 3.0, "n": 3}
     ours |= {**row, "table": "figure4", "panel": "", "method": "HABO", "is_of_paper": True}
     placebo = {"numbers": 4, "exact": 0, "within": 3, "swapped": "1.0 [0, 2]", "times 0.8": 0, "reaches": "yes"}
