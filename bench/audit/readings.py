@@ -35,11 +35,11 @@ def numbers_table(results: Mapping[str, Results[Figure]], size: int) -> pd.DataF
     of the paper's size contains it under some reading; many false numbers are possible too. Else it is `outside`. An
     interval contains a number if it reaches to within half a unit of the number's last digit.
 
-    ``results`` are by reading, in order; a figure without readings has one, `AS_PRINTED`. ``size`` is the paper's number
-    of repetitions. The columns are the axes, then `NUMBERS`: `first` is our number from as many repetitions as in the
-    paper, for a reading with the authors' draws; `inside` and `predicted` (yes, no, or "" without results) belong to
-    one reading, `verdict` to the number. The table is empty without published numbers, for a packaged sample, and for
-    runs to which the numbers do not apply.
+    ``results`` are by reading, in order; a figure without readings has one, `AS_PRINTED`. ``size`` is the paper's
+    number of repetitions. The columns are the axes, then `NUMBERS`: `first` is our number from as many repetitions as
+    in the paper, for a reading with the authors' draws; `inside` and `predicted` (yes, no, or "" without results)
+    belong to one reading, `verdict` to the number. The table is empty without published numbers, for a packaged sample,
+    and for runs to which the numbers do not apply.
     """
     rows: list[dict[str, Any]] = []
     whole = next(iter(results.values()))
