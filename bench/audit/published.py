@@ -173,10 +173,12 @@ def _levels(rows: pd.DataFrame, compared: Mapping[str, Any]) -> Iterator[tuple[s
         needed = {method: cells for method, cells in needed.items() if len(cells) >= _LEAST_PANELS}
         lines: dict[Any, dict[str, Any]] = {}
         for reading, under in some.groupby(READING, sort=False):
-            line = {method: _level(under[under["method"] == method], cells) for method, cells in needed.items()}
+            line: dict[str, Any] = {
+                method: _level(under[under["method"] == method], cells) for method, cells in needed.items()
+            }
             printed, ours, std, n = (under[name].to_numpy(float) for name in ("published", "estimate", "std", "n"))
-            pairs = order(printed, ours, std, n, (under["table"] + "\n" + under["panel"]).to_numpy(str))
-            line |= zip(("pairs decided", "in printed order"), pairs, strict=True)
+            decided, agree = order(printed, ours, std, n, (under["table"] + "\n" + under["panel"]).to_numpy(str))
+            line |= {"pairs decided": decided, "in printed order": agree}
             is_other = line != next(iter(lines.values()), None)  # some readings change other panels only
             if is_other and {line[method] for method in needed} - {"–"}:
                 lines[reading] = line
