@@ -1,4 +1,4 @@
-"""Claims of a figure for its page: cases on an axis, and a summary sentence."""
+"""Claims of a figure for its page: cases on an axis."""
 
 import math
 import re
