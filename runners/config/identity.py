@@ -46,9 +46,10 @@ class Code(NamedTuple):
 def code_of(classes: Mapping[str, type]) -> Code:
     """Return the code of ``classes``.
 
-    A user's modules are the modules of each class and its bases, and all modules loaded from their folders after the first of these.
-    Packages are the ones that any run may use, and the ones that a class names in ``requires``. Raises ConfigError if a
-    user's file was edited after this process imported it, or was reloaded after the module of the class.
+    A user's modules are the modules of each class and its bases, and all modules loaded from their folders after
+    the first of these. Packages are the ones that any run may use, and the ones that a class names in ``requires``.
+    Raises ConfigError if a user's file was edited after this process imported it, or was reloaded after the module
+    of the class.
     """
     names = {name for cls in classes.values() for name in users_modules(cls)}
     needed = {package for cls in classes.values() for package in getattr(cls, "requires", ())}
