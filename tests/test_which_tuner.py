@@ -39,7 +39,3 @@ def test_each_kind_of_problem_is_answered_by_the_tuners_with_the_least_regret_in
         "| Changepoint GP, rewards alone | `tuner=changepoint_gp tuner.residual=null` |",
         "| UCB1 | `tuner=ucb1` |",
     ]
-
-
-def test_without_results_it_says_how_to_make_them(tmp_path: Path) -> None:
-    assert "paper=tournament scale=paper" in answers_part(tmp_path)

@@ -38,11 +38,8 @@ _FIGURES = ("late", "forgetting", "ranks")
 
 def answers_part(results: Path) -> str:
     """Return one row per kind of problem: the tuner with the least regret, the next two, and the figure."""
-    answers = list(_answers(results))
-    if not answers:
-        return "There are no results yet: `python -m runners.reproduce paper=tournament scale=paper jobs=2` makes them."
     rows = []
-    for problem, figure, best in answers:
+    for problem, figure, best in _answers(results):
         first, *others = (f"{row[METHOD]} {_interval(row)}" for row in best)
         rows.append(f"| {problem} | {first} | {'; '.join(others)} | `{figure}` |")
     return "\n".join(["| your problem | least regret | then | figure |", "| --- | --- | --- | --- |", *rows])

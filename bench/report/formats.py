@@ -1,4 +1,4 @@
-"""Files of a figure: widths of pictures for print, and formats on request."""
+"""Files of a figure: widths for print, and formats on request."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -24,12 +24,8 @@ def extra_formats(asked: str | Sequence[Any] | None) -> tuple[str, ...]:
     return tuple(name for name in EXTRA if name in names)
 
 
-def print_size(asked: str | None, formats: Sequence[str]) -> Size:
-    """Return the width of PDFs, "" for the screen's; ConfigError for an unknown one, or without a PDF."""
-    for size in SIZES:
-        if asked == size and "pdf" in formats:
-            return size
-    if asked:
-        expected = "format=pdf beside it" if asked in SIZES else " or ".join(SIZES)
-        raise ConfigError(f"size: found '{asked}', expected {expected}")
-    return ""
+def print_size(asked: str | None, formats: Sequence[str] = EXTRA) -> Size:
+    """Return the width for print, "" for the screen's; ConfigError for an unknown one, or without a format."""
+    if asked and (asked not in SIZES or not formats):
+        raise ConfigError(f"size: found '{asked}', expected {' or '.join(SIZES)}, with format=pdf or tex")
+    return next((size for size in SIZES if size == asked), "")
