@@ -124,7 +124,7 @@ class FigureKeys(Sourced, BaseModel):
     looks: Looks = Looks()
 
     def given(self) -> dict[str, Any]:
-        """Return the content of its file, as plain containers that can be read again."""
+        """Return the content of its file, as plain containers, from which it can be built again."""
         return self.model_dump(mode="json", exclude_unset=True)
 
     def with_source(self, claim: Mapping[str, Any]) -> dict[str, Any]:

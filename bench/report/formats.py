@@ -8,8 +8,8 @@ from bench.errors import ConfigError
 Size = Literal["", "column", "text"]
 SIZES: tuple[Size, ...] = ("column", "text")
 """Widths for print: a column of two, and the whole text."""
-EXTRA = ("pdf", "tex")
-"""Formats that are written on request: pictures as PDF, tables as LaTeX."""
+EXTRA = ("png", "pdf", "tex")
+"""Formats that are written on request: pictures as PNG (a comparison has one anyway) or PDF, tables as LaTeX."""
 
 
 def extra_formats(asked: str | Sequence[Any] | None) -> tuple[str, ...]:
@@ -19,8 +19,7 @@ def extra_formats(asked: str | Sequence[Any] | None) -> tuple[str, ...]:
     for name in filter(None, names):
         if name not in EXTRA:
             raise ConfigError(
-                f"format: found '{name}', expected pdf (pictures), tex (tables) or pdf,tex; png and svg are always "
-                "written"
+                f"format: found '{name}', expected some of: png, pdf (pictures), tex (tables); svg is always written"
             )
     return tuple(name for name in EXTRA if name in names)
 

@@ -216,7 +216,7 @@ class Plot:
 
 
 def row_panel(title: str, x_label: str, names: Sequence[str], beyond: float = 0.5) -> Panel:
-    """Return a panel with a named row at each whole number, separated by thin lines, and room ``beyond`` both ends."""
+    """Return a panel with a named row at each whole number, separated by thin lines, with room ``beyond`` both ends."""
     last = len(names) - 1
     y = Axis(ticks=range(len(names)), names=names, low=last + beyond, high=-beyond)
     lines = dict.fromkeys((row + 0.5 for row in range(last)), LINE_BETWEEN)
