@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # slow to import
 
     from bandit_bench._reproduce import ReproductionPlan
 
-_COMMITTED = CHECKOUT / "results" / "claims.md" if CHECKOUT else None
+_COMMITTED = CHECKOUT / "docs" / "findings.md" if CHECKOUT else None
 _BOOLS: dict[str, tuple[Any, ...]] = {"readings": (True, False, None), "renew": (True, False), "dry_run": (True, False)}
 _BOOLS |= {"surrogate": ("yes", "no", True, False)}
 

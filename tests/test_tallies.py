@@ -3,10 +3,8 @@
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from rendered import check, figure_of, finals_of
 
-from bench.gallery.overview import counted
 from bench.report.claims.tallies import added_up, sources, spell_by_origin, tallies
 from runners.config.figures import figure_names, load_figure
 
@@ -61,23 +59,6 @@ def test_tallies_in_words() -> None:
     assert spell_by_origin(tallies(figure(), cases)) == (
         "stated: 2 hold (1 after Holm's correction), 0 fail, 1 open, 1 no evidence; ours: 0 hold, 1 fails, 0 open"
     )
-
-
-def test_an_overview_counts_only_counted_cases_with_evidence() -> None:
-    columns = ["origin", "counted", "data", "holds", "fails", "tie", "open", "no evidence"]
-    columns += ["holds_holm", "fails_holm", "tie_holm"]
-    rows = [
-        ("stated", "yes", "real", 3, 2, 1, 0, 0, 2, 2, 0),
-        ("stated", "no", "real", 9, 9, 9, 9, 9, "", "", ""),
-        ("stated", "yes", "real, surrogate", 9, 9, 9, 9, 9, 9, 9, 9),
-        ("ours", "yes", "synthetic", 1, 0, 0, 0, 0, 1, 0, 0),
-    ]
-    found = counted(pd.DataFrame(rows, columns=columns))
-    assert str(found["stated"]) == (
-        "3 hold (2 after Holm's correction), 2 fail, 1 tie (0 after Holm's correction), 0 open"
-    )
-    assert str(found["ours"]) == "1 holds, 0 fail, 0 open"
-    assert found["theorem"].is_empty
 
 
 def test_the_origins_of_the_suites_claims() -> None:

@@ -85,8 +85,8 @@ def _address(address: str, names: Collection[str]) -> str:
     figure = re.fullmatch(r"(\w+/\w+)/[\w-]+/\w+\.(?:md|csv)", result)
     if figure:
         return f"{figure[1]}/index.html"
-    if result in ("claims.md", "numbers.md"):
-        return result.replace(".md", ".html")
+    if result in ("claims.csv", "numbers.md"):
+        return f"{result.partition('.')[0]}.html"
     page = result.removesuffix(".md").replace("/", "_")
     return f"{page}.html" if page in names else result
 

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from itertools import starmap
 from typing import Any
 
 import pandas as pd
@@ -76,7 +77,8 @@ def readable(table: pd.DataFrame) -> dict[str, Any]:
         if name.endswith("_high") and f"{stem}_low" in names:
             continue
         if name.endswith("_low") and f"{stem}_high" in names:
-            cells = _intervals(table, name, f"{stem}_high")
+            ends = (pd.to_numeric(table[end], errors="coerce") for end in (name, f"{stem}_high"))
+            cells = list(starmap(interval, zip(*ends, strict=True)))
             heads.append((_HEADS.get(stem, f"{INTERVAL} of {stem}"), "number"))
         else:
             cells = [number(value) for value in table[name].tolist()]
@@ -85,11 +87,6 @@ def readable(table: pd.DataFrame) -> dict[str, Any]:
             heads.append((_HEADS.get(name, name.replace("ratio_", "ours / published ")).replace("_", " "), kind))
         columns.append(cells)
     return {"heads": heads, "rows": [list(row) for row in zip(*columns, strict=True)]}
-
-
-def _intervals(table: pd.DataFrame, low: str, high: str) -> list[str]:
-    ends = (pd.to_numeric(table[end], errors="coerce") for end in (low, high))
-    return [interval(first, last) for first, last in zip(*ends, strict=True)]
 
 
 _FORMULA = re.compile(r"\$(?=[^\s$])([^$]*[^\s$]|[^\s$])\$(?!\d)")

@@ -11,7 +11,7 @@ from bench.audit.published import PublishedOverview, published_overview, publish
 from bench.digest import digest
 from bench.errors import BenchError, one_line
 from bench.gallery.build import build
-from bench.gallery.overview import overview, overview_text
+from bench.gallery.overview import overview
 from bench.gallery.papers import PaperPage, read_paper, read_papers, with_results
 from bench.gallery.render import build_own
 from bench.report.figure import Figure
@@ -120,7 +120,6 @@ def _overviews(papers: list[PaperPage], numbers: PublishedOverview) -> dict[str,
         return {}
     return {
         "claims.csv": to_csv(claims),
-        "claims.md": overview_text(claims),
         "numbers.csv": to_csv(numbers.numbers),
         "numbers.md": published_text(numbers),
     }
