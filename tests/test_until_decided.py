@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import rendered
 
-from bench.audit.readings import render_readings
+from bench.audit.readings import numbers_table
 from bench.data_kind import DataKind
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
@@ -157,9 +157,9 @@ def test_each_reading_gets_as_many_repetitions_as_the_first(undrawn, monkeypatch
 
     def spy(results, *rest):
         most.update({name: own.provenance.until_decided for name, own in results.items()})
-        return render_readings(results, *rest)
+        return numbers_table(results, *rest)
 
-    monkeypatch.setattr("bench.audit.readings.render_readings", spy)
+    monkeypatch.setattr("bench.audit.readings.numbers_table", spy)
     source = ["assumed", "made up"]
     readings = [
         {"name": "first", "source": source, "text": "as it is"},
