@@ -15,7 +15,6 @@ from scipy import stats
 from bench.report.figure import read_figure
 from bench.report.latex import escape, latex_tables, not_told_from_best
 from bench.report.pictures import content
-from bench.report.typeset import typeset
 
 COMMAND = "reproduce"
 ENGINE = next((name for name in ("tectonic", "pdflatex", "lualatex", "xelatex") if shutil.which(name)), None)
@@ -82,23 +81,6 @@ def test_a_table_of_means_has_a_row_per_method_and_at_most_two_panels_across():
     ]
     assert sum(line.startswith(r"My\_tuner \& co & ") for line in lines) == 3
     assert r"\label{tab:own-figure}" in text
-
-
-def test_the_best_is_bold_and_so_are_means_indistinguishable_from_it():
-    """Unpaired, all would be: intervals of the means overlap by far."""
-    data = finals(m1=30.0, m2=0.1)
-    (text,) = latex(FIGURE, data).values()
-    first = data[data["panel"] == "P_0"].pivot(index="repetition", columns="method", values="regret")
-    best = first.mean().idxmin()
-    for name in NAMES:
-        is_told = name != best and stats.ttest_rel(first[name], first[best]).pvalue < 0.05
-        cell = next(line for line in text.splitlines() if line.startswith(typeset(name, escape).split(" & ")[0]))
-        cell = cell.removeprefix(typeset(name, escape) + " & ").split(" & ")[0]
-        assert cell.startswith(r"\textbf{") != is_told, name
-        half = stats.t.ppf(0.975, 7) * first[name].std() / np.sqrt(8)
-        assert float(re.sub(r"\\phantom\{0\}", "", cell).rpartition("$")[2]) == pytest.approx(half, rel=0.05)
-    assert "Bold: the lowest mean in a column" in text
-    assert "Student's t" in text
 
 
 @pytest.mark.parametrize("seed", range(8))
