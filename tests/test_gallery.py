@@ -155,11 +155,7 @@ def test_the_overview_counts_cases_and_keeps_other_data_apart(site: Path, tmp_pa
     assert next(line for line in lines if line.startswith("## ")) == "## Ours"
     assert "| habo | 1 (1) | 1 (1) | 0 | 0 | 0 |" in lines
     assert "| all | 1 (1) | 1 (1) | 0 | 0 | 0 |" in lines
-    assert "| all | 1 (1) | 1 (1) | 0 | 0 | 2 |" in overview_text(table.assign(data="real")).splitlines()
     assert "| all | 0 | 0 | 0 | 0 | 0 |" in overview_text(table.assign(data="packaged")).splitlines()
-    stated = overview_text(table.assign(data="real", origin=["stated", "ours"])).splitlines()
-    assert "| habo | 1 (1) | 1 (1) | 0 | 0 | 0 |" in stated[: stated.index("## Ours")]
-    assert "| syndicated | 0 | 0 | 0 | 0 | 2 |" in stated[stated.index("## Ours") :]
 
 
 def test_a_verdict_that_does_not_remain_after_holms_correction_is_pale(site: Path, tmp_path: Path) -> None:
