@@ -1,6 +1,5 @@
 """Kinds of data: what a fingerprint says, and on which kinds a verdict may rest."""
 
-
 import pytest
 
 from bench.data_kind import DataKind

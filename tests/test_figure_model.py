@@ -42,7 +42,7 @@ OTHER = {"name": "other", "source": ["code", "run.py"], "text": "less noise", "o
         ({"published": [ENTRY | {"method": "XX"}]}, "axis 'method' has no label 'XX'"),
         ({"published": [{"what": "mean", "value": 1}]}, "fits 2 experiments"),
         # kinds
-        ({"kind": "timing", "reference": {"panel": "Q"}, "runs": SOME},
+        ({"kind": "timing", "column": "seconds", "reference": {"panel": "Q"}, "runs": SOME},
          "key 'reference': fits 2 experiments of a panel, expected one"),
         (RANKING | {"reference": {"method": ["A", "B"]}}, "key 'reference'"),
         ({"kind": "timing", "column": "second", "reference": {"method": "A"}},
@@ -52,7 +52,7 @@ OTHER = {"name": "other", "source": ["code", "run.py"], "text": "less noise", "o
         ({"column": "rounds"}, "key 'column': found 'rounds', .* kind: dots"),
         ({"column": "seconds_total"}, "key 'column': found 'seconds_total', .* kind: dots"),
         ({"unfold": {"axis": "of", "column": "value", "labels": {"a": "regret"}}},
-         "key 'unfold.column': found 'value', .* regret"),
+         "key 'unfold.column': found 'value', expected 'regret'"),
         ({"kind": "dots", "column": "gain", "better": {"method": "A"}, "in_column": "regret", "claims": [CLAIM]},
          "claim '1', key 'column': found 'gain', .* regret"),
         ({"claims": [SLOPE]}, "claim '2', key 'column': found 'reward', .* regret"),

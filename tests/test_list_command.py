@@ -92,7 +92,7 @@ def test_a_tuner_says_how_it_fared_and_the_defaults_of_then(tmp_path: Path) -> N
         {"key": f"tuner.cdt.{key}", "values": [value], "where": "the suite's default"} for key, value in values.items()
     ] + [{"key": "tuner.cdt.first_point", "values": ["drawn"], "where": "the figure sets it"}]
     (folder / "manifest.json").write_text(json.dumps({"settings": settings}))
-    said = entry("tuner", "cdt", tmp_path).splitlines()[-1]
+    said = entry("tuner", "cdt", tmp_path).rstrip()
     for words in ("mean rank 1.5 (1.2 to 1.8) of 2", "over 9 tasks", "0.50 (0.40 to 0.60)", "arms 0.50, peaks 0.25"):
         assert words in said
     assert said.endswith("That was with the default `radius_scale` = `0.25`.")

@@ -2,7 +2,6 @@
 
 import pandas as pd
 import pytest
-from commands import assert_one_sentence
 
 FIGURE = """kind: dots
 column: regret
@@ -62,8 +61,8 @@ def test_a_comparison_refuses_a_misspelt_column_in_the_same_words_when_all_runs_
         commands.here(monkeypatch, capsys, "compare", *words, *column)
         for column in (["column=regrett"], [], ["column=regrett"])
     )
-    assert_one_sentence(first, "column: found 'regrett', did you mean 'regret'")
-    assert (made.code, again) == (0, first)
+    assert first.err.startswith("error: column: found 'regrett', did you mean 'regret'")
+    assert [first.code, made.code, again] == [1, 0, first]
 
 
 def test_a_column_of_an_own_environment_may_first_appear_in_a_later_round(make, commands):

@@ -26,7 +26,7 @@ _WHEN = "when it was started and asked once"
 class Fit:
     """The findings about an experiment.
 
-    ``error``: the reason why it cannot be run, or ""; ``columns``: those of its results, empty if unknown; ``searches``:
+    ``error``: the reason why it cannot be run, or ""; ``columns``: of its results, empty if unknown; ``searches``:
     whether its tuner can search an interval, None if unknown or if the tuner may leave the space; ``apart``: a sentence
     on each hyper-parameter with candidates outside its interval.
     """

@@ -81,10 +81,7 @@ class Slope(CaseClaim):
         figure: Any = results.figure
         kept = [figure.unfold.column] if figure.unfold else figure.curve_columns()
         if self.axis == ROUND and self.column not in kept:
-            raise ConfigError(
-                f"{where}, key 'column': found '{self.column}', whose curve the figure does not keep, expected "
-                f"{either(kept)}, or an axis of the figure as 'axis'"
-            )
+            raise ConfigError(f"{where}, key 'column': found '{self.column}', expected one of: {either(kept)}")
 
     def unit(self) -> str:
         what = "mean" if self.axis == ROUND else "mean final"

@@ -10,7 +10,6 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
 from bench.errors import ConfigError
-from bench.report.claims.base import CaseClaim
 from bench.report.claims.check import claims_of
 from bench.report.labels import describe, matches, selection
 from bench.report.plot import FAR, RANDOM_ARMS, RANDOM_CAPTION, Look, Mark, Panel, Plot, Sample, Text
@@ -70,11 +69,9 @@ class Dots(Rows):
         if self.better:
             self._better(results)
             for claim in claims_of(results):
-                if isinstance(claim, CaseClaim) and claim.column == self.column:
-                    raise ConfigError(
-                        f"{self.where}, claim '{claim.id}', key 'column': found '{self.column}', which only the picture "
-                        f"has, expected a column of the trace, such as {self.in_column}"
-                    )
+                if getattr(claim, "column", "") == self.column:
+                    place = f"{self.where}, claim '{claim.id}', key 'column'"
+                    raise ConfigError(f"{place}: found '{self.column}', expected one of runs, such as {self.in_column}")
         if self.whiskers:
             results.check(selection(self.whiskers.only), f"{self.where}, key 'whiskers.only'")
 
