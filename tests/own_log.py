@@ -9,7 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-import bandit_bench as bb
+from bench.seeding import Seeds
+from bench.space import Space
+from bench.tuners.base import Problem
+from bench.tuners.exp3 import EXP3
 
 N_ARMS = 4
 _THETA = np.array([[0.6, 0.0], [0.0, 0.6], [-0.6, 0.3], [0.2, -0.6]])
@@ -69,9 +72,9 @@ def reward_of(configuration, rng):
 def service_log(n=6_000):
     """Return the path of the log of a service with EXP3, as `bandit_bench.serve` writes it; deleted likewise."""
     rng = np.random.default_rng(0)
-    space = bb.Space.of(rate=[0.1, 1.0], model=["small", "large"])
-    tuner = bb.tuner("exp3", form="weight", gamma=0.4)
-    tuner.start(bb.Problem(space, n), bb.Seeds(1))
+    space = Space.of(rate=[0.1, 1.0], model=["small", "large"])
+    tuner = EXP3(form="weight", gamma=0.4)
+    tuner.start(Problem(space, n), Seeds(1))
     rows, product = [], space.product()
     for number in range(n):
         chances, asked = tuner.probabilities()["configuration"], tuner.ask()
