@@ -1,14 +1,11 @@
 """Tables as LaTeX and pictures as PDF."""
 
 import re
-import shutil
-import subprocess
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from commands import PATIENCE
 from rendered import draw, finals_of, results_of
 from scipy import stats
 
@@ -17,7 +14,8 @@ from bench.report.latex import escape, latex_tables, not_told_from_best
 from bench.report.pictures import content
 
 COMMAND = "reproduce"
-ENGINE = next((name for name in ("tectonic", "pdflatex", "lualatex", "xelatex") if shutil.which(name)), None)
+
+
 NAMES = ["My_tuner & co", "50% {off}", "C#\\~^$"]
 FIGURE: dict[str, Any] = {
     "name": "own_figure",
@@ -114,26 +112,6 @@ def test_intervals_have_two_digits_and_means_as_many_decimals(scale):
     digits = np.format_float_positional(half, precision=2, fractional=False, trim="-")
     mean = f"{values.mean():,.{len(digits.partition('.')[2])}f}"
     assert text.count(rf"\textbf{{{mean}}} $\pm$ {digits} \\") == 3
-
-
-@pytest.mark.skipif(ENGINE is None, reason="no TeX engine here")
-def test_tables_compile(tmp_path):
-    parts = [*latex(FIGURE, finals()).values()]
-    document = "\n".join(
-        [
-            r"\documentclass[twocolumn]{article}\usepackage{booktabs,adjustbox}\begin{document}",
-            *parts,
-            r"\end{document}",
-        ]
-    )
-    (tmp_path / "main.tex").write_text(document)
-    options = [] if ENGINE == "tectonic" else ["-interaction=nonstopmode", "-halt-on-error"]
-    done = subprocess.run(
-        [ENGINE, *options, "main.tex"], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
-    )
-    assert done.returncode == 0, done.stdout
-    assert "Overfull" not in done.stdout
-    assert (tmp_path / "main.pdf").exists()
 
 
 def test_a_pdf_embeds_truetype_fonts_and_is_the_same_twice():
