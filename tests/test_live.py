@@ -90,17 +90,6 @@ def test_late_rewards_cost_little(delay):
 # threads and processes
 
 
-def test_a_configuration_that_the_caller_changes_is_not_the_tuners():
-    tuner = begin(residual=None, horizon=100)
-    for _ in range(40):
-        _, configuration = tuner.ask_ticket()
-        tuner.tell(configuration["x"])
-        configuration["x"] = 99.0
-        configuration.clear()
-    assert all(0.1 <= points["x"] <= 5.0 for points, _, _ in tuner.posterior())
-    tuner.restore(tuner.save())
-
-
 def test_a_ticket_without_its_name_is_refused_before_anything_is_learnt():
     tuner = begin()
     play(tuner, 30)
