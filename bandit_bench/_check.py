@@ -28,7 +28,7 @@ def check(part: Part, *, rounds: int = 20_000) -> CheckedClass:
 
     ``part`` as in `compare`; ``rounds``: the length of the longest check. Raises ConfigError for another kind of class.
     """
-    from bench.conformance.capabilities import WORDS, capabilities  # slow to import
+    from bench.conformance.capabilities import capabilities  # slow to import
     from bench.conformance.checks import CHECKS, REMEDY
     from runners.execute.workers import apart
 
@@ -41,9 +41,7 @@ def check(part: Part, *, rounds: int = 20_000) -> CheckedClass:
     results.append(Checked("Another process gives the same result with the same seed.", same * (here != there)))
     notes = []
     if group == "tuner":
-        can = capabilities(build())
-        if can.candidates or can.interval or can.words or can.several:  # else its own error hides what it can do
-            notes = [f"{'can   ' if getattr(can, name) else 'cannot'}  {words}" for name, words in WORDS.items()]
+        notes = [f"{'can   ' if can else 'cannot'}  {words}" for words, can in capabilities(build()).items()]
     if names := not_settings(cls):
         notes.append(f"{', '.join(names)}: no settings, as {cls.__name__} has no @component (of bandit_bench) above it")
     return CheckedClass(results, notes)

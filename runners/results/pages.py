@@ -50,7 +50,7 @@ def write_gallery(folder: Path) -> tuple[Path, int]:
     for problem in damaged:
         print(f"error: {problem}", file=sys.stderr)
     known = set(choices("figure")) if is_suites(folder) else with_results(folder) & set(choices("figure"))
-    read = {f"{page.name}/{figure.name}" for page in papers for figure in page.figures if figure.config}
+    read = {f"{page.name}/{figure.name}" for page in papers for figure in page.figures if figure.figure}
     if not damaged and known <= read:  # errors are reported again the next time
         noted = {"made_of": made, "folder": made_of.folder_as_it_is(folder)}
         write_text(folder / _MADE, json.dumps(noted) + "\n")
