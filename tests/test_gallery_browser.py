@@ -54,7 +54,8 @@ def test_all_of_every_page_can_be_seen(browser: Chromium, site: Path, width: int
 
 def test_a_phone_scrolls_a_picture_of_full_size(browser: Chromium, site: Path) -> None:
     """So that its letters can be read; a wide screen shows it whole."""
-    sizes = """(() => { const image = document.querySelector(".drawn img");
+    sizes = """(async () => { const image = document.querySelector(".drawn img");
+      await image.decode();
       return [image.naturalWidth, image.width, image.closest(".scroll").clientWidth]; })()"""
     page = (site / "syndicated" / "figure2" / "index.html").as_uri()
     browser.open(page, WIDTHS[0])
