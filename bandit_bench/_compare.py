@@ -84,8 +84,8 @@ def compare(
         The axis of the lines: ``"tuner"``, ``"algorithm"``, another key of several values, or several of these.
     column
         The compared column of the trace: by default regret, or without one the mean reward per accepted round of a log
-        (sums are refused), the best score of training, the true value of a learnt policy. Low values of regret and
-        seconds are better, high values of any other column.
+        (sums are refused), the best score of training, the true value of a learnt policy. Low values of regret are
+        better, high values of any other column.
     name
         The last part of the folder; by default made from the compared parts.
     jobs, runner

@@ -28,6 +28,7 @@ def that_fit(
         run.experiment.check_repetitions(run.settings.repetitions)
     new = [run for run in runs if not set(range(run.settings.repetitions)) <= store.done(run.experiment.run_id)]
     if not new:
+        check_columns({plan.column: "column"}, [run.experiment for run in runs], {}, store)
         return methods, [], []
     require(*({part: cls for part, cls in run.experiment.classes.items() if is_suites(cls)} for run in new))
     found = fits(

@@ -139,6 +139,29 @@ def test_an_order_by_hand_and_by_welchs_test():
     decided = [pair for pair in pairs if stats.ttest_ind_from_stats(
         *(values[at] for at in pair for values in (ours, std, n)), equal_var=False).pvalue < 0.05]  # fmt: skip
     assert decided == [(0, 1), (1, 2), (3, 4)]
-    assert order(printed, ours, std, n, panels) == (3, 2)  # 1 before 2 and 4 before 5 as printed, 3 before 2 not
-    assert order(-ours, -ours, std, n, panels) == (3, 3)
-    assert order(ours, -ours, std, n, panels) == (3, 0)
+    found = order(printed, ours, std, n, panels)
+    assert (found.agree, found.decided) == (2, 3)  # 1 before 2 and 4 before 5 as printed, 3 before 2 not
+    # Two panels decide: 4/3 of 2 draws
+    low, high = stats.beta.ppf(0.025, 4 / 3, 2 / 3 + 1), stats.beta.ppf(0.975, 4 / 3 + 1, 2 / 3)
+    assert found.share[:3] == pytest.approx((2 / 3, low, high))
+    whole = stats.binomtest(2, 2).proportion_ci(method="exact")
+    same = order(-ours, -ours, std, n, panels)
+    assert same.share[:3] == pytest.approx((1.0, whole.low, whole.high))
+    assert order(ours, -ours, std, n, panels).share[:2] == (0.0, 0.0)
+
+
+def test_an_order_that_nothing_decides_has_no_share():
+    found = order(np.array([1.0, 2.0]), np.array([1.0, 1.1]), np.ones(2), np.full(2, 5.0), np.array(["a", "a"]))
+    assert (found.agree, found.decided) == (0, 0)
+    assert np.isnan(found.share[:3]).all()
+
+
+def test_the_share_of_the_order_covers_when_pairs_of_a_panel_go_together():
+    """Of eight panels with three methods each stands in the printed order, or in the opposite one, by a coin."""
+    rng, covered = np.random.default_rng(4), 0
+    panels, ours = np.repeat(np.arange(8), 3), np.tile([1.0, 2.0, 3.0], 8)
+    for _ in range(400):
+        printed = ours * np.repeat(rng.choice([-1, 1], size=8, p=[0.3, 0.7]), 3)
+        _, low, high, _ = order(printed, ours, np.full(24, 0.1), np.full(24, 10.0), panels).share
+        covered += low <= 0.7 <= high
+    assert covered / 400 >= 0.95 - 4 * math.sqrt(0.05 * 0.95 / 400)

@@ -158,6 +158,7 @@ def test_counts_levels_and_order_of_each_reading(tmp_path):
     )
     assert lines.loc["other", "OP"].startswith(f"{mean:.2f} [")
     assert lines[["pairs decided", "in printed order"]].to_numpy().tolist() == [[3, 3], [3, 0]]
+    assert lines.loc["other", "share"].startswith("0.00 [0.00, ")
     text = published_text(published)
     assert "## p, three: ours / printed" in text
     assert reached(published, "p") == []
@@ -170,7 +171,7 @@ def test_methods_that_are_not_compared_and_readings_without_all_panels_have_no_l
     assert table.set_index("reading").loc["other", "TL"] == "–"
     compared = {"p": {"methods": ["OP"], "panels": {"": list(PANELS)}}}
     (table,) = published_overview({"p/made_up": figure()}, tmp_path, compared).levels.values()
-    assert list(table) == ["reading", "OP", "pairs decided", "in printed order"]
+    assert list(table) == ["reading", "OP", "pairs decided", "in printed order", "share"]
     few = {"p": {"panels": {"": ["P1", "P2"]}}}
     assert not published_overview({"p/made_up": figure()}, tmp_path, few).levels
 

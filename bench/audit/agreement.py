@@ -40,6 +40,14 @@ class Placebo(NamedTuple):
         return bool(np.mean(self.swapped < self.within) > LEVEL and (self.scaled < self.within).all())
 
 
+class Order(NamedTuple):
+    """The share of decided pairs that are in the printed order, with its interval."""
+
+    agree: int
+    decided: int
+    share: Interval
+
+
 def of_mean(mean: float, std: float, n: int, further: int) -> Intervals:
     """Return the intervals of a mean of normal values: mean +- t std sqrt(1/n), and +- t std sqrt(1/n + 1/further).
 
@@ -112,11 +120,12 @@ def level(published: Array, ours: Array, low: Array, high: Array) -> Interval:
     return Interval(math.exp(middle), math.exp(middle - reach), math.exp(middle + reach), len(ours))
 
 
-def order(published: Array, ours: Array, std: Array, n: Array, panels: PanelNames) -> tuple[int, int]:
-    """Return the number of decided pairs of methods, and of those in the printed order.
+def order(published: Array, ours: Array, std: Array, n: Array, panels: PanelNames) -> Order:
+    """Return the share of decided pairs of methods that are in the printed order, with its interval.
 
-    A pair is decided if Welch's test separates our means at 5 %. All arguments have shape (numbers,): printed means,
-    our means with standard deviations and numbers of repetitions, and panels.
+    A pair is decided if Welch's test separates our means at 5 %. The interval is that of Clopper and Pearson with one
+    draw for each panel that decides a pair, because pairs of a panel are dependent. All arguments have shape
+    (numbers,): printed means, our means with standard deviations and numbers of repetitions, and panels.
     """
     left, right = np.triu_indices(len(published), 1)
     same = (panels[left] == panels[right]) & (published[left] != published[right])
@@ -127,4 +136,15 @@ def order(published: Array, ours: Array, std: Array, n: Array, panels: PanelName
     difference = ours[left] - ours[right]
     is_decided = np.abs(difference) > special.stdtrit(freedom, (1 + LEVEL) / 2) * error
     agrees = (np.sign(difference) == np.sign(published[left] - published[right]))[is_decided]
-    return len(agrees), int(agrees.sum())
+    draws = len(np.unique(panels[left][is_decided]))
+    return Order(int(agrees.sum()), len(agrees), _share(agrees, draws))
+
+
+def _share(agrees: npt.NDArray[np.bool_], draws: int) -> Interval:
+    if not len(agrees):
+        return Interval(math.nan, math.nan, math.nan, 0)
+    share, tail = float(agrees.mean()), (1 - LEVEL) / 2
+    wins, losses = share * draws, (1 - share) * draws
+    low = float(special.betaincinv(wins, losses + 1, tail)) if wins else 0.0
+    high = float(special.betaincinv(wins + 1, losses, 1 - tail)) if losses else 1.0
+    return Interval(share, low, high, draws)

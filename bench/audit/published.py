@@ -16,6 +16,7 @@ from bench.report.figure import Figure
 from bench.report.folder import Manifest, ResultFiles
 from bench.report.reading import READING
 from bench.report.tables import to_markdown
+from bench.stats import Interval
 
 ASSUMING, NO_DATA, NOT_RUN = "inside, under assumptions", "no real data", "not run"
 NUMBER_VERDICTS = (EXACT, INSIDE, ASSUMING, POSSIBLE, OUTSIDE, NO_DATA, NOT_RUN)
@@ -37,8 +38,8 @@ class PublishedOverview(NamedTuple):
     exact number; `possible` counts the readings, of those `tried`, under which it is possible. ``placebo`` has one row
     per reading of a paper, and one for all readings together: the count of `exact` numbers, the count `within` the
     prediction intervals, and the counts of false numbers, `swapped` (mean, central 95 % of the draws) and multiplied.
-    ``levels``, by paper and group of panels, has one row per reading: ours / printed of each method, and the number of
-    decided pairs, and of those in the printed order.
+    ``levels``, by paper and group of panels, has one row per reading: ours / printed of each method, and the share of
+    decided pairs in the printed order.
     """
 
     rows: pd.DataFrame
@@ -173,12 +174,8 @@ def _levels(rows: pd.DataFrame, compared: Mapping[str, Any]) -> Iterator[tuple[s
         needed = {method: cells for method, cells in needed.items() if len(cells) >= _LEAST_PANELS}
         lines: dict[Any, dict[str, Any]] = {}
         for reading, under in some.groupby(READING, sort=False):
-            line: dict[str, Any] = {
-                method: _level(under[under["method"] == method], cells) for method, cells in needed.items()
-            }
-            printed, ours, std, n = (under[name].to_numpy(float) for name in ("published", "estimate", "std", "n"))
-            decided, agree = order(printed, ours, std, n, (under["table"] + "\n" + under["panel"]).to_numpy(str))
-            line |= {"pairs decided": decided, "in printed order": agree}
+            line = {method: _level(under[under["method"] == method], cells) for method, cells in needed.items()}
+            line |= _order(under)
             is_other = line != next(iter(lines.values()), None)  # some readings change other panels only
             if is_other and {line[method] for method in needed} - {"–"}:
                 lines[reading] = line
@@ -190,8 +187,20 @@ def _level(rows: pd.DataFrame, cells: set[str]) -> str:
     """Return ours / printed as text; a dash if the numbers of a panel are missing."""
     if set(rows["cell"]) != cells or not (rows["estimate"] > 0).all():
         return "–"
-    found = level(*(rows[name].to_numpy(float) for name in ("published", "estimate", "further_low", "further_high")))
-    return "{:.2f} [{:.2f}, {:.2f}]".format(*found[:3])
+    return _words(
+        level(*(rows[name].to_numpy(float) for name in ("published", "estimate", "further_low", "further_high")))
+    )
+
+
+def _order(rows: pd.DataFrame) -> dict[str, Any]:
+    printed, ours, std, n = (rows[name].to_numpy(float) for name in ("published", "estimate", "std", "n"))
+    pairs = order(printed, ours, std, n, (rows["table"] + "\n" + rows["panel"]).to_numpy(str))
+    share = _words(pairs.share) if pairs.decided else "–"
+    return {"pairs decided": pairs.decided, "in printed order": pairs.agree, "share": share}
+
+
+def _words(value: Interval) -> str:
+    return "{:.2f} [{:.2f}, {:.2f}]".format(*value[:3])
 
 
 def _manifest(result: ResultFiles) -> Manifest:
@@ -223,7 +232,7 @@ LEVELS = [
     "Geometric mean over panels of ours / printed, with the 95 % interval that the repetitions of both leave; a dash "
     "where a reading has no numbers of all panels. Above 1 our regret is higher than the printed one",
     "Order: of the pairs of these methods in a panel that our runs tell apart (Welch's test at 5 %), those that "
-    "stand as printed",
+    "stand as printed; interval of the share by Clopper and Pearson, each panel one draw",
 ]
 
 

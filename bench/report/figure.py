@@ -101,6 +101,8 @@ class Figure(FigureKeys):
         for axis in results.axes:
             if axis in (*TABLE_COLUMNS, self.column):
                 raise ConfigError(f"{self.where}: an axis is called '{axis}', like a column of its tables, rename it")
+        if (unfolded := self.unfold.column if self.unfold else self.column) != self.column:
+            raise ConfigError(f"{self.where}, key 'unfold.column': found '{unfolded}', expected '{self.column}'")
         results.panel_axes()
         known = {label for axis in results.axes for label in results.labels(axis)}
         for label in self.colors:

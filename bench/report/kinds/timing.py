@@ -37,6 +37,9 @@ class Timing(Figure):
 
     def check(self, results: Results) -> None:
         super().check(results)
+        for column, place in self.trace_columns().items():
+            if column not in ("seconds", "cpu_seconds"):
+                raise ConfigError(f"{place}: found '{column}', expected seconds or cpu_seconds")
         self._references(results)
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
