@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bench.report.tables import from_csv
 from tools import peers, players
 from tools.peers import result_of
 from tools.players import random_result
@@ -47,4 +48,4 @@ def test_estimates_are_those_of_the_formulas():
 def test_the_committed_page_agrees_with_the_table():
     folder = Path(__file__).resolve().parents[1] / "results" / "benchmark"
     page = (folder / "peers.md").read_text()
-    assert peers.markdown(peers.read(folder / "peers.csv"), {}).partition("None, None")[0] == page.partition("AMD")[0]
+    assert peers.markdown(from_csv(folder / "peers.csv"), {}).partition("None, None")[0] == page.partition("AMD")[0]

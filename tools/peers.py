@@ -11,13 +11,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from bench.report.tables import to_csv, to_markdown
+from bench.report.tables import from_csv, to_csv, to_markdown
 from runners.config.classes import version
 from runners.execute.limits import one_thread
 from runners.results.capture import environment
@@ -47,7 +46,6 @@ NUMBERS = [
     "ours_per_second", "theirs_per_second", "ratio", "ratio_low", "ratio_high", "our_result", "their_result",
     "random_result",
 ]  # fmt: skip
-"""Columns that may be empty."""
 _WARM_UP = 20
 
 
@@ -172,13 +170,10 @@ def measure(cases: Sequence[Peer], repeats: int) -> None:
             rows.append(compare(case, repeats))
         print(", ".join(f"{key}: {value}" for key, value in rows[-1].items() if key != "note"), flush=True)
     write_text(file, to_csv(pd.DataFrame(rows), digits=6))
-    write_text(file.with_suffix(".md"), markdown(read(file), environment()))  # the file's content, to the last digit
+    write_text(
+        file.with_suffix(".md"), markdown(from_csv(file), environment())
+    )  # the file's content, to the last digit
     note(results_folder(), [file.parent])
-
-
-def read(file: Path) -> pd.DataFrame:
-    """Return a table as written; missing numbers are NaN, other empty cells ""."""
-    return pd.read_csv(file, keep_default_na=False, na_values={name: [""] for name in NUMBERS})
 
 
 if __name__ == "__main__":
