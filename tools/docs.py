@@ -129,10 +129,10 @@ def decided_part(folder: Path) -> str:
             verdicts = [row for row in rows if row["verdict"] != "open"]
             figures, cases, decided = figures + 1, cases + len(rows), decided + len(verdicts)
             remain += sum(row["holm"] == "yes" for row in verdicts)
-    shares = [f"{100 * number / max(cases, 1):.0f} %" for number in (decided, remain)]
+    first, later = (f"{100 * number / max(cases, 1):.0f} %" for number in (decided, remain))
     return (
-        f"Of the {cases} cases with intervals in the {figures} figures that run until decided, {shares[0]} are decided, "
-        f"{shares[1]} also after Holm's correction."
+        f"Of the {cases} cases with intervals in the {figures} figures that run until decided, {first} are decided, "
+        f"{later} also after Holm's correction."
     )
 
 
