@@ -46,7 +46,7 @@ class ComparisonResult:
 
     @property
     def command(self) -> str:
-        """The command that makes it; for a class without a dotted path, the classes compared."""
+        """The command that makes it; if a class has no dotted path, the compared classes instead."""
         return self._files.about.command
 
     @property

@@ -86,7 +86,7 @@ class TournamentPlan:
                 yield LabelledRun(**vars(run), labels=labels, overrides=whole.words, keys=whole.keys)
 
     def others(self, tasks: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
-        """Return the manifest's entries of committed runs on tasks, with the number of repetitions that is used."""
+        """Return the manifest's entries of committed runs on tasks, each with the number of its repetitions to use."""
         entries = [entry for entry in self.manifest["runs"] if task_of(entry["labels"]) in tasks]
         return [entry | {"repetitions": min(self.repetitions, entry["repetitions"])} for entry in entries]
 

@@ -102,7 +102,7 @@ def sigmoid(values: Array) -> Array:
 def product(left: Array, right: Array) -> Array:
     """Return the product of matrices of shapes (m, d) and (d, n), each sum in the order of d.
 
-    Loops run along the rows of a block, contiguous in memory: fast without splitting sums.
+    Loops run along the rows of a block, contiguous in memory: fast, although each sum keeps its order.
     """
     m, d = left.shape
     n = right.shape[1]

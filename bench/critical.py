@@ -126,7 +126,7 @@ class Sequential:
 
 
 def skewed(reach: float, skewness: float, n: float) -> float:
-    """Return the reach to the side of a long tail: the larger of ``reach`` and its transformation for skewed data.
+    """Return the reach on the side of a long tail: ``reach``, or its transformation for skewed data if larger.
 
     Hall, On the removal of skewness by transformation, Journal of the Royal Statistical Society B 54 (1992): of
     a studentised mean T, ((1 + a T)^3 - 1) / (3 a) + a / 2 with a = skewness / (3 sqrt(n)) is nearly normal.

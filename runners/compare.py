@@ -10,12 +10,12 @@ model=synthetic_linear,Films=movielens".
 
 Further keys: ``name``, the folder below ``results/compare/`` (default: made from the compared parts), and ``column``,
 the compared column of the trace (default: regret, or the mean reward per accepted round of a log). Low values of regret
-are better, high values of any other column. ``repetitions=until_decided`` adds repetitions while a verdict
-is open, up to ``max_repetitions`` (default: 400). A line that cannot be run is left out; with ``strict=true`` it stops
-the others. ``y_scale=log``, ``x_scale=log`` and ``colors=TL:black,CDT:#d55e00`` affect the drawing, ``rounds=500`` is
-the number of rounds of a curve (default: 60). ``shard=3/40`` runs the third of forty shares of the repetitions and
-draws nothing: the same command without it collects them. ``dry_run=true`` prints the number of missing repetitions, and
-an estimate of their time. ``format=pdf,tex`` also writes the picture as PDF and the table as LaTeX; ``size=column`` or
+are better, high values of any other column. ``repetitions=until_decided`` adds repetitions while a verdict is open, up
+to ``max_repetitions`` (default: 400). A line that cannot be run is left out; with ``strict=true`` it stops the others.
+``y_scale=log``, ``x_scale=log`` and ``colors=TL:black,CDT:#d55e00`` affect the drawing, ``rounds=500`` is the number of
+rounds of a curve (default: 60). ``shard=3/40`` runs the third of forty shares of the repetitions and draws nothing: the
+same command without ``shard`` collects them. ``dry_run=true`` prints the number of missing repetitions, and an estimate
+of their time. ``format=pdf,tex`` also writes the picture as PDF and the table as LaTeX; ``size=column`` or
 ``size=text`` makes the PDF as wide as a paper's column or text. Each verdict states whether it survives Holm's
 correction for the number of verdicts.
 """

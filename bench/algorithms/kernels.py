@@ -47,7 +47,7 @@ def best_upper_bound(contexts: Array, inverse: Array, theta: Array, rate: float)
     """Return argmax x'theta + rate |x|_inverse over the rows of ``contexts``, the first on a tie.
 
     ``inverse`` is symmetric, so half of each quadratic form suffices. The inner loops run along the arms, contiguous in
-    memory: fast without splitting sums.
+    memory: fast, although each sum keeps its order.
     """
     n_arms, dim = contexts.shape
     x = contexts.T

@@ -276,7 +276,7 @@ def within_any(published: PublishedOverview, paper: str) -> tuple[str, str]:
 
 
 def counted(published: PublishedOverview, paper: str) -> dict[str, int]:
-    """Return the counts of a paper's published numbers by verdict, as text; empty without counterparts."""
+    """Return how many of a paper's published numbers have each verdict, in words; empty if it has none."""
     if paper not in set(published.rows["paper"]):
         return {}
     verdicts = list(published.numbers.loc[published.numbers["paper"] == paper, "verdict"])

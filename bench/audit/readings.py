@@ -61,7 +61,7 @@ def numbers_table(results: Mapping[str, Results[Figure]], size: int) -> pd.DataF
 
 
 def _rows(results: Results[Figure], in_print: int, same: Selection | None) -> Iterator[dict[str, Any]]:
-    """Yield every published number with ours; ``same`` are runs with the authors' draws, or None."""
+    """Yield every published number with ours; ``same`` selects the runs with the authors' draws, if any."""
     figure, published, finals = results.figure, results.published_numbers(), results.finals
     few = Results(figure, results.curves, finals[finals["repetition"] < in_print], results.provenance)
     firsts = figure.tables(few) if same is not None else {}

@@ -83,7 +83,7 @@ def _labelled(table: Files, columns: list[str], target: str, notes: Sequence[str
 
 
 def _doubtful(target: str, labels: Labels) -> list[str]:
-    """Warn that classes look like measurements, and that only the exact one is right."""
+    """Return a warning if classes look like measurements, of which only the exact value is right."""
     number, values = len(labels.names), labels.values
     if not labels.are_numbers or (number <= FEW_CLASSES and all(value == int(value) for value in values)):
         return []

@@ -79,7 +79,7 @@ def files_of(path: str | Path | Sequence[str | Path], key: str = "path") -> list
 
 
 def digest(files: Iterable[Path]) -> str:
-    """Return one sha256 of the files' contents, in order. A file is read again only if its stamp has changed."""
+    """Return one sha256 of the files' contents, in order. A file is read again only if its size or time has changed."""
     total = hashlib.sha256()
     for file in files:
         with reading(file, _KINDS):
@@ -95,7 +95,7 @@ def _digest(path: Path, size: int, mtime_ns: int) -> bytes:
 
 @dataclass(frozen=True, eq=False)
 class Files:
-    """A table, and the files of its rows with their numbers of rows."""
+    """A table, and the files that it was read from, each with its number of rows."""
 
     frame: "pd.DataFrame"
     parts: tuple[tuple[Path, int], ...]

@@ -23,7 +23,7 @@ def title_of(text: str) -> str:
 
 
 def page_of(text: str, names: Collection[str]) -> str:
-    """Return a Markdown text of the folder ``docs`` as HTML for a page in the neighbouring folder of results.
+    """Return a Markdown text of the folder ``docs`` as HTML, for a page in the results folder beside it.
 
     ``names`` are texts with such a page: ``docs/<name>.md`` as ``<name>.html``, ``results/a/b.md`` as ``a_b.html``.
     """

@@ -1,4 +1,4 @@
-"""Labels of axes, in the written form, from a YAML file, a CSV file or a data frame."""
+"""Labels of axes in one form, whether from a YAML file, a CSV file or a data frame."""
 
 import math
 import re

@@ -20,8 +20,9 @@ Place = tuple[str, str]
 class Tasks:
     """Final values of methods on tasks.
 
-    Values are divided by the means of the method ``reference``; ``duplicates`` share one place in the ranks of the
-    others. ``families`` are the tasks of every family, ``methods`` the experiments of every task by method.
+    Values are divided by the means of the method ``reference``; each group of ``duplicates`` counts as one method in
+    the ranks of the others. ``families`` are the tasks of every family, ``methods`` the experiments of every task by
+    method.
     """
 
     def __init__(
@@ -106,7 +107,7 @@ class Tasks:
         return pd.DataFrame(rows, columns=columns)
 
     def by_family(self) -> pd.DataFrame:
-        """Return ``family`` and the columns of `mean_ranks`, over each family, of methods run on all of its tasks."""
+        """Return the columns of `mean_ranks` for each ``family``, for the methods run on all of its tasks."""
         tables = [self._labelled(FAMILY, name, {name: of}) for name, of in self.families.items()]
         table = pd.concat(tables, ignore_index=True) if tables else self._labelled(FAMILY, "", {})
         return table.drop(columns="families")

@@ -23,7 +23,8 @@ _HEADS = {
 
 
 def number(value: Any) -> str:
-    """Return a number with four digits and separated thousands, a dash for a missing one, text unchanged."""
+    """Return a number with four significant digits and separated thousands, a dash for a missing one, text
+    unchanged."""
     if isinstance(value, str):
         return value or NONE
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
@@ -38,7 +39,7 @@ def number(value: Any) -> str:
 
 
 def listed(value: Any) -> str:
-    """Return the value of a setting: a list with commas."""
+    """Return the value of a setting as text, a list separated by commas."""
     if isinstance(value, list):
         return ", ".join(map(listed, value)) or "none"
     return str(value) if isinstance(value, bool | dict) or value is None else number(value)

@@ -31,7 +31,7 @@ class Training(Task):
     configuration so far (the first on a tie) on the held-out rows, if there are any; ``configurations``, the number of
     different ones so far, including the initial one; ``regret_so_far``, summed, the best score so far less that of the
     round; if ``best_score`` is given also ``regret``, summed, the best possible score less that of the round. Costs, in
-    seconds of processor time, as if every round were trained: ``training``; ``tuning``, that plus the tuner's time
+    seconds of processor time, as if every round were trained: ``training``, and ``tuning``, which adds the tuner's time
     between rounds. As if each configuration were trained once per run: ``training_spent``, ``tuning_spent``. Source:
     habo, algorithm 2, line 4; section 25.2 for the regret.
 

@@ -82,7 +82,7 @@ class Parzen:
         return points
 
     def density(self, points: Array) -> Array:
-        """Return the density at points of shape (m, d), shape (m,), in units of the uniform density."""
+        """Return the density, shape (m,), at points of shape (m, d), in units of the uniform density."""
         factors = np.ones((len(points), len(self._weights)))
         for place, n_categories in enumerate(self._dimensions.categories):
             at, centres, widths = points[:, place], self._centres[:, place], self._widths[:, place]

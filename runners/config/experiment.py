@@ -157,9 +157,9 @@ class Experiment:
     def key(self) -> str:
         """Hash of the request, twenty hexadecimal digits: settings by name and value, horizon, seed and data.
 
-        A class of the suite counts by its name, independent of its module; a user's class by its dotted path, or by the
-        object itself if it has none. A setting that was added later (`bench.component.neutral`) does not count at its
-        neutral value.
+        A class of the suite counts by its name, independently of its module; a user's class by its dotted path, or by
+        the object itself if it has none. A setting that was added later (`bench.component.neutral`) does not count at
+        its neutral value.
         """
         asked = {"settings": counted(self.settings, self.classes), "fingerprint": self.fingerprint}
         return digest(asked | ({"session": self.tokens} if self.handed else {}), 20)

@@ -109,7 +109,8 @@ def _make(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _workers_of(client: Any, address: str, seconds: float) -> int:
-    """Return the number of workers' threads; ConfigError without workers for some seconds, or without a scheduler."""
+    """Return the number of workers' threads; ConfigError if no worker appears within some seconds, or there is no
+    scheduler."""
     try:
         client.wait_for_workers(1, timeout=seconds)
         return sum(client.nthreads().values())

@@ -56,7 +56,7 @@ def failed(store: Store, experiment: Experiment, repetition: int, error: BaseExc
 
 
 def in_words(error: BaseException) -> tuple[str, str]:
-    """Return a one-line description of an error, and its traceback; a user's error may fail to show itself."""
+    """Return a one-line description of an error, and its traceback; a user's error may itself fail when it is shown."""
     try:
         text = describe(error)
     except BaseException:

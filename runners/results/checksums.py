@@ -1,4 +1,4 @@
-"""``SHA256SUMS``: one line for each file below a folder of results that git keeps, in the format of ``sha256sum -c``.
+"""``SHA256SUMS``: one line for each file that git keeps in a folder of results, in the format of ``sha256sum -c``.
 
 Its paths begin with the folder's name, so it is checked from the folder above: for the suite's results from the root of
 the checkout. Writers of such files record them; all other lines are kept, so that damage stays visible.

@@ -77,7 +77,7 @@ class WorkedExamples(Figure):
 def worked_examples() -> pd.DataFrame:
     """Return one row per quantity.
 
-    One `cause` may explain several slips; a statement appears in brackets in place of numbers that are `printed`.
+    One `cause` may explain several slips; a statement printed instead of numbers is in brackets.
     """
     rows = [
         (

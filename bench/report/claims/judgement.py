@@ -56,10 +56,10 @@ class Finding:
     The 95 % ``interval`` includes its number of repetitions (for counts: of cases); ``relative`` is the same comparison
     as a share of the right side. ``agrees`` says whether the point estimate alone is as the claim expects,
     ``counts_as`` is the verdict for claims that count cases: a tie counts as "no more", but not as "less". ``p`` is the
-    smallest error with the same verdict, NaN for open cases; ``repetitions_needed`` would probably decide an open case,
-    NaN if a million would not suffice, or if so many cannot be run. ``proviso`` has the conditions of the verdict
-    besides its numbers: the margin of ties, the plan of repetitions, the assumption that a few repetitions rest on.
-    ``holm`` says whether the verdict survives Holm's correction, `REMAINS` or not, "" without a test.
+    smallest error rate with the same verdict, NaN for open cases; ``repetitions_needed`` is the number that would
+    probably decide an open case, NaN if it exceeds a million or cannot be run. ``proviso`` has the conditions of the
+    verdict besides its numbers: the margin of ties, the plan of repetitions, the assumption that a few repetitions rest
+    on. ``holm`` says whether the verdict survives Holm's correction, `REMAINS` or not, "" without a test.
     """
 
     case: str
@@ -120,7 +120,7 @@ class Question:
 
     It expects a direction against ``threshold``; ``similar``: within the margin of it; ``differs``: not equal to it.
     ``relative``, the comparison as a share of the right side, is a tie within +-``margin``; with None or 0 there are no
-    ties. A verdict takes ``least`` repetitions.
+    ties. A verdict needs at least ``least`` repetitions.
     """
 
     quantity: Quantity

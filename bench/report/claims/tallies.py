@@ -28,7 +28,7 @@ class ClaimSource(NamedTuple):
 
 @dataclass
 class Tally:
-    """The number of cases by verdict, and the number of them that survives Holm's correction."""
+    """The number of cases by verdict, and the number of those that survive Holm's correction."""
 
     cases: Counter[str] = field(default_factory=Counter)
     remain: Counter[str] = field(default_factory=Counter)

@@ -50,7 +50,7 @@ _DODGE = 0.012
 
 
 class GridBound(BaseModel):
-    """A bound of `bench.regret_bounds` in the numbers along the axis, and its name."""
+    """A bound of `bench.regret_bounds` as a function of the axis, and its name."""
 
     model_config = ConfigDict(extra="forbid")
 
