@@ -23,9 +23,7 @@ from bench.report.formats import extra_formats, print_size
 from bench.report.labels import canonical
 from runners.config.figures import LabelledRun
 from runners.config.folders import look_again
-from runners.config.nearest import one_of
-from runners.config.repetitions import most_repetitions
-from runners.config.tree import plain
+from runners.config.tree import one_of, plain
 
 if TYPE_CHECKING:
     from bench.report.formats import Size
@@ -154,8 +152,7 @@ def _carried_out(
     from runners.execute.stand_ins import announcement, missing_data
     from runners.execute.workers import workers
     from runners.results.comparison_pages import write_comparisons
-    from runners.results.reuse import finished, reuse_line
-    from runners.results.store import Store, alone, results_folder
+    from runners.results.store import Store, alone, finished, results_folder, reuse_line
 
     jobs, runner, store = runs[0].settings.jobs, runs[0].runner, Store(results_folder())
     wanted = {run.experiment.run_id: plan.until_decided or run.settings.repetitions for run in runs}

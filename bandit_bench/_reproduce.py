@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from bandit_bench._comparison import ComparisonResult
 from bandit_bench._parts import literal, runner_of
 from bench.errors import ConfigError
-from runners.config.compose import run_settings
+from runners.config.compose import most_repetitions, run_settings
 from runners.config.figures import figure_names, load_figure
 from runners.config.filled import filled
 from runners.config.folders import look_again
-from runners.config.repetitions import most_repetitions
 from runners.config.runner import Runner
 from runners.config.tree import read_choice
 
@@ -102,13 +101,12 @@ def reproduce(
 
 
 def reproduce_as_planned(plan: ReproductionPlan) -> MadeFigures:
-    from runners.config.headlines import load_headlines
     from runners.execute.reproduce_figure import reproduce_figures
     from runners.execute.stand_ins import announcement, drawn_from_committed, lacks_data, missing_data, refuse
     from runners.execute.workers import spread, workers
     from runners.execute.write_figure import redraw
     from runners.results.folder import ResultFolder  # slow to import
-    from runners.results.pages import write_gallery
+    from runners.results.pages import load_headlines, write_gallery
     from runners.results.store import results_folder
 
     start = time.perf_counter()

@@ -135,7 +135,7 @@ class RunResult:
 
     def reused(self, renew: str = "renew=true") -> str:
         """Return the days of reused repetitions, and the argument that runs them again; "" if there are none."""
-        from runners.results.reuse import reuse_line  # slow to import
+        from runners.results.store import reuse_line  # slow to import
 
         return reuse_line(self._store, {self.run_id: sorted({*self.done} - {*self.new})}, renew)
 
@@ -194,8 +194,7 @@ def run_composed(composed: "Run") -> RunResult:
     from runners.execute.fanout import run_all  # slow to import
     from runners.execute.fit import check
     from runners.execute.workers import workers
-    from runners.results.reuse import finished
-    from runners.results.store import Store, results_folder
+    from runners.results.store import Store, finished, results_folder
 
     store, n = Store(results_folder()), composed.settings.repetitions
     composed.experiment.check_repetitions(n)

@@ -16,7 +16,7 @@ from bench.report.labels import canonical
 from runners.config.compose import choices_and_values, compose
 from runners.config.figures import LabelledRun, load_figure
 from runners.config.folders import COMMITTED, look_again
-from runners.config.nearest import one_of
+from runners.config.tree import one_of
 
 SCALES = {"quick": ("short", 5), "reduced": ("short", 30), "paper": ("ranks", 30)}
 """The figure of each scale, 2,000 and 10,000 rounds, and the number of its used repetitions; quick has fewer tasks."""
@@ -168,8 +168,7 @@ def _played(
     from runners.execute.missing import Lacking, estimate
     from runners.execute.twice import not_determined
     from runners.execute.workers import workers
-    from runners.results.reuse import finished, reuse_line
-    from runners.results.store import Store, results_folder
+    from runners.results.store import Store, finished, results_folder, reuse_line
 
     store, n = Store(results_folder()), plan.repetitions
     every = list(plan.runs(tuners))

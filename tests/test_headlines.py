@@ -13,8 +13,8 @@ from bench.audit.evidence import evidence
 from bench.audit.headlines import DEPENDS, NOT_RUN, RULE, counted, judge, judged, read_headlines, spelled
 from bench.errors import ConfigError
 from bench.gallery.papers import PaperPage
-from runners.config.headlines import load_headlines
 from runners.config.papers import load_paper
+from runners.results.pages import load_headlines
 from tools.docs import headlines, headlines_part, made_parts, with_made_part
 
 PAPERS = {path.parent.name for path in Path(__file__).parents[1].glob("conf/papers/*/errata.md")}

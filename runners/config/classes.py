@@ -22,7 +22,7 @@ from bench.packages import how_to_install
 from bench.tasks.base import Task
 from bench.tuners.base import Tuner
 from runners.config.folders import CHECKOUT
-from runners.config.nearest import one_of
+from runners.config.tree import one_of
 
 BASES: dict[str, type] = {"env": Environment, "algorithm": Algorithm, "tuner": Tuner, "task": Task}
 """The base class of each part."""

@@ -17,6 +17,7 @@ from pydantic import Field
 
 from bench.component import component
 from bench.errors import ConfigError, message
+from bench.report.claims.judgement import FIRST_LOOK
 from runners.config.experiment import Experiment
 from runners.config.folders import remembered, user_folder
 from runners.config.papers import paper_settings
@@ -65,6 +66,9 @@ class RunSettings:
     renew: Annotated[bool, Field(strict=True)]
 
 
+UNTIL_DECIDED = "until_decided"
+MAX_REPETITIONS = 400
+"""The largest number of repetitions by default."""
 KEYS = (*GROUPS, *RunSettings.__annotations__, "uncapped")
 
 
@@ -230,3 +234,20 @@ def run_settings(values: dict[str, Any]) -> RunSettings:
         return RunSettings(**(defaults | values))
     except ConfigError as error:
         raise error.under("") from None
+
+
+def most_repetitions(repetitions: Any, max_repetitions: Any) -> int | None:
+    """Return the largest number of repetitions, given two words (or None); None if not ``until_decided``."""
+    if repetitions != UNTIL_DECIDED:
+        if max_repetitions is not None:
+            raise ConfigError(f"max_repetitions={max_repetitions} requires repetitions={UNTIL_DECIDED}")
+        if isinstance(repetitions, str) and not repetitions.lstrip("+-").isdigit():
+            raise ConfigError(f"repetitions: found '{repetitions}', expected a whole number or {UNTIL_DECIDED}")
+        return None
+    text = str(MAX_REPETITIONS if max_repetitions is None else max_repetitions)
+    if not text.isdigit() or not FIRST_LOOK <= int(text) <= 10**6:
+        raise ConfigError(
+            f"max_repetitions: found {max_repetitions}, expected a whole number from {FIRST_LOOK} (fewer decide "
+            "nothing) to 1000000"
+        )
+    return int(text)

@@ -16,9 +16,8 @@ from bench.tasks.feedback import Feedback
 from runners.config.compose import Run, choices_and_values, from_overrides
 from runners.config.filled import filled
 from runners.config.folders import remembered, user_folder
-from runners.config.nearest import one_of
 from runners.config.papers import leaves
-from runners.config.tree import PARTS, choices, class_defaults, path_of, placed, suite_choices, unknown_choice
+from runners.config.tree import PARTS, choices, class_defaults, one_of, path_of, placed, suite_choices, unknown_choice
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd

@@ -1,16 +1,90 @@
-"""Many repetitions of many experiments on all processors, each stored as soon as it is finished."""
+"""Repetitions of experiments on all processors, each stored, or recorded as failed, as soon as it is finished."""
 
-from collections import deque
+import time
+import traceback
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from runners.config.experiment import Experiment
+from bench.errors import TaskError
+from runners.config.classes import describe
+from runners.config.experiment import Experiment, run_repetition
 from runners.config.runner import Runner
-from runners.execute.limits import Call, WorkerDiedError
+from runners.execute.limits import Call, WorkerDiedError, raise_if_stopped, time_limit
 from runners.execute.progress import Progress
-from runners.execute.repetition import Answer, failed, repeat
 from runners.execute.workers import calls, workers
+from runners.results.capture import environment
 from runners.results.store import Store
+
+RepetitionId = tuple[str, int]
+"""A repetition: the name of its run, and its number."""
+
+_LONGEST, _LONGEST_TRACE = 2_000, 20_000
+"""Largest number of characters of a user's error, and of its traceback, that is kept."""
+
+
+class Answer(NamedTuple):
+    """The outcome of a repetition; ``error``: why it failed, in one line, "" if it has a result."""
+
+    id: RepetitionId
+    error: str = ""
+
+
+def repeat(experiment: Experiment, repetition: int, store: Store, limit: float | None) -> Answer:
+    """Run one repetition, unless another process has done so, and store its result or its failure."""
+    named = experiment.run_id, repetition
+    if store.has(*named):  # from a worker that has died since, or from another command
+        return Answer(named)
+    start = time.perf_counter()
+    try:
+        _check_identity(experiment)
+        with time_limit(limit):
+            trace = run_repetition(experiment, repetition)
+        columns = trace.columns()
+        if not columns:
+            raise TaskError("the log ended before the first accepted round")
+    except BaseException as error:  # user code may raise any error
+        raise_if_stopped(error)
+        return failed(store, experiment, repetition, error)
+    seconds = time.perf_counter() - start
+    store.write(*named, columns, {"seconds": seconds, "costs": trace.costs, "environment": environment()})
+    return Answer(named)
+
+
+def failed(store: Store, experiment: Experiment, repetition: int, error: BaseException) -> Answer:
+    """Store the failure of a repetition, with the error's traceback, both of bounded length."""
+    text, trace = in_words(error)
+    record = {"error": text, "traceback": trace, "repetition": repetition, "settings": experiment.settings}
+    store.fail(experiment.run_id, repetition, record)
+    return Answer((experiment.run_id, repetition), text)
+
+
+def in_words(error: BaseException) -> tuple[str, str]:
+    """Return a one-line description of an error, and its traceback; a user's error may fail to show itself."""
+    try:
+        text = describe(error)
+    except BaseException:
+        text = f"{type(error).__name__}: (it cannot be shown)"
+    try:
+        trace = "".join(traceback.format_exception(error))
+    except BaseException:
+        trace = "".join(traceback.format_tb(error.__traceback__)) + text
+    if len(text) > _LONGEST:
+        text = f"{text[:_LONGEST]} ... ({len(text):,} characters)"
+    if len(trace) > _LONGEST_TRACE:
+        trace = f"{trace[: _LONGEST_TRACE // 2]}\n ... \n{trace[-_LONGEST_TRACE // 2 :]}"
+    return text, trace
+
+
+_checked: set[str] = set()
+
+
+def _check_identity(experiment: Experiment) -> None:
+    """Refuse other code or data than the run is named after: edited meanwhile, or of another machine."""
+    if experiment.run_id in _checked:
+        return
+    experiment.check_here()
+    _checked.add(experiment.run_id)
 
 
 @dataclass
@@ -34,7 +108,7 @@ def run_all(
     missing = [(by_id[run_id], set(range(repetitions)) - result.done) for run_id, result in results.items()]
     for answer in run_each(missing, store, jobs=jobs, runner=runner or Runner()):
         run_id, repetition = answer.id
-        if answer.status == "failed":
+        if answer.error:
             results[run_id].failed[repetition] = answer.error
         else:
             results[run_id].done.add(repetition)
@@ -61,9 +135,8 @@ def run_each(
     tasks = [(one, numbers[0]) for one, numbers in asked]
     tasks += [(one, number) for one, numbers in asked for number in numbers[1:]]
     progress = Progress([one.settings["horizon"] for one, _ in tasks], words)
-    queue = deque(Call(repeat, one, number, store, limit, seconds=limit) for one, number in tasks)
     with workers(runner, jobs), progress.bar(runner.progress):
-        for call, result in calls(queue):
+        for call, result in calls(Call(repeat, one, number, store, limit, seconds=limit) for one, number in tasks):
             experiment, number = call.arguments[:2]
             progress.advance(experiment.settings["horizon"])
             is_lost = isinstance(result, WorkerDiedError)

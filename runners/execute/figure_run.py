@@ -15,7 +15,7 @@ from bench.report.reading import READING
 from runners.config.experiment import Experiment
 from runners.config.figures import LabelledRun, by_reading, without_reading
 from runners.execute.asked_figure import AskedFigure
-from runners.execute.repetition import Answer, RepetitionId
+from runners.execute.fanout import Answer, RepetitionId
 from runners.execute.timing import Part, measure
 from runners.execute.twice import not_determined
 from runners.results import made_of
@@ -107,9 +107,9 @@ class FigureRun:
     def take(self, answer: Answer, *, counts: bool) -> None:
         """Record a finished repetition; ``counts``: whether it was run for this figure first."""
         self.waiting.discard(answer.id)
-        if answer.status != "failed":
+        if not answer.error:
             self._stored.setdefault(answer.id[0], set()).add(answer.id[1])
-        self.new += counts and answer.status == "new" and self._may_add
+        self.new += counts and not answer.error and self._may_add
 
     def measure(self) -> None:
         for run_id, result in measure(self.runs, self.store, timed_part(self.asked.figure)).items():
@@ -123,7 +123,7 @@ class FigureRun:
             experiment, numbers = labelled.experiment, range(labelled.settings.repetitions)
             if not experiment.is_suites and experiment.run_id not in ran:
                 found = [(number, answers.get((experiment.run_id, number))) for number in numbers]
-                new = [number for number, answer in found if answer and answer.status == "new"]
+                new = [number for number, answer in found if answer and not answer.error]
                 ran[experiment.run_id] = experiment, new
         self.notes += not_determined(ran.values(), self.store, limit=limit, seen=seen)
 

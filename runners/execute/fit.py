@@ -1,6 +1,5 @@
 """Checks before a run: whether the parts fit together, and the columns of the trace."""
 
-from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,8 +12,8 @@ from bench.seeding import Seeds
 from bench.tasks.base import Task
 from runners.config.classes import is_suites
 from runners.config.experiment import Experiment, build, check_experiment
-from runners.config.nearest import one_of
 from runners.config.runner import Runner
+from runners.config.tree import one_of
 from runners.execute.limits import Call, TimeOverError, WorkerDiedError, raise_if_stopped, time_limit
 from runners.execute.progress import STARTING, said_if_slow
 from runners.execute.workers import calls, workers
@@ -45,7 +44,7 @@ def fits(experiments: Iterable[Experiment], columns: Collection[str], *, jobs: i
     """
     limit, found = runner.time_limit, {}
     with workers(runner, jobs), said_if_slow(STARTING, runner.progress):
-        for call, result in calls(deque(Call(_fit, one, columns, limit, seconds=limit) for one in experiments)):
+        for call, result in calls(Call(_fit, one, columns, limit, seconds=limit) for one in experiments):
             if isinstance(result, WorkerDiedError):
                 result = Fit(f"{_own_names(call.arguments[0])}: {one_line(result)} {_WHEN}, expected a reward")
             found[call.arguments[0].run_id] = result

@@ -67,8 +67,8 @@ class Shard:
                 store.prepare(experiment.run_id, experiment.description)
                 wanted.append((experiment, missing))
         answers = list(run_each(wanted, store, jobs=jobs, runner=runner))
-        failed = [answer for answer in answers if answer.status == "failed"]
-        new = sum(answer.status == "new" for answer in answers)
+        failed = [answer for answer in answers if answer.error]
+        new = len(answers) - len(failed)
         print(
             f"share {self.index} of {self.count}: {asked} of {place} repetitions, {new} new; the same command without "
             "shard collects them when all shares are done",

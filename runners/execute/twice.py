@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from bench.columns import is_measured
 from runners.config.classes import is_suites
 from runners.config.experiment import Experiment
-from runners.execute.repetition import repeat
+from runners.execute.fanout import repeat
 from runners.execute.workers import apart
 from runners.results.store import Store
 
@@ -48,9 +48,9 @@ def _difference(store: Store, experiment: Experiment, number: int, limit: float 
     with TemporaryDirectory() as scratch:
         elsewhere = Store(scratch)
         elsewhere.prepare(run_id, experiment.description)
-        (answer,) = apart((repeat, experiment, number, elsewhere, limit), PYTHONHASHSEED=seed)
-        if isinstance(answer, Exception) or answer.status == "failed":
-            return f"failed ({answer if isinstance(answer, Exception) else answer.error})"
+        answer = apart(repeat, experiment, number, elsewhere, limit, PYTHONHASHSEED=seed)
+        if error := answer if isinstance(answer, Exception) else answer.error:
+            return f"failed ({error})"
         then, now = (one.table(run_id, number).to_pydict() for one in (store, elsewhere))
     names = [name for name in {**then, **now} if not is_measured(name)]
     other = [name for name in names if repr(then.get(name)) != repr(now.get(name))]  # NaN is the same as NaN
