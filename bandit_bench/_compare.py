@@ -1,29 +1,18 @@
 """Comparisons: run the missing repetitions of every combination, draw a figure, and judge the differences."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from bandit_bench._comparison import ComparisonResult
-from bandit_bench._parts import (
-    Axis,
-    Part,
-    Parts,
-    Piece,
-    axis_of,
-    is_direct,
-    literal,
-    part_of,
-    runner_of,
-    settings_of,
-)
+from bandit_bench._parts import Parts, axis_of, is_direct, runner_of, settings_of
 from bandit_bench._plan import LOOK, METHOD, ComparisonPlan
 from bench.errors import ConfigError
 from bench.report.formats import extra_formats, print_size
 from bench.report.labels import canonical
 from runners.config.figures import LabelledRun
 from runners.config.folders import look_again
-from runners.config.tree import one_of, plain
+from runners.config.tree import one_of
 
 if TYPE_CHECKING:
     from bench.report.formats import Size
@@ -35,7 +24,7 @@ def compare(
     *,
     env: Parts = "synthetic_linear",
     algorithm: Parts | None = None,
-    task: Part | None = None,
+    task: Parts | None = None,
     paper: str = "none",
     horizon: int | None = None,
     repetitions: int | Literal["until_decided"] | None = None,
@@ -109,17 +98,16 @@ def compare(
     _check_look(look)
     look_again()
     axes = {"tuner": axis_of("tuner", tuners), "env": axis_of("env", env)}
-    if algorithm is not None:
-        axes["algorithm"] = axis_of("algorithm", algorithm)
-    elif is_direct(env):
-        axes["algorithm"] = {"none": Piece({"algorithm": "none"})}
-    axes |= {key.lstrip("+"): _axis(key, values) for key, values in (sweep or {}).items()}
+    if algorithm is None and is_direct(env):
+        algorithm = "none"
+    axes |= {key: axis_of(key, part) for key, part in (("algorithm", algorithm), ("task", task)) if part is not None}
+    axes |= {key.lstrip("+"): axis_of(key, values) for key, values in (sweep or {}).items()}
     until = most_repetitions(repetitions, max_repetitions)
     sizes = {"horizon": horizon, "repetitions": repetitions if until is None else None, "seed": seed}
     plan = ComparisonPlan(
         axes=axes,
         lines=(lines,) if isinstance(lines, str) else tuple(lines),
-        common=(part_of("task", task) if task is not None else Piece()) + settings_of(settings),
+        common=settings_of(settings),
         sizes=settings_of({key: value for key, value in sizes.items() if value is not None}),
         machine=settings_of({"jobs": jobs}) + runner_of(runner),
         paper=paper,
@@ -217,20 +205,3 @@ def _check_look(look: Mapping[str, Any]) -> None:
     """Raise ConfigError for an argument that `compare` does not have."""
     for key in look.keys() - {*LOOK}:
         raise ConfigError(f"{key}: found an argument that compare does not have, {one_of(key, LOOK)} for the drawing")
-
-
-def _axis(key: str, values: Any) -> Axis:
-    """Return the labels of a key's values, by default the values, each with its override."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise ConfigError(f"sweep: found {key} = {values!r}, expected several values, such as [5, 25]")
-    pairs = values.items() if isinstance(values, Mapping) else [(value, value) for value in values]
-    axis: Axis = {}
-    for given, value in pairs:
-        piece = settings_of({key: value})
-        label = canonical(given) if isinstance(given, str | float) else literal(plain(given, key))
-        if label in axis:
-            raise ConfigError(f"{key}: found two called '{label}', expected different labels")
-        axis[label] = piece
-    if not axis:
-        raise ConfigError(f"sweep: found no value of {key}, expected several, such as [5, 25]")
-    return axis

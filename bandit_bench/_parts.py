@@ -5,16 +5,17 @@ A part is a name (``"cdt"``), a class, an object of one, or one of these with se
 
 import re
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from bench.envs.direct import DirectEnvironment
 from bench.errors import ConfigError
+from bench.report.labels import canonical
 from runners.config.classes import BASES, import_class, is_suites
 from runners.config.compose import Run, Value, compose
 from runners.config.papers import leaves
-from runners.config.tree import GROUPS, class_of, plain, suite_choices
+from runners.config.tree import GROUPS, PARTS, class_of, plain, suite_choices
 
 Part: TypeAlias = Any
 """A name, a class, an object of one, or a pair of one of these and a dict of settings."""
@@ -59,51 +60,57 @@ _QUOTED = re.compile(r"""(['"])((?:(?!\1)[^\\]|\\.)*)\1""")
 _RESERVED = {"true", "false", "null", "inf", "nan"}
 
 
-def axis_of(group: str, parts: Parts) -> Axis:
-    """Return parts by label, by default made from their names and settings.
+class Labelled(NamedTuple):
+    """A part, or a value of a key, with its label; "" for its default label."""
 
-    Raises ConfigError if there is none, a value is not part of the group, or two have the same label.
+    label: str
+    given: Any
+
+
+def axis_of(key: str, given: Parts) -> Axis:
+    """Return parts, or values of a key, by label, by default made from names, settings and values.
+
+    Raises ConfigError if there is none, a value does not suit the key, or two have the same label.
     """
-    if isinstance(parts, Mapping):
-        pairs = [(str(label), part) for label, part in parts.items()]
+    if isinstance(given, Mapping):
+        named = [Labelled(canonical(label), one) for label, one in given.items()]
     else:
-        is_several = isinstance(parts, Sequence) and not isinstance(parts, str) and not _is_pair(parts)
-        pairs = [("", part) for part in (parts if is_several else [parts])]
-    if not pairs:
-        raise ConfigError(f"{group}: found none, expected some: a name, a class, an object, or several in a list")
+        is_several = isinstance(given, Sequence if key in PARTS else Iterable) and not isinstance(given, str)
+        each = given if is_several and not _is_pair(given) else [given]
+        named = [one if isinstance(one, Labelled) else Labelled("", one) for one in each]
+    if not named:
+        raise ConfigError(f"{key}: found none, expected some, several of them in a list")
     axis: Axis = {}
-    read = [(given, part, *_read(group, part)) for given, part in pairs]
-    for given, part, name, values, cls in read:
+    for label, piece in (_of_parts if key in PARTS else _of_values)(key, named):
+        if label in axis:
+            raise ConfigError(
+                f"{key}: found two called '{label}', expected different labels: {key}=label=..., in Python a dict by "
+                "label"
+            )
+        axis[label] = piece
+    return axis
+
+
+def _of_parts(group: str, named: Sequence[Labelled]) -> Iterator[tuple[str, Piece]]:
+    read = [(label, part, *_read(group, part)) for label, part in named]
+    for label, part, name, values, cls in read:
         others = {key for _, _, other, settings, _ in read if other == name for key in settings}
         if isinstance(part, BASES[group]):  # an object's default is a value like the others
             values = {key: getattr(part, key) for key in vars(part) if key in others | values.keys()}
         values = {key: plain(value, f"{group}.{key}") for key, value in values.items()}
-        label = given or label_of(group, name, values)
-        if label in axis:
-            raise ConfigError(
-                f"{group}: found two called '{label}', expected different labels: {group}=label={name},..., "
-                "in Python a dict by label"
-            )
         of_part = tuple(Value(f"{group}.{key}", value) for key, value in values.items())
-        axis[label] = Piece({group: name}, of_part, {group: cls} if cls else {})
-    return axis
+        yield label or label_of(group, name, values), Piece({group: name}, of_part, {group: cls} if cls else {})
+
+
+def _of_values(key: str, named: Sequence[Labelled]) -> Iterator[tuple[str, Piece]]:
+    for label, value in named:
+        by_default = canonical(value) if isinstance(value, str | float) else literal(plain(value, key))
+        yield label or by_default, settings_of({key: value})
 
 
 def part_of(group: str, part: Part) -> Piece:
     (piece,) = axis_of(group, [part]).values()
     return piece
-
-
-def parts_of(
-    tuner: Part, env: Part, algorithm: Part | None = None, task: Part | None = None, *, paper: str = "none"
-) -> Piece:
-    """Return the parts of one run together; a directly played environment takes no algorithm."""
-    piece = Piece({"paper": paper}) + part_of("tuner", tuner) + part_of("env", env)
-    if algorithm is not None:
-        piece += part_of("algorithm", algorithm)
-    elif is_direct(env):
-        piece += Piece({"algorithm": "none"})
-    return piece + part_of("task", task) if task is not None else piece
 
 
 def is_direct(part: Part) -> bool:

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bandit_bench._parts import Part, part_of, parts_of, runner_of, settings_of
+from bandit_bench._parts import Part, Piece, is_direct, part_of, runner_of, settings_of
 from bench.columns import column_of
 from bench.errors import BenchError
 from runners.config.folders import look_again
@@ -166,8 +166,12 @@ def run(
     expected, if it cannot be run. A repetition that fails is recorded and does not stop the others.
     """
     look_again()
+    if algorithm is None and is_direct(env):
+        algorithm = "none"
+    parts = {"tuner": tuner, "env": env, "algorithm": algorithm, "task": task}
+    asked = sum((part_of(*each) for each in parts.items() if each[1] is not None), Piece({"paper": paper}))
     sizes = {"horizon": horizon, "repetitions": repetitions, "seed": seed, "jobs": jobs, "renew": renew}
-    asked = parts_of(tuner, env, algorithm, task, paper=paper) + settings_of(settings)
+    asked += settings_of(settings)
     asked += settings_of({key: value for key, value in sizes.items() if value is not None}) + runner_of(runner)
     return run_composed(asked.composed())
 
