@@ -194,28 +194,31 @@ def tuner(name: Part, /, **settings: Any) -> "Tuner":
     return made
 
 
-def run_composed(composed: "Run") -> RunResult:
+def run_composed(composed: "Run", *, says_data: bool = False) -> RunResult:
+    """Run the missing repetitions of one experiment; ``says_data``: whether notes on its data are printed before."""
     from runners.execute.fanout import run_all  # slow to import
     from runners.execute.fit import check
     from runners.execute.workers import workers
     from runners.results.store import Store, finished, results_folder
 
-    store, n = Store(results_folder()), composed.settings.repetitions
-    composed.experiment.check_repetitions(n)
-    run_id = composed.experiment.run_id
-    is_missing = len(finished(store, {run_id: n}, renew=composed.settings.renew)[run_id]) < n
+    store, experiment, n = Store(results_folder()), composed.experiment, composed.settings.repetitions
+    experiment.check_repetitions(n)
+    is_missing = len(finished(store, {experiment.run_id: n}, renew=composed.settings.renew)[experiment.run_id]) < n
+    if says_data:
+        said = experiment.data_notes() if is_missing else []
+        for line in (*(data.missing for data in experiment.missing_data()), *said):
+            print(line, flush=True)
     jobs = 1 if n == 1 else composed.settings.jobs
     with workers(composed.runner, jobs) if is_missing else nullcontext():
         if is_missing:
-            check([composed.experiment], jobs=jobs, runner=composed.runner)
+            check([experiment], jobs=jobs, runner=composed.runner)
         start = time.perf_counter()
-        results = run_all([composed.experiment], n, store, jobs=jobs, runner=composed.runner)
-        seconds = time.perf_counter() - start
-    result, notes = results[run_id], []
-    if result.new and not composed.experiment.is_suites:
+        result = run_all([experiment], n, store, jobs=jobs, runner=composed.runner)[experiment.run_id]
+        seconds, notes = time.perf_counter() - start, []
+    if result.new and not experiment.is_suites:
         from runners.execute.twice import not_determined
 
-        notes = not_determined([(composed.experiment, result.new)], store, limit=composed.runner.time_limit)
+        notes = not_determined([(experiment, result.new)], store, limit=composed.runner.time_limit)
         for sentence in notes:
             print(f"warning: {sentence}", file=sys.stderr)
     return RunResult(composed, result, seconds, notes)

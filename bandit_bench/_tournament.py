@@ -192,8 +192,8 @@ def _played(
         if dry_run:
             return None
         results = run_all(by_id.values(), n, store, jobs=jobs, runner=runner)
-    new = [(one, sorted(results[run_id].new)) for run_id, one in by_id.items() if not one.is_suites]
-    notes = not_determined(new, store, limit=runner.time_limit) if any(numbers for _, numbers in new) else []
+    ran = [(one, results[run_id].new) for run_id, one in by_id.items()]
+    notes = not_determined(ran, store, limit=runner.time_limit)
     for run in runs:
         for number, error in results[run.experiment.run_id].failed.items():
             notes.append(f"{', '.join(run.labels.values())}: repetition {number} failed: {error}")

@@ -75,9 +75,18 @@ class Experiment:
         return part_classes(self.settings, self.handed)
 
     @property
+    def own(self) -> dict[str, type]:
+        """The user's own classes, by part; such a class may do anything to its process."""
+        return {part: cls for part, cls in self.classes.items() if not is_suites(cls)}
+
+    @property
     def is_suites(self) -> bool:
-        """Whether all classes are the suite's; a user's class may do anything to its process."""
-        return all(map(is_suites, self.classes.values()))
+        return not self.own
+
+    @property
+    def own_names(self) -> str:
+        """The user's own classes in words, such as ``tuner MyTuner``; without one all classes."""
+        return ", ".join(f"{part} {cls.__name__}" for part, cls in (self.own or self.classes).items())
 
     @cached_property
     def fingerprint(self) -> str | None:

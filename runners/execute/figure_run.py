@@ -120,11 +120,9 @@ class FigureRun:
         """Record the user's classes that are not determined by their seeds; see `not_determined`."""
         ran: dict[str, tuple[Experiment, list[int]]] = {}
         for labelled in self.runs:
-            experiment, numbers = labelled.experiment, range(labelled.settings.repetitions)
-            if not experiment.is_suites and experiment.run_id not in ran:
-                found = [(number, answers.get((experiment.run_id, number))) for number in numbers]
-                new = [number for number, answer in found if answer and not answer.error]
-                ran[experiment.run_id] = experiment, new
+            run_id, numbers = labelled.experiment.run_id, range(labelled.settings.repetitions)
+            found = [(number, answers.get((run_id, number))) for number in numbers]
+            ran[run_id] = labelled.experiment, [number for number, answer in found if answer and not answer.error]
         self.notes += not_determined(ran.values(), self.store, limit=limit, seen=seen)
 
     def missing(self) -> list[Experiment]:

@@ -9,7 +9,6 @@ from bench.report.folder import SUITES_DEFAULT
 from bench.report.labels import Selection, matches
 from bench.report.provenance import Provenance, factored, key_of
 from bench.report.reading import READING
-from runners.config.classes import is_suites
 from runners.config.figures import LabelledRun, expand, load_figure, settings_of
 from runners.config.papers import leaves, load_paper
 from runners.execute.asked_figure import AskedFigure, has_all
@@ -113,7 +112,7 @@ def settings_table(figure: Figure, runs: list[LabelledRun], scale: str = "paper"
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     smaller = set(map(key_of, figure.scales[scale].overrides if scale in figure.scales else []))
     for labelled in runs:
-        own = [part for part, cls in labelled.experiment.classes.items() if not is_suites(cls)]
+        own = labelled.experiment.own
         for general, key, value in settings_of(labelled):
             is_size = general == key
             if general in smaller or (is_size and value != (getattr(figure, key) or of_paper.get(key, value))):

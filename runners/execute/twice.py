@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable
 from tempfile import TemporaryDirectory
 
 from bench.columns import is_measured
-from runners.config.classes import is_suites
 from runners.config.experiment import Experiment
 from runners.execute.fanout import repeat
 from runners.execute.workers import apart
@@ -28,14 +27,13 @@ def not_determined(
     last = [(experiment, max(numbers)) for experiment, numbers in ran if numbers and not experiment.is_suites]
     sentences = []
     for experiment, number in sorted(last, key=lambda one: store.read_side(one[0].run_id, one[1]).get("seconds", 0.0)):
-        own = {part: cls for part, cls in experiment.classes.items() if not is_suites(cls)}
-        if seen.issuperset(own.values()):
+        own = set(experiment.own.values())
+        if own <= seen:
             continue
-        seen.update(own.values())
+        seen |= own
         if difference := _difference(store, experiment, number, limit):
-            names = ", ".join(f"{part} {cls.__name__}" for part, cls in own.items())
             sentences.append(
-                f"{names}: repetition {number} played again in another process {difference}: its numbers are not "
+                f"{experiment.own_names}: repetition {number} played again in another process {difference}: its numbers are not "
                 "determined by its seeds, expected random numbers of `seeds` alone, and nothing left from an earlier "
                 "repetition"
             )
