@@ -164,7 +164,6 @@ def _asked(plan: ReproductionPlan, name: str) -> "AskedFigure":
     is_paper = plan.scale == "paper"
     is_custom = extra or plan.only or (is_paper and not readings) or (until is not None and not is_paper)
     figure = part_of(name, plan.only) if plan.only else load_figure(name)
-    at_scale = figure.scales.get(plan.scale)
     return AskedFigure(
         figure,
         f"{name}/{plan.scale}{'-custom' if is_custom else ''}",
@@ -172,7 +171,7 @@ def _asked(plan: ReproductionPlan, name: str) -> "AskedFigure":
         extra,
         shlex.join(["python", "-m", "runners.reproduce", f"figure={name}", f"scale={plan.scale}", *sizes]),
         is_reference=is_paper and readings and not plan.only,
-        until_decided=at_scale.until_decided if at_scale and plan.repetitions is None else until,
+        until_decided=figure.at(plan.scale).until_decided if plan.repetitions is None else until,
         formats=plan.formats,
         readings=readings,
         size=plan.size,

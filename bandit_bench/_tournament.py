@@ -55,7 +55,7 @@ class TournamentPlan:
     def tasks(self) -> dict[tuple[str, str], list[str]]:
         """The overrides that choose each task, by family and name. ConfigError if ``only`` names an unknown one."""
         figure, found = load_figure(self.name), {}
-        left_out = figure.scales["quick"].leave_out.get(TASK, ()) if self.scale == "quick" and not self.only else ()
+        left_out = figure.at("quick").leave_out.get(TASK, ()) if self.scale == "quick" and not self.only else ()
         for block in figure.runs:
             for family, of_family in block[FAMILY].items():
                 for task, of_task in block[TASK].items() if METHOD in block else ():

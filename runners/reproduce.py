@@ -84,11 +84,11 @@ def instead_of_figures(shard: str | None, *, dry_run: bool) -> Any:
     """
     if not shard and not dry_run:
         return None
-    from runners.execute.missing import Shard, tell  # slow to import
+    from runners.execute.missing import share, tell  # slow to import
 
     if shard and dry_run:
         raise ConfigError("dry_run: found true beside a shard, expected one of them")
-    return Shard.read(str(shard)).run if shard else tell
+    return share(str(shard)) if shard else tell
 
 
 def _only(given: Any) -> dict[str, list[str]]:

@@ -113,6 +113,10 @@ class FigureKeys(Sourced, BaseModel):
         """Return the content of its file, as plain containers that can be read again."""
         return self.model_dump(mode="json", exclude_unset=True)
 
+    def at(self, scale: str) -> Scale:
+        """Return its size at a scale: as it is, if its file does not mention the scale."""
+        return self.scales.get(scale) or Scale()
+
     @property
     def where(self) -> str:
         return f"figure '{self.name}'"

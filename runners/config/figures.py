@@ -80,11 +80,11 @@ def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = T
     missing results. Runs that a reading does not change are the same experiments. Raises ConfigError for a
     reading that changes no run, and for a source without a setting.
     """
-    file, at_scale = f"figure/{figure.paper}/{figure.name}", figure.scales.get(scale)
+    file, at_scale = f"figure/{figure.paper}/{figure.name}", figure.at(scale)
     caps = figure.model_dump(include={"horizon", "repetitions"}, exclude_none=True)
-    caps |= at_scale.model_dump(include={"max_horizon", "max_repetitions"}, exclude_unset=True) if at_scale else {}
-    smaller, left_out = (at_scale.overrides, at_scale.leave_out) if at_scale else ([], {})
-    left_out = {axis: [canonical(label) for label in labels] for axis, labels in left_out.items()}
+    caps |= at_scale.model_dump(include={"max_horizon", "max_repetitions"}, exclude_unset=True)
+    smaller = at_scale.overrides
+    left_out = {axis: [canonical(label) for label in labels] for axis, labels in at_scale.leave_out.items()}
 
     def runs_of(blocks: "Figure", reading: Reading | None = None) -> list[LabelledRun]:
         found = []

@@ -109,7 +109,7 @@ def settings_table(figure: Figure, runs: list[LabelledRun], scale: str = "paper"
     paper, limits = load_paper(figure.paper), figure.limit_runs()
     of_paper, figure_sources = leaves(paper["settings"]), figure.sources | (limits.sources if limits else {})
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
-    smaller = set(map(key_of, figure.scales[scale].overrides if scale in figure.scales else []))
+    smaller = set(map(key_of, figure.at(scale).overrides))
     for labelled in runs:
         own = labelled.experiment.own
         for general, key, value in settings_of(labelled):

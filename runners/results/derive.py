@@ -142,8 +142,7 @@ def _runs(figure: Figure, result: ResultFolder, entries: Sequence[Mapping[str, A
 def _provenances(figure: Figure, manifest: Mapping[str, Any]) -> dict[str, Provenance]:
     """Return the provenance of each reading; the manifest states that of the first."""
     first = Provenance.of_manifest(manifest)
-    scale = figure.scales.get(first.scale)
-    further = first.until_decided if ((scale and scale.readings_up_to) or STEP + 1) > STEP else None
+    further = first.until_decided if (figure.at(first.scale).readings_up_to or STEP + 1) > STEP else None
     entries, overrides = manifest["runs"], manifest.get("overrides")
     provenances: dict[str, Provenance] = {}
     for name, places in by_reading(figure, [Repetitions(entry["labels"], {}) for entry in entries]).items():
