@@ -150,6 +150,13 @@ def runner_of(runner: str | Mapping[str, Any] | None) -> Piece:
     return settings_of({f"runner.{key}": value for key, value in runner.items()})
 
 
+def labels_by_axis(only: Any, example: str) -> dict[str, list[str]]:
+    """Return the labels that a part of a figure has, as lists. Raises ConfigError unless they are by axis."""
+    if not isinstance(only, Mapping | None):
+        raise ConfigError(f"only: found '{only}', expected labels by axis: {example}")
+    return {axis: list(map(str, of if isinstance(of, list | tuple) else [of])) for axis, of in (only or {}).items()}
+
+
 def without_quotes(word: str) -> str:
     """Return an argument of the command line without its quotes: ``env.path=a b.csv`` for ``env.path='a b.csv'``."""
     return _QUOTED.sub(lambda match: match[2].replace(rf"\{match[1]}", match[1]), word)

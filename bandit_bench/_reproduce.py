@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from bandit_bench._comparison import ComparisonResult
-from bandit_bench._parts import literal, runner_of
+from bandit_bench._parts import labels_by_axis, literal, runner_of
 from bench.errors import ConfigError
+from bench.report.formats import extra_formats, print_size
 from runners.config.compose import most_repetitions, run_settings
 from runners.config.figures import figure_names, load_figure
 from runners.config.filled import filled
@@ -85,19 +86,27 @@ def reproduce(
     Raises BenchError if a setting is wrong, or a figure cannot be written.
     """
     look_again()
-    names = [figure] if figure else figure_names(paper or None)
-    if not names:
-        raise ConfigError(f"paper: found '{paper}', which has no figures, expected another")
-    chosen = {axis: [labels] if isinstance(labels, str) else list(labels) for axis, labels in (only or {}).items()}
-    plan = ReproductionPlan(
-        names, scale, chosen, horizon, repetitions, max_repetitions, seed, readings, surrogate, jobs=jobs,
-        runner=runner_of(runner).composed().runner,
+    plan = plan_of(
+        figure, paper, only, scale=scale, horizon=horizon, repetitions=repetitions, max_repetitions=max_repetitions,
+        seed=seed, readings=readings, surrogate=surrogate, jobs=jobs, runner=runner_of(runner).composed().runner,
     )  # fmt: skip
     made = reproduce_as_planned(plan)
     for run in made.figures:
         if run.error:
             raise ConfigError(f"{run.name}: {run.error}")
     return {run.name: ComparisonResult(run.folder, run.asked.figure, is_complete=run.complete) for run in made.figures}
+
+
+def plan_of(
+    figure: str | None, paper: str | None, only: Any = None, formats: Any = (), size: Any = "", **others: Any
+) -> ReproductionPlan:
+    """Return the plan of a figure, of all of a paper, or of all papers. Raises ConfigError naming the wrong key."""
+    names = [figure] if figure else figure_names(paper or None)
+    if not names:
+        raise ConfigError(f"paper: found '{paper}', which has no figures, expected another")
+    labels = labels_by_axis(only, """'only={panel: "LinUCB, simulation"}'""")
+    formats = extra_formats(formats)
+    return ReproductionPlan(names, only=labels, formats=formats, size=print_size(size, formats), **others)
 
 
 def reproduce_as_planned(plan: ReproductionPlan) -> MadeFigures:
@@ -160,7 +169,7 @@ def _asked(plan: ReproductionPlan, name: str) -> "AskedFigure":
     if readings and plan.only:
         raise ConfigError("readings: found true with only, expected false: a part is made under the first reading")
     sizes += [f"readings={str(readings).lower()}"] * (readings != usual)
-    sizes += [f"only={in_words(plan.only)}"] * bool(plan.only)
+    sizes += [f"only={literal(dict(plan.only))}"] * bool(plan.only)
     is_paper = plan.scale == "paper"
     is_custom = extra or plan.only or (is_paper and not readings) or (until is not None and not is_paper)
     figure = part_of(name, plan.only) if plan.only else load_figure(name)
@@ -225,8 +234,3 @@ def _fits(figure: dict[str, Any], key: str, entry: Any) -> bool:
     except ConfigError:
         return False
     return True
-
-
-def in_words(only: Mapping[str, Sequence[str]]) -> str:
-    """Return labels by axis in Hydra's syntax."""
-    return literal(dict(only))

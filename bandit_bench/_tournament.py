@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from bandit_bench._parts import Axis, Parts, Piece, axis_of, runner_of, settings_of
+from bandit_bench._parts import Axis, Parts, Piece, axis_of, labels_by_axis, runner_of, settings_of
 from bandit_bench._plan import METHOD, NAME
 from bandit_bench._standings import FAMILY, TASK, TournamentResult, task_of, written
 from bench.errors import ConfigError, one_line
@@ -143,10 +143,7 @@ def tournament(
         raise ConfigError(f"repetitions: found {repetitions}, expected 2 to {most}, as many as count at scale {scale}")
     if name and not NAME.fullmatch(name):
         raise ConfigError(f"name: found '{name}', expected letters, digits, - and _, a letter or digit first")
-    if only is not None and not isinstance(only, Mapping):
-        raise ConfigError(f"only: found {only!r}, expected labels by axis: {{family: arms}}")
-    chosen = {axis: [labels] if isinstance(labels, str) else list(labels) for axis, labels in (only or {}).items()}
-    plan = TournamentPlan(scale, repetitions or most, chosen)
+    plan = TournamentPlan(scale, repetitions or most, labels_by_axis(only, "only={family: arms}"))
     known = {entry["labels"].get(METHOD, "") for entry in plan.manifest["runs"]}
     own = settings_of(settings) + settings_of({"jobs": jobs}) + runner_of(runner)
     for key, _, _ in own.values:

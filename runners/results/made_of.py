@@ -2,14 +2,13 @@
 
 import json
 import os
-import sys
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from bench.digest import digest
-from runners.config.classes import is_suites, version
+from runners.config.classes import file_of, is_suites, version
 from runners.config.folders import CONFIGS, user_folder
 from runners.results.store import read_json, results_folder, write_text
 
@@ -34,12 +33,8 @@ def conf_of(paper: str) -> dict[str, str]:
 
 def code_of_users(classes: Iterable[type]) -> dict[str, str]:
     """Return digests of the files that define users' classes among ``classes``."""
-    modules = {
-        cls.__module__: getattr(sys.modules.get(cls.__module__), "__file__", None)
-        for cls in classes
-        if not is_suites(cls)
-    }
-    return {name: digest(Path(path).read_bytes(), 20) for name, path in modules.items() if path}
+    paths = {cls.__module__: file_of(cls.__module__) for cls in classes if not is_suites(cls)}
+    return {name: digest(Path(path).read_bytes(), 20) for name, path in paths.items() if path}
 
 
 def note(folder: Path, made_of: str, names: Collection[str], about: Mapping[str, Any]) -> None:
