@@ -51,7 +51,12 @@ def noted(folder: Path, made_of: str) -> dict[str, Any] | None:
     return found
 
 
-def folder_as_it_is(folder: Path) -> str:
+def of_pages(code_and_texts: Any, folder: Path) -> dict[str, Any]:
+    """Return the record of the inputs of pages: what draws and says them, and a folder of results."""
+    return {"made_of": code_and_texts, "folder": _folder_as_it_is(folder)}
+
+
+def _folder_as_it_is(folder: Path) -> str:
     """Return the digest of names, sizes and times of all files of a folder of results, including its pages."""
     found = []
     for root, names, files in os.walk(folder):

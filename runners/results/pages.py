@@ -40,7 +40,7 @@ def write_gallery(folder: Path) -> tuple[Path, int]:
     configuration or the documentation has changed, otherwise none.
     """
     made = _made_of()
-    if read_json(folder / _MADE) == {"made_of": made, "folder": made_of.folder_as_it_is(folder)}:
+    if read_json(folder / _MADE) == made_of.of_pages(made, folder):
         return folder / "index.html", 0
     papers, pages = _of_suite(folder) if is_suites(folder) else _of_user(folder)
     write_pages(folder, pages)
@@ -51,10 +51,9 @@ def write_gallery(folder: Path) -> tuple[Path, int]:
     for problem in damaged:
         print(f"error: {problem}", file=sys.stderr)
     known = set(choices("figure")) if is_suites(folder) else with_results(folder) & set(choices("figure"))
-    read = {f"{page.name}/{figure.name}" for page in papers for figure in page.figures if figure.config}
-    if not damaged and known <= read:  # errors are reported again the next time
-        noted = {"made_of": made, "folder": made_of.folder_as_it_is(folder)}
-        write_text(folder / _MADE, json.dumps(noted) + "\n")
+    shown = {f"{page.name}/{figure.name}" for page in papers for figure in page.figures if figure.config}
+    if not damaged and known <= shown:  # errors are reported again the next time
+        write_text(folder / _MADE, json.dumps(made_of.of_pages(made, folder)) + "\n")
     return folder / "index.html", len(pages)
 
 
