@@ -83,14 +83,11 @@ class ComparisonPlan:
     @cached_property
     def methods(self) -> Axis:
         """The lines: all combinations of the values of their axes."""
-        axes = [self.axes[axis] for axis in self.lines if len(self.axes[axis]) > 1] or [self.axes[self.lines[0]]]
-        fixed = (
-            sum((_only(self.axes[axis]) for axis in self.lines), Piece()) if len(axes) < len(self.lines) else Piece()
-        )
+        several = [axis for axis in self.lines if len(self.axes[axis]) > 1] or self.lines[:1]
         methods: Axis = {}
-        for combination in itertools.product(*(axis.items() for axis in axes)):
-            of_labels = sum((piece for _, piece in combination), Piece())
-            methods[", ".join(label for label, _ in combination)] = of_labels + fixed
+        for combination in itertools.product(*(self.axes[axis].items() for axis in self.lines)):
+            labels = [label for axis, (label, _) in zip(self.lines, combination, strict=True) if axis in several]
+            methods[", ".join(labels)] = sum((piece for _, piece in combination), Piece())
         return methods
 
     @property

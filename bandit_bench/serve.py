@@ -11,6 +11,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -59,14 +60,6 @@ def app(tuner: Tuner, path: str | Path, hosts: Collection[str] = (), margin: flo
                 if not future.done():
                     future.set_result(answer)
 
-    async def call(made: Callable[[ServedTuner], Any]) -> Any:
-        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        waiting.put_nowait((made, future))
-        answer = await future
-        if isinstance(answer, BenchError):
-            raise HTTPException(409, str(answer))
-        return answer
-
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         writing = asyncio.create_task(write())
@@ -87,10 +80,13 @@ def app(tuner: Tuner, path: str | Path, hosts: Collection[str] = (), margin: flo
         async def handle(request: Request) -> Response:
             _check_place(request, allowed)
             message = await _message(request, keys) if request.method == "POST" else {}
-            answer = await call(lambda served: made(served, **message))
-            if isinstance(answer, str):
-                return PlainTextResponse(answer, media_type="text/csv")
-            return JSONResponse(answer)
+            future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+            waiting.put_nowait((partial(made, **message), future))
+            answer = await future
+            if isinstance(answer, BenchError):
+                raise HTTPException(409, str(answer))
+            is_text = isinstance(answer, str)
+            return PlainTextResponse(answer, media_type="text/csv") if is_text else JSONResponse(answer)
 
         return handle
 

@@ -1,11 +1,10 @@
 """Verification of committed results: tables derived again, digests compared, and a sample played again."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from bench.errors import BenchError, ConfigError, one_line
+from bench.errors import ConfigError, one_line
 from runners.config.folders import look_again
 from runners.config.runner import Runner
 from runners.config.tree import choices
@@ -14,11 +13,9 @@ from runners.execute.sample import Size, outdated, play_sample
 from runners.execute.workers import spread, workers
 from runners.results import checksums
 from runners.results.folder import REPETITIONS, SECONDS, ResultFolder
-from runners.results.rederived import Rederived, compare_committed, compare_overviews
+from runners.results.rederived import compare_committed, compare_overviews, tried
 from runners.results.replay import CommittedRun, committed_runs
 from runners.results.store import results_folder
-
-Runs = dict[Path, list[CommittedRun]]
 
 
 def verify(
@@ -42,8 +39,8 @@ def verify(
         problems, derived = _derive(names, jobs, overviews=not (figure or paper))
         results, unreadable = _read(names, jobs)
         problems += unreadable
-        old = [_tried(outdated, folder, runs) for folder, runs in results.items()]
-        old += [_tried(check_shared_runs, ResultFolder(folder)) for name in names for folder in _folders(name)]
+        old = [tried(outdated, folder, runs) for folder, runs in results.items()]
+        old += [tried(check_shared_runs, ResultFolder(folder)) for name in names for folder in _folders(name)]
         for words, sentences in (("damaged", problems), ("outdated", sorted(filter(None, old)))):
             for sentence in sentences:
                 print(f"{words}: {sentence}", flush=True)
@@ -80,18 +77,7 @@ def _folders(name: str) -> list[Path]:
     return sorted({path.parent for path in (results_folder() / name).glob("paper*/*") if path.is_file()})
 
 
-def _tried(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the result of a function, or its error, of any type, as one sentence: a file may be damaged."""
-    try:
-        return function(*arguments)
-    except BenchError as error:
-        return one_line(error)
-    except Exception as error:
-        where = next((f"{item}: " for item in arguments if isinstance(item, Path)), "")
-        return f"{where}cannot be read ({type(error).__name__}: {one_line(error)})"
-
-
-def _read(names: Sequence[str], jobs: int) -> tuple[Runs, list[str]]:
+def _read(names: Sequence[str], jobs: int) -> tuple[dict[Path, list[CommittedRun]], list[str]]:
     """Return the runs with committed repetitions, by folder, and a sentence for each damaged one.
 
     Figures with the same repetitions have the same runs, once.
@@ -105,7 +91,7 @@ def _read(names: Sequence[str], jobs: int) -> tuple[Runs, list[str]]:
 
 
 def _runs_of(folder: ResultFolder) -> tuple[Path, list[CommittedRun] | str]:
-    return folder.path, _tried(committed_runs, folder.name, folder.path)
+    return folder.path, tried(committed_runs, folder.name, folder.path)
 
 
 def _derive(names: Sequence[str], jobs: int, *, overviews: bool) -> tuple[list[str], bool]:
@@ -116,8 +102,7 @@ def _derive(names: Sequence[str], jobs: int, *, overviews: bool) -> tuple[list[s
     root = results_folder()
     compared = compare_committed(root, names, spread(Runner(progress=False), jobs))
     if overviews:
-        found = _tried(compare_overviews, root)
-        compared.append(Rederived(problems=[found]) if isinstance(found, str) else found)
+        compared.append(compare_overviews(root))
     differences = [difference for result in compared for difference in result.differences]
     derived = {file for result in compared for file in result.compared}
     print(f"{len(derived)} tables derived again: {len(differences)} differ")

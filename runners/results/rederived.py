@@ -48,21 +48,32 @@ class Rederived(NamedTuple):
 def compare_committed(root: Path, names: Sequence[str], each: Callable[..., Any] = starmap) -> list[Rederived]:
     """Derive all tables of some committed results again and compare them; ``each`` calls a function for each."""
     folders = [(name, folder.path) for name in names for folder in ResultFolder.of(root, name)]
-    return list(each(_compare, [(root, load_figure(name), folder) for name, folder in folders]))
+    return list(each(_rederived, [(_compare_result, root, load_figure(name), folder) for name, folder in folders]))
 
 
 def compare_overviews(root: Path) -> Rederived:
     """Derive the overviews of claims and published numbers from the figures' tables, and compare them."""
+    return _rederived(_compare_overviews, root)
+
+
+def _compare_overviews(root: Path) -> Rederived:
     return _compare_files(root, {name: text.encode() for name, text in overviews(root).items()}, exact=True)
 
 
-def _compare(root: Path, figure: Figure, folder: Path) -> Rederived:
+def _rederived(compare: Callable[..., Rederived], *arguments: Any) -> Rederived:
+    found = tried(compare, *arguments)
+    return Rederived(problems=[found]) if isinstance(found, str) else found
+
+
+def tried(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return the result of a function, or its error, of any type, as one sentence: a file may be damaged."""
     try:
-        return _compare_result(root, figure, folder)
+        return function(*arguments)
     except BenchError as error:
-        return Rederived(problems=[one_line(error)])
-    except Exception as error:  # damaged files lead to errors of any kind
-        return Rederived(problems=[f"{folder}: cannot be derived again ({type(error).__name__}: {one_line(error)})"])
+        return one_line(error)
+    except Exception as error:
+        where = next((f"{item}: " for item in reversed(arguments) if isinstance(item, Path)), "")
+        return f"{where}cannot be read ({type(error).__name__}: {one_line(error)})"
 
 
 def _compare_result(root: Path, figure: Figure, folder: Path) -> Rederived:
