@@ -1,11 +1,12 @@
 """Comparisons: run the missing repetitions of every combination, draw a figure, and judge the differences."""
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from bandit_bench._comparison import ComparisonResult
-from bandit_bench._parts import Parts, axis_of, is_direct, runner_of, settings_of
+from bandit_bench._parts import Axis, Parts, axis_of, is_direct, runner_of, settings_of
 from bandit_bench._plan import LOOK, METHOD, ComparisonPlan
 from bench.errors import ConfigError
 from bench.report.formats import extra_formats, print_size
@@ -133,7 +134,6 @@ def _carried_out(
     plan: ComparisonPlan, runs: list[LabelledRun], *, renew: bool, instead: "Instead | None"
 ) -> ComparisonResult:
     """Run the missing repetitions, then write and judge the figure. Raises BenchError if this is impossible."""
-    from bandit_bench._fitting import that_fit
     from bench.report.figure import read_figure
     from runners.execute.asked_figure import AskedFigure
     from runners.execute.reproduce_figure import reproduce_figure
@@ -146,7 +146,7 @@ def _carried_out(
     wanted = {run.experiment.run_id: plan.until_decided or run.settings.repetitions for run in runs}
     before = finished(store, wanted, renew=renew and not instead)
     with workers(runner, jobs):
-        methods, notes, data_notes = that_fit(plan, runs, jobs, runner)
+        methods, notes, data_notes = _that_fit(plan, runs)
         left = {canonical(method) for method in methods}
         runs = [run for run in runs if run.labels[METHOD] in left]
         figure = read_figure(plan.figure(methods, _tuned(plan, runs)))
@@ -178,6 +178,67 @@ def _carried_out(
     if line := reuse_line(store, before, "renew=true" if plan.command else "renew=True"):
         notes.append(f"Repetitions that were there: {line}")
     return ComparisonResult(result.folder, figure, is_complete=is_complete, notes=notes)
+
+
+def _that_fit(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> tuple[Axis, list[str], list[str]]:
+    """Return the lines that can be run everywhere, with notes on them and on the data before the run.
+
+    Logs the reasons for the other lines. Raises ConfigError if fewer than two are left, or none has the column, and
+    with ``strict`` for the first that cannot be run.
+    """
+    from runners.config.classes import require  # slow to import
+    from runners.execute.fit import check_columns, fits
+    from runners.results.store import Store, results_folder
+
+    store, methods = Store(results_folder()), plan.methods
+    _refuse_in_logs(plan.column, [run.experiment for run in runs])
+    for run in runs if plan.until_decided is None else ():
+        run.experiment.check_repetitions(run.settings.repetitions)
+    new = [run for run in runs if not set(range(run.settings.repetitions)) <= store.done(run.experiment.run_id)]
+    if not new:
+        return methods, [], []
+    every = [run.experiment for run in new]
+    require(*({part: cls for part, cls in one.classes.items() if part not in one.own} for one in every))
+    by_id = {one.run_id: one for one in every}
+    found = fits(by_id.values(), [plan.column], jobs=runs[0].settings.jobs, runner=runs[0].runner)
+    reasons: dict[str, str] = {}
+    errors = {fit.error for fit in found.values()}
+    if len(errors) == 1 and (error := errors.pop()):  # an error of the data, not of a line
+        raise ConfigError(error)
+    for run in new:
+        error, labels = found[run.experiment.run_id].error, dict(run.labels)
+        if error:
+            method = labels.pop(METHOD)
+            own = error.replace(f"{method}: ", "", 1)
+            reasons.setdefault(method, ", ".join([method, *map(str, labels.values())]) + f": {own}")
+    left = {method: piece for method, piece in methods.items() if canonical(method) not in reasons}
+    if reasons and (plan.strict or len(left) < 2):
+        raise ConfigError(next(iter(reasons.values())))
+    for reason in reasons.values():
+        print(f"error: left out: {reason}", file=sys.stderr)
+    fitting = [found[run.experiment.run_id] for run in new if run.labels[METHOD] not in reasons]
+    kept = [run.experiment for run in runs if run.labels[METHOD] not in reasons]
+    check_columns({plan.column: "column"}, kept, found, store)
+    is_unequal = len({fit.searches for fit in fitting} - {None}) > 1
+    notes = list(dict.fromkeys(text for fit in fitting for text in fit.apart)) if is_unequal else []
+    by_data = {(repr(one.settings["env"]), *one.handed.values()): one for one in every}
+    data = dict.fromkeys(line for experiment in by_data.values() for line in experiment.data_notes())
+    return left, notes, list(data)
+
+
+def _refuse_in_logs(column: str, experiments: Iterable[Any]) -> None:
+    """Raise ConfigError for regret in a log, and for sums over rounds, whose number differs between runs."""
+    for cls in {experiment.classes["env"] for experiment in experiments}:
+        if getattr(cls, "rejects", False) and column in cls.sums:
+            raise ConfigError(
+                f"column: found '{column}', the sum over accepted rounds, and the number of these rounds differs from "
+                f"run to run in {cls.__name__}, expected a mean, such as {cls.compared}"
+            )
+        if column == "regret" and getattr(cls, "rejects", False):
+            raise ConfigError(
+                f"column: found 'regret', which {cls.__name__} does not know, as a log lacks the rewards of other "
+                f"actions, expected another column, such as column={cls.compared}, or none"
+            )
 
 
 def _compared(column: str, experiment: Any) -> str:

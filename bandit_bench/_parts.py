@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, TypeAlias
 from bench.envs.direct import DirectEnvironment
 from bench.errors import ConfigError
 from bench.report.labels import canonical
-from runners.config.classes import BASES, import_class, is_suites
-from runners.config.compose import Run, Value, compose
-from runners.config.papers import leaves
+from runners.config.classes import BASES, is_suites
+from runners.config.compose import Run, Value, compose, keys_of
+from runners.config.listed import class_at
 from runners.config.tree import GROUPS, PARTS, class_of, plain, suite_choices
 
 Part: TypeAlias = Any
@@ -45,7 +45,7 @@ class Piece:
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys that it chooses or sets, down to single values."""
-        return (*self.choices, *(leaf for key, value, _ in self.values for leaf in leaves(value, key)))
+        return keys_of(self.choices, self.values)
 
     def composed(self) -> Run:
         """Return the run. Raises ConfigError for an unknown choice or key, or an invalid value."""
@@ -234,5 +234,5 @@ def _choice_of(group: str, cls: type) -> str:
 def _shown_as(group: str, name: str) -> str:
     """Return the label of a part: a tuner of the suite has that of its figures, and so the same colour."""
     path = class_of(group, name) if group == "tuner" else ""
-    cls: Any = import_class(group, {"_target_": path}) if path else None
+    cls: Any = class_at(path) if path else None
     return str(cls.shown_as()) if cls else name.rpartition(".")[2]

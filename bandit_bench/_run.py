@@ -215,7 +215,7 @@ def run_composed(composed: "Run", *, says_data: bool = False) -> RunResult:
         start = time.perf_counter()
         result = run_all([experiment], n, store, jobs=jobs, runner=composed.runner)[experiment.run_id]
         seconds, notes = time.perf_counter() - start, []
-    if result.new and not experiment.is_suites:
+    if result.new and experiment.own:
         from runners.execute.twice import not_determined
 
         notes = not_determined([(experiment, result.new)], store, limit=composed.runner.time_limit)

@@ -20,7 +20,7 @@ from bench.errors import ConfigError, message
 from bench.report.claims.judgement import FIRST_LOOK
 from runners.config.experiment import Experiment
 from runners.config.folders import remembered, user_folder
-from runners.config.papers import paper_settings
+from runners.config.papers import leaves, paper_settings
 from runners.config.runner import Runner
 from runners.config.tree import (
     CLASS,
@@ -144,6 +144,11 @@ def choices_and_values(overrides: Sequence[str]) -> tuple[dict[str, str], list[V
     return choices, values
 
 
+def keys_of(choices: Iterable[str], values: Iterable[Value]) -> tuple[str, ...]:
+    """Return the groups of choices and the keys of values, down to single values."""
+    return (*choices, *(leaf for key, value, _ in values for leaf in leaves(value, key)))
+
+
 @cache
 def _key_and_value(word: str) -> tuple[str, Any]:
     """Return key and value of ``key=value`` or ``+key=value``; do not change the value."""
@@ -176,17 +181,13 @@ def _checked(settings: Mapping[str, Any], choices: Mapping[str, str], classes: M
     return Run(experiment, run, choices, runner_settings(settings["runner"]))
 
 
-def _defaults() -> dict[str, str]:
-    lines = (line for line in read("config")["defaults"] if isinstance(line, dict))
-    return {key: name for line in lines for key, name in line.items() if key in GROUPS}
-
-
 @remembered
 @cache
 def _stated(folder: Path | None, choices: tuple[tuple[str, str], ...]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the settings of choices and paper (do not change them), and all choices; ``folder`` is the user's."""
     config, given = read("config"), dict(choices)
-    chosen = _defaults() | given
+    lines = (line for line in config["defaults"] if isinstance(line, dict))
+    chosen = {key: name for line in lines for key, name in line.items() if key in GROUPS} | given
     for group in ("env", "algorithm"):
         chosen |= {key: name for key, name in implied(group, chosen[group]).items() if key not in given}
     settings: dict[str, Any] = {key: config[key] for key in ("seed", "jobs", "output", "renew")}

@@ -84,10 +84,6 @@ class Experiment:
         return {part: cls for part, cls in self.classes.items() if not is_suites(cls)}
 
     @property
-    def is_suites(self) -> bool:
-        return not self.own
-
-    @property
     def own_names(self) -> str:
         """The user's own classes in words, such as ``tuner MyTuner``; without one all classes."""
         return ", ".join(f"{part} {cls.__name__}" for part, cls in (self.own or self.classes).items())

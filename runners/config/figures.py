@@ -13,7 +13,7 @@ from bench.report.labels import canonical
 from bench.report.provenance import key_of, number_of_rounds
 from bench.report.reading import READING, Reading
 from bench.tasks.feedback import Feedback
-from runners.config.compose import Run, choices_and_values, from_overrides
+from runners.config.compose import Run, choices_and_values, from_overrides, keys_of
 from runners.config.filled import filled
 from runners.config.folders import remembered, user_folder
 from runners.config.papers import leaves
@@ -122,8 +122,7 @@ def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = T
 
 @cache
 def _keys(overrides: tuple[str, ...]) -> tuple[str, ...]:
-    choices, values = choices_and_values(overrides)
-    return (*choices, *(leaf for key, value, _ in values for leaf in leaves(value, key)))
+    return keys_of(*choices_and_values(overrides))
 
 
 _FEEDBACK = neutral_settings(Feedback)

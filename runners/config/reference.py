@@ -9,8 +9,6 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from hydra.utils import get_class
-
 from bench.errors import ConfigError
 from bench.report.folder import ResultFiles
 from bench.report.tasks import METHOD
@@ -18,6 +16,7 @@ from runners.config.compose import RunSettings, run_settings
 from runners.config.figures import load_figure
 from runners.config.keys import ABOUT as ABOUT_KEYS
 from runners.config.keys import described, keys_of
+from runners.config.listed import class_at
 from runners.config.papers import leaves, load_paper
 from runners.config.runner import Runner
 from runners.config.tree import PARTS, choices, one_of, path_of, read, read_choice, unknown_choice
@@ -183,7 +182,7 @@ def _ranked() -> list[tuple[str, dict[str, list[str]]]]:
 
 def _class(group: str, choice: str) -> type | None:
     target = (read_choice(group, choice) or {}).get("_target_", "???") if group in PARTS else "???"
-    return None if target == "???" else get_class(target)
+    return None if target == "???" else class_at(target)
 
 
 def _comment(group: str, choice: str) -> tuple[str, str]:

@@ -24,7 +24,7 @@ def not_determined(
     played again, because it may depend on earlier ones. ``seen``: classes that have been tried; new ones are added.
     """
     seen = set() if seen is None else seen
-    last = [(experiment, max(numbers)) for experiment, numbers in ran if numbers and not experiment.is_suites]
+    last = [(experiment, max(numbers)) for experiment, numbers in ran if numbers and experiment.own]
     sentences = []
     for experiment, number in sorted(last, key=lambda one: store.read_side(one[0].run_id, one[1]).get("seconds", 0.0)):
         own = set(experiment.own.values())
