@@ -11,6 +11,7 @@ from bandit_bench._plan import LOOK, METHOD, ComparisonPlan
 from bench.errors import ConfigError
 from bench.report.formats import extra_formats, print_size
 from bench.report.labels import canonical
+from runners.config.compose import most_repetitions
 from runners.config.figures import LabelledRun
 from runners.config.folders import look_again
 from runners.config.tree import one_of

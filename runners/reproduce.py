@@ -46,7 +46,6 @@ def reproduce(cfg: "DictConfig") -> None:
 def _plan(cfg: "DictConfig") -> "ReproductionPlan":
     """Return the figures that the command line requests. Raises ConfigError naming the wrong key."""
     from hydra.core.hydra_config import HydraConfig  # slow to import
-
     from omegaconf import OmegaConf
 
     from bandit_bench._reproduce import plan_of

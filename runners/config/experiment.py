@@ -71,7 +71,7 @@ class Experiment:
 
     @cached_property
     def classes(self) -> dict[str, type]:
-        """The classes of its parts, given or imported, if need be from the current folder; else ConfigError with the key."""
+        """The classes of its parts, given or imported, if need be from the current folder; ConfigError with the key."""
         parts = [part for part in BASES if self.settings.get(part) is not None]
         found = {part: self.handed.get(part) or import_class(part, self.settings[part]) for part in parts}
         for cls in found.values():

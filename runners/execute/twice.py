@@ -33,9 +33,9 @@ def not_determined(
         seen |= own
         if difference := _difference(store, experiment, number, limit):
             sentences.append(
-                f"{experiment.own_names}: repetition {number} played again in another process {difference}: its numbers are not "
-                "determined by its seeds, expected random numbers of `seeds` alone, and nothing left from an earlier "
-                "repetition"
+                f"{experiment.own_names}: repetition {number} played again in another process {difference}: its "
+                "numbers are not determined by its seeds, expected random numbers of `seeds` alone, and nothing left "
+                "from an earlier repetition"
             )
     return sentences
 

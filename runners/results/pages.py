@@ -172,10 +172,11 @@ def load_headlines(paper: str) -> list[Headline]:
         claims: dict[str, list[str]] = {}
         names = [name.partition("/")[2] for name in figure_names(paper)]
         for number, headline in enumerate(headlines, start=1):
-            parts = [(key, *item) for key in ("rests_on", "beside", "totals") for item in getattr(headline, key).items()]
-            for key, part, reference in [(key, part, one) for key, part, references in parts for one in references]:
+            keys = ("rests_on", "beside", "totals")
+            parts = [(f"{key}.{part}", one) for key in keys for part, one in getattr(headline, key).items()]
+            for place, reference in [(place, one) for place, references in parts for one in references]:
                 figure, _, rest = reference.partition("#")
-                claim, where = rest.partition("@")[0], f"headline {number}, {key}.{part}: found '{reference}'"
+                claim, where = rest.partition("@")[0], f"headline {number}, {place}: found '{reference}'"
                 if figure not in names:
                     raise ConfigError(f"{where}, but no figure is called {figure}, {one_of(figure, names)}")
                 if figure not in claims:
