@@ -1,52 +1,50 @@
 """The conformance checks on a user's class."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from bandit_bench._parts import Part, Piece, is_direct, part_of
 from bench.errors import BenchError, ConfigError
 from runners.config.classes import construct, describe, import_class, is_named, not_settings
 
 
-class Checked(NamedTuple):
-    """The requirement that a check tests, and the violation that it found; "" if none."""
+def check(part: Part, *, rounds: int = 20_000) -> bool:
+    """Run the suite's conformance checks on a tuner, contextual algorithm or environment; return whether all pass.
 
-    tests: str
-    error: str
-
-
-class CheckedClass(NamedTuple):
-    """The checks of a class, and its capabilities."""
-
-    results: list[Checked]
-    notes: list[str]
-
-
-def check(part: Part, *, rounds: int = 20_000) -> CheckedClass:
-    """Run the suite's conformance checks on a tuner, contextual algorithm or environment.
-
-    ``part`` as in `compare`; ``rounds``: the length of the longest check. Raises ConfigError for another kind of class.
+    ``part`` as in `compare`; ``rounds``: the length of the longest check. Each requirement is printed with its
+    violation, if there is one, then a tuner's capabilities. Raises ConfigError for another kind of class.
     """
     from bench.conformance.capabilities import WORDS, capabilities  # slow to import
+
+    group, cls, settings = _found(part)
+    found = []
+    for requirement, error in _results(group, cls, settings, rounds):
+        print(f"{'FAILED' if error else 'ok    '}  {requirement}{f' Found: {error}' if error else ''}", flush=True)
+        found.append(error)
+    if group == "tuner":
+        can = capabilities(construct(group, cls, settings))
+        if can.candidates or can.interval or can.words or can.several:  # else its own error hides what it can do
+            for name, words in WORDS.items():
+                print(f"{'can   ' if getattr(can, name) else 'cannot'}  {words}")
+    if names := not_settings(cls):
+        print(f"{', '.join(names)}: no settings, as {cls.__name__} has no @component (of bandit_bench) above it")
+    failed = len([error for error in found if error])
+    print(f"{failed} of {len(found)} checks failed" if failed else f"all {len(found)} checks passed")
+    return not failed
+
+
+def _results(group: str, cls: type, settings: dict[str, Any], rounds: int) -> Iterator[tuple[str, str]]:
+    """Yield each requirement, and the violation that its check found; "" if none."""
     from bench.conformance.checks import CHECKS, REMEDY
     from runners.execute.workers import apart
 
-    group, cls, settings = _found(part)
     build = partial(construct, group, cls, settings)
-    results = [Checked((each.__doc__ or "").strip(), _error(each, build, rounds)) for each in CHECKS[group]]
-    here = _digest(cls, group, settings)
-    there = apart(_digest, None if is_named(cls) else cls, group, settings)
+    for each in CHECKS[group]:
+        yield (each.__doc__ or "").strip(), _error(each, build, rounds)
+    here, there = _digest(cls, group, settings), apart(_digest, None if is_named(cls) else cls, group, settings)
     same = str(there) if isinstance(there, Exception) else f"another process gave a different result, {REMEDY}"
-    results.append(Checked("Another process gives the same result with the same seed.", same * (here != there)))
-    notes = []
-    if group == "tuner":
-        can = capabilities(build())
-        if can.candidates or can.interval or can.words or can.several:  # else its own error hides what it can do
-            notes = [f"{'can   ' if getattr(can, name) else 'cannot'}  {words}" for name, words in WORDS.items()]
-    if names := not_settings(cls):
-        notes.append(f"{', '.join(names)}: no settings, as {cls.__name__} has no @component (of bandit_bench) above it")
-    return CheckedClass(results, notes)
+    yield "Another process gives the same result with the same seed.", same * (here != there)
 
 
 def _found(part: Part) -> tuple[str, type, dict[str, Any]]:

@@ -12,7 +12,7 @@ from runners.command import plain_command, read_words
 
 
 def check(words: list[str]) -> bool:
-    """Run all checks on a class and print the requirement of each; return whether all pass."""
+    """Run all checks on a class; return whether all pass."""
     from bandit_bench._check import check as run  # slow to import
     from bench.errors import ConfigError
     from runners.compare import part_in_words
@@ -22,14 +22,7 @@ def check(words: list[str]) -> bool:
     if len(names) != 1:
         raise ConfigError(f"check: found {len(names)} classes, expected one: bandit-bench check my_module.MyTuner")
     _, part = part_in_words("check", names[0])
-    checked = run(part, rounds=given["rounds"])
-    for one in checked.results:
-        print(f"{'ok    ' if not one.error else 'FAILED'}  {one.tests}{f' Found: {one.error}' if one.error else ''}")
-    for line in checked.notes:
-        print(line)
-    failed, count = sum(bool(one.error) for one in checked.results), len(checked.results)
-    print(f"{failed} of {count} checks failed" if failed else f"all {count} checks passed")
-    return not failed
+    return run(part, rounds=given["rounds"])
 
 
 main = partial(plain_command, __doc__, check)

@@ -127,12 +127,8 @@ class FigureRun:
 
     def missing(self) -> list[Experiment]:
         """Return the experiments whose repetitions are visibly missing, without reading any."""
-        found = []
-        for labelled in self.runs:
-            experiment = labelled.experiment
-            done = self.store.done(experiment.run_id) | self.committed.done(experiment.key)
-            found += [experiment] * (not set(range(labelled.settings.repetitions)) <= done)
-        return found
+        pairs = [(labelled.experiment, set(range(labelled.settings.repetitions))) for labelled in self.runs]
+        return [one for one, all_of in pairs if all_of - self.store.done(one.run_id) - self.committed.done(one.key)]
 
     def _lacking(self, answers: Mapping[RepetitionId, Answer]) -> list[tuple[Experiment, list[int]]]:
         """Return the repetitions not yet committed, stored or failed; for a committed run, at first only one."""

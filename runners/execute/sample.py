@@ -67,10 +67,7 @@ def population(runs: Sequence[CommittedRun], sample: Size, *, is_named: bool) ->
         of_results = ", ".join(f"{count} of {result}" for result, count in lacking.items())
         print(f"not drawn: runs whose data is missing here: {of_results}")
     here = {(run.folder, run.key): run for run in runs if run.is_asked and not run.lacks_data}
-    of_digits: Counter[str] = Counter()
-    for run in here.values():
-        of_digits[run.name] += len(run.numbers) if run.follows_last_digits else 0
-    if of_digits := +of_digits:
+    if of_digits := Counter(run.name for run in here.values() if run.follows_last_digits for _ in run.numbers):
         of_figures = ", ".join(f"{count} of {name}" for name, count in of_digits.items())
         words = "from another kind of machine, with tuners whose choices depend on the last digits"
         print(f"not drawn: repetitions {words}: {of_figures}")
