@@ -196,7 +196,7 @@ def tuner(name: Part, /, **settings: Any) -> "Tuner":
 
 def run_composed(composed: "Run", *, says_data: bool = False) -> RunResult:
     """Run the missing repetitions of one experiment; ``says_data``: whether notes on its data are printed before."""
-    from runners.execute.fanout import run_all  # slow to import
+    from runners.execute.fanout import not_determined, run_all  # slow to import
     from runners.execute.fit import check
     from runners.execute.workers import workers
     from runners.results.store import Store, finished, results_folder
@@ -214,11 +214,8 @@ def run_composed(composed: "Run", *, says_data: bool = False) -> RunResult:
             check([experiment], jobs=jobs, runner=composed.runner)
         start = time.perf_counter()
         result = run_all([experiment], n, store, jobs=jobs, runner=composed.runner)[experiment.run_id]
-        seconds, notes = time.perf_counter() - start, []
-    if result.new and experiment.own:
-        from runners.execute.twice import not_determined
-
-        notes = not_determined([(experiment, result.new)], store, limit=composed.runner.time_limit)
-        for sentence in notes:
-            print(f"warning: {sentence}", file=sys.stderr)
+        seconds = time.perf_counter() - start
+    notes = not_determined([(experiment, result.new)], store, limit=composed.runner.time_limit)
+    for sentence in notes:
+        print(f"warning: {sentence}", file=sys.stderr)
     return RunResult(composed, result, seconds, notes)

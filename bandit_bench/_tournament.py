@@ -160,10 +160,9 @@ def tournament(
 def _played(
     plan: TournamentPlan, tuners: Axis, name: str, *, renew: bool, dry_run: bool, command: str
 ) -> TournamentResult | None:
-    from runners.execute.fanout import run_all  # slow to import
+    from runners.execute.fanout import not_determined, run_all  # slow to import
     from runners.execute.fit import fits
     from runners.execute.missing import Lacking, estimate
-    from runners.execute.twice import not_determined
     from runners.execute.workers import workers
     from runners.results.store import Store, finished, results_folder, reuse_line
 

@@ -37,8 +37,8 @@ from runners.execute.asked_figure import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results import checksums, rederived, replay
 from runners.results.aggregate import Kept
-from runners.results.committed import CommittedRepetitions, write_repetitions
 from runners.results.derive import thinning
+from runners.results.folder import CommittedRepetitions, write_repetitions
 
 SAMPLED = 12
 """How many of the committed repetitions are sampled."""

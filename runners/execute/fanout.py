@@ -1,18 +1,21 @@
 """Repetitions of experiments on all processors, each stored, or recorded as failed, as soon as it is finished."""
 
+import os
 import time
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from bench.columns import is_measured
 from bench.errors import TaskError
 from runners.config.classes import describe
 from runners.config.experiment import Experiment, run_repetition
 from runners.config.runner import Runner
 from runners.execute.limits import Call, WorkerDiedError, raise_if_stopped, time_limit
 from runners.execute.progress import Progress
-from runners.execute.workers import calls, workers
+from runners.execute.workers import apart, calls, workers
 from runners.results.capture import environment
 from runners.results.store import Store
 
@@ -141,3 +144,47 @@ def run_each(
             progress.advance(experiment.settings["horizon"])
             is_lost = isinstance(result, WorkerDiedError)
             yield failed(store, experiment, number, result) if is_lost else result
+
+
+def not_determined(
+    ran: Iterable[tuple[Experiment, Collection[int]]],
+    store: Store,
+    *,
+    limit: float | None = None,
+    seen: set[type] | None = None,
+) -> list[str]:
+    """Return a sentence for each user's class whose repetition differs when played in another process.
+
+    ``ran``: experiments with the repetitions that were run just now. The last repetition of the quickest experiment is
+    played again, because it may depend on earlier ones. ``seen``: classes that have been tried; new ones are added.
+    """
+    seen = set() if seen is None else seen
+    last = [(experiment, max(numbers)) for experiment, numbers in ran if numbers and experiment.own]
+    sentences = []
+    for experiment, number in sorted(last, key=lambda one: store.read_side(one[0].run_id, one[1]).get("seconds", 0.0)):
+        own = set(experiment.own.values())
+        if own <= seen:
+            continue
+        seen |= own
+        if difference := _difference(store, experiment, number, limit):
+            sentences.append(
+                f"{experiment.own_names}: repetition {number} played again in another process {difference}: its "
+                "numbers are not determined by its seeds, expected random numbers of `seeds` alone, and nothing left "
+                "from an earlier repetition"
+            )
+    return sentences
+
+
+def _difference(store: Store, experiment: Experiment, number: int, limit: float | None) -> str:
+    """Return the difference of a repetition from another process's, with other hashes; "" if there is none."""
+    run_id, seed = experiment.run_id, "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
+    with TemporaryDirectory() as scratch:
+        elsewhere = Store(scratch)
+        elsewhere.prepare(run_id, experiment.description)
+        answer = apart(repeat, experiment, number, elsewhere, limit, PYTHONHASHSEED=seed)
+        if error := answer if isinstance(answer, Exception) else answer.error:
+            return f"failed ({error})"
+        then, now = (one.table(run_id, number).to_pydict() for one in (store, elsewhere))
+    names = [name for name in {**then, **now} if not is_measured(name)]
+    other = [name for name in names if repr(then.get(name)) != repr(now.get(name))]  # NaN is the same as NaN
+    return f"had other values ({', '.join(other)})" if other else ""

@@ -15,15 +15,13 @@ from bench.report.reading import READING
 from runners.config.experiment import Experiment
 from runners.config.figures import LabelledRun, by_reading, without_reading
 from runners.execute.asked_figure import AskedFigure
-from runners.execute.fanout import Answer, RepetitionId
+from runners.execute.fanout import Answer, RepetitionId, not_determined
 from runners.execute.timing import Part, measure
-from runners.execute.twice import not_determined
 from runners.results import made_of
 from runners.results.aggregate import Kept, Repetitions, read_run
 from runners.results.capture import environment, kind_of_machine
-from runners.results.committed import CommittedRepetitions
 from runners.results.derive import results_of, thinning
-from runners.results.folder import ResultFolder
+from runners.results.folder import CommittedRepetitions, ResultFolder
 from runners.results.replay import compare, follows_last_digits
 from runners.results.store import Store, results_folder
 from runners.results.until_decided import look, with_repetitions

@@ -27,9 +27,8 @@ from runners.execute.timing import finals_of, measurements
 from runners.results import made_of
 from runners.results.aggregate import Repetitions
 from runners.results.capture import environment, kind_of_machine
-from runners.results.committed import write_repetitions
 from runners.results.derive import Derived, derive, derive_committed, long_tables, thinning
-from runners.results.folder import ENVIRONMENT, MANIFEST, REPETITIONS, SECONDS, ResultFolder
+from runners.results.folder import ENVIRONMENT, MANIFEST, REPETITIONS, SECONDS, ResultFolder, write_repetitions
 
 _JUDGED = ["claim", "verdict", "holm"]
 """Columns of claims that determine tallies."""
