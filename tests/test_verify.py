@@ -33,9 +33,10 @@ from runners.config.figures import figure_names, load_figure
 from runners.config.folders import look_again
 from runners.config.runner import Runner
 from runners.execute import sample
+from runners.execute import verify as rederived
 from runners.execute.asked_figure import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
-from runners.results import checksums, rederived, replay
+from runners.results import checksums, replay
 from runners.results.aggregate import Kept
 from runners.results.derive import thinning
 from runners.results.folder import CommittedRepetitions, write_repetitions

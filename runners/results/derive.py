@@ -1,6 +1,6 @@
 """Everything in a figure, derived from its configuration and its repetitions only, without a run.
 
-`runners.execute.write_figure` writes with it, and `runners.results.rederived` derives committed results again and
+`runners.execute.write_figure` writes with it, and `runners.execute.verify` derives committed results again and
 compares bytes.
 """
 
