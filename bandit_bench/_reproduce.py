@@ -1,10 +1,9 @@
 """Reproduction of papers' figures."""
 
 import shlex
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from bandit_bench._comparison import ComparisonResult
 from bandit_bench._parts import labels_by_axis, literal, runner_of
@@ -13,7 +12,7 @@ from bench.report.formats import extra_formats, print_size
 from runners.config.compose import most_repetitions, run_settings
 from runners.config.figures import figure_names, load_figure
 from runners.config.filled import filled
-from runners.config.folders import look_again
+from runners.config.folders import look_again, results_folder
 from runners.config.runner import Runner
 from runners.config.tree import read_choice
 
@@ -50,16 +49,6 @@ class ReproductionPlan:
     instead: "Instead | None" = None
 
 
-class MadeFigures(NamedTuple):
-    """The figures made, the seconds for them and for their pages, the first page, and the number of new pages."""
-
-    figures: "list[WrittenFigure]"
-    seconds: float
-    seconds_of_pages: float
-    gallery: Any
-    pages: int
-
-
 def reproduce(
     figure: str = "",
     *,
@@ -90,11 +79,14 @@ def reproduce(
         figure, paper, only, scale=scale, horizon=horizon, repetitions=repetitions, max_repetitions=max_repetitions,
         seed=seed, readings=readings, surrogate=surrogate, jobs=jobs, runner=runner_of(runner).composed().runner,
     )  # fmt: skip
-    made = reproduce_as_planned(plan)
-    for run in made.figures:
+    from runners.results.pages import write_gallery  # slow to import
+
+    made = make(plan)
+    write_gallery(results_folder())
+    for run in made:
         if run.error:
             raise ConfigError(f"{run.name}: {run.error}")
-    return {run.name: ComparisonResult(run.folder, run.asked.figure, is_complete=run.complete) for run in made.figures}
+    return {run.name: ComparisonResult(run.folder, run.asked.figure, is_complete=run.complete) for run in made}
 
 
 def plan_of(
@@ -109,22 +101,20 @@ def plan_of(
     return ReproductionPlan(names, only=labels, formats=formats, size=print_size(size, formats), **others)
 
 
-def reproduce_as_planned(plan: ReproductionPlan) -> MadeFigures:
+def make(plan: ReproductionPlan) -> "list[WrittenFigure]":
+    """Make the planned figures, without their pages; none if another action replaces it."""
     from runners.execute.reproduce_figure import reproduce_figures
     from runners.execute.stand_ins import announcement, drawn_from_committed, lacks_data, missing_data, refuse
     from runners.execute.workers import spread, workers
     from runners.execute.write_figure import redraw
     from runners.results.folder import ResultFolder  # slow to import
-    from runners.results.pages import load_headlines, write_gallery
-    from runners.results.store import results_folder
+    from runners.results.pages import load_headlines
 
-    start = time.perf_counter()
     asked = {name: _asked(plan, name) for name in plan.names}
     asked |= {name: _asked(plan, name) for name in [one.repetitions_of for one in asked.values()] if name}
     asked = {n: one if one.repetitions_of else replace(one, runs=one.experiments()) for n, one in asked.items()}
     load_headlines(plan.names[0].partition("/")[0])
-    with_runs = {name: one for name, one in asked.items() if not one.repetitions_of}
-    missing = {name: missing_data(one.experiments()) for name, one in with_runs.items()}
+    missing = {name: missing_data(one.experiments()) for name, one in asked.items() if not one.repetitions_of}
     is_strict = plan.scale == "paper" and not plan.surrogate
     lacking = [name for name, needed in missing.items() if plan.scale == "paper" and lacks_data(needed)]
     for name, one in asked.items():
@@ -141,17 +131,14 @@ def reproduce_as_planned(plan: ReproductionPlan) -> MadeFigures:
         print(line, flush=True)
     if plan.instead:
         plan.instead([asked[name] for name in missing], plan.jobs, plan.runner)
-        return MadeFigures([], 0.0, 0.0, "", 0)
+        return []
     with workers(plan.runner, plan.jobs):
         made = [one.tell() for one in spread(plan.runner, plan.jobs)(redraw, stored)]
         made += reproduce_figures([asked[name] for name in missing], jobs=plan.jobs, runner=plan.runner)
         folders = {one.name: one.folder for one in made}
         drawn = [(one, folders[one.repetitions_of]) for one in asked.values() if one.repetitions_of]
         drawn = [(one, ResultFolder(folder).beside(one.figure.name).path) for one, folder in drawn]
-        made += [one.tell() for one in spread(plan.runner, plan.jobs)(redraw, drawn)]
-        of_figures = time.perf_counter() - start
-        gallery, pages = write_gallery(results_folder())
-    return MadeFigures(made, of_figures, time.perf_counter() - start - of_figures, gallery, pages)
+        return made + [one.tell() for one in spread(plan.runner, plan.jobs)(redraw, drawn)]
 
 
 def _asked(plan: ReproductionPlan, name: str) -> "AskedFigure":

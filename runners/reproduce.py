@@ -1,12 +1,13 @@
 """The figures of the papers: python -m runners.reproduce paper=syndicated scale=quick jobs=2."""
 
 import sys
+import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bench.errors import BenchError, ConfigError
 from runners.command import hydra_command
-from runners.config.folders import CHECKOUT
+from runners.config.folders import CHECKOUT, results_folder
 
 if TYPE_CHECKING:  # slow to import
     from omegaconf import DictConfig
@@ -22,13 +23,16 @@ _KEYS = ("horizon", "repetitions", "max_repetitions", "seed", "readings", "renew
 
 def reproduce(cfg: "DictConfig") -> None:
     """Make the chosen figures. Raises BenchError where a repetition failed, or a figure could not be written."""
-    from bandit_bench._reproduce import reproduce_as_planned  # slow to import
+    from bandit_bench._reproduce import make  # slow to import
     from bench.report.claims.tallies import added_up, spell_by_origin
+    from runners.results.pages import write_gallery
 
-    plan = _plan(cfg)
-    made, of_figures, of_pages, gallery, pages = reproduce_as_planned(plan)
+    plan, start = _plan(cfg), time.perf_counter()
+    made, middle = make(plan), time.perf_counter()
     if plan.instead:
         return
+    gallery, pages = write_gallery(results_folder())
+    of_figures, of_pages = middle - start, time.perf_counter() - middle
     claims = spell_by_origin(added_up(figure.tallies for figure in made)) or "none"
     total = f"their claims, each counted once: {claims}; " if len(made) > 1 else ""  # a single figure has its line
     count = f"{len(made)} figure{'s' if len(made) > 1 else ''}"
