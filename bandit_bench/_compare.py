@@ -150,7 +150,7 @@ def _carried_out(
         methods, notes, data_notes = _that_fit(plan, runs)
         left = {canonical(method) for method in methods}
         runs = [run for run in runs if run.labels[METHOD] in left]
-        figure = read_figure(plan.figure(methods, _tuned(plan, runs)))
+        figure = read_figure(plan.figure(methods, runs, _tuned(plan, runs)))
         for line in [*announcement({figure.name: missing_data(runs)}), *data_notes, *(notes if instead else [])]:
             print(line, flush=True)
         asked = AskedFigure(

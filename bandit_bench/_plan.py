@@ -150,12 +150,11 @@ class ComparisonPlan:
         """The names to show with each value of a key, because a bare value is unclear."""
         return [*self.axes.get("tuner", {}), self._key] if self._key else []
 
-    def figure(self, methods: Axis | None = None, tuned: str = "") -> dict[str, Any]:
-        """Return the figure: curves, and a claim for the first line against each of the others.
+    def figure(self, methods: Axis, runs: Sequence[LabelledRun], tuned: str) -> dict[str, Any]:
+        """Return the figure of some lines and their runs: curves, and a claim for the first line against each other.
 
         ``tuned``: the tuned hyper-parameters by algorithm, for the line below the title.
         """
-        methods = methods or self.methods
         _, better, label = column_of(self.column)
         better, word = better or "more", "regret" if self.column == "regret" else label
         panels, shared, sizes = self.panels, self.shared.words, self.sizes.words
@@ -179,13 +178,7 @@ class ComparisonPlan:
             }
             for other in others
         ]
-        pieces = [
-            self.shared,
-            self.sizes,
-            *methods.values(),
-            *(piece for of in panels.values() for piece in of.values()),
-        ]
-        keys = dict.fromkeys(key for piece in pieces for key in piece.keys)
+        keys = dict.fromkeys(key for run in runs for key in run.keys)
         return {
             "name": self.title,
             "paper": self.paper,

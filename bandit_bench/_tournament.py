@@ -168,7 +168,7 @@ def _played(
 
     store, n = Store(results_folder()), plan.repetitions
     every = list(plan.runs(tuners))
-    left_out = _without_data(every)
+    left_out = {task_of(run.labels): data.missing for run in every for data in run.experiment.missing_data()}
     runs = [run for run in every if task_of(run.labels) not in left_out]
     jobs, runner = every[0].settings.jobs, every[0].runner
     with workers(runner, jobs):
@@ -205,12 +205,3 @@ def _played(
     about = {"figure": f"compare/{name}", "title": "", "scale": plan.scale, "command": command, "settings": []}
     about["overrides"] = plan.manifest["overrides"]
     return written(name, about, plan.folder, others, runs, done, notes, is_complete=complete)
-
-
-def _without_data(runs: Sequence[LabelledRun]) -> dict[tuple[str, str], str]:
-    """Return the tasks whose data is missing, and the way to get it."""
-    found = {}
-    for run in runs:
-        for data in run.experiment.missing_data():
-            found[task_of(run.labels)] = data.missing
-    return found
