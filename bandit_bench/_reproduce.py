@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -206,18 +207,10 @@ def part_of(name: str, only: Mapping[str, Sequence[str]]) -> "Figure":
     figure |= {"runs": blocks}
     left = {label for block in blocks for labels in block.values() for label in labels}
     figure = whole.restrict(figure, left)
+    bare, kept = figure | {"claims": [], "published": []}, figure | {"claims": [], "published": []}
     for key in ("claims", "published"):
-        figure[key] = [
-            entry for entry in figure.get(key, []) if _fits({**figure, "claims": [], "published": []}, key, entry)
-        ]
-    return read_figure(figure, is_own=True)
-
-
-def _fits(figure: dict[str, Any], key: str, entry: Any) -> bool:
-    from bench.report.figure import read_figure
-
-    try:
-        read_figure({**figure, key: [entry]}, is_own=True)
-    except ConfigError:
-        return False
-    return True
+        for entry in figure.get(key, []):
+            with suppress(ConfigError):
+                read_figure(bare | {key: [entry]}, is_own=True)
+                kept[key] = [*kept[key], entry]
+    return read_figure(kept, is_own=True)
