@@ -97,7 +97,8 @@ def compare(
 
     Raises BenchError with the value found and the value expected if no line can be run.
     """
-    _check_look(look)
+    for key in look.keys() - {*LOOK}:
+        raise ConfigError(f"{key}: found an argument that compare does not have, {one_of(key, LOOK)} for the drawing")
     look_again()
     axes = {"tuner": axis_of("tuner", tuners), "env": axis_of("env", env)}
     if algorithm is None and is_direct(env):
@@ -261,9 +262,3 @@ def _tuned(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> str:
     several = len(where) > 1
     texts = [tuned + f" in {', '.join(envs)}" * several for tuned, envs in where.items() if tuned]
     return f"Tuned: {'; '.join(texts)}" if texts else ""
-
-
-def _check_look(look: Mapping[str, Any]) -> None:
-    """Raise ConfigError for an argument that `compare` does not have."""
-    for key in look.keys() - {*LOOK}:
-        raise ConfigError(f"{key}: found an argument that compare does not have, {one_of(key, LOOK)} for the drawing")

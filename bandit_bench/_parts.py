@@ -188,13 +188,10 @@ def _own_settings(component: Any) -> dict[str, Any]:
     found = {}
     for item in fields(component):
         default = item.default if item.default_factory is MISSING else item.default_factory()
-        if item.init and not _same(getattr(component, item.name), default):
-            found[item.name] = getattr(component, item.name)
+        value = getattr(component, item.name)
+        if item.init and not (type(value) is type(default) and bool(value == default)):
+            found[item.name] = value
     return found
-
-
-def _same(value: Any, default: Any) -> bool:
-    return type(value) is type(default) and bool(value == default)
 
 
 def _is_pair(part: Any) -> bool:

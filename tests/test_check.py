@@ -14,11 +14,11 @@ import pytest
 from commands import ROOT, Answer, Commands, assert_one_sentence
 
 import bandit_bench as bb
-from bandit_bench._check import check
 from bench.algorithms.linucb import LinUCB
 from bench.conformance.capabilities import capabilities
 from bench.conformance.checks import CHECKS, NotConformingError
 from bench.envs.synthetic_linear import SyntheticLinear
+from runners.check import check_class
 
 
 @bb.component
@@ -248,7 +248,7 @@ class FailsAtStart(Good):
 def test_abilities_are_listed_only_for_a_tuner_that_plays(capsys):
     """An error of its own at the start would look like spaces that it cannot search."""
     for cls, is_listed in ((Good, True), (FailsAtStart, False)):
-        check(cls, rounds=50)
+        check_class(cls, rounds=50)
         assert ("\ncan " in capsys.readouterr().out) == is_listed
 
 

@@ -193,14 +193,11 @@ def describe(error: BaseException) -> str:
     """
     text = message(error).partition("\n")[0]
     if not isinstance(error, BenchError):
-        text = _round_of(error) + f"{type(error).__name__}: {text}".removesuffix(": ")
+        notes = (str(note) for note in getattr(error, "__notes__", ()))
+        where = next((f"{note}: " for note in notes if note.startswith("round ")), "")
+        text = where + f"{type(error).__name__}: {text}".removesuffix(": ")
     passed = traceback.extract_tb(error.__traceback__)
     frames = [frame for frame in passed if not frame.filename.startswith(("<", *_NOT_THE_USERS))]
     if frames:
         text += f" ({Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name})"
     return text
-
-
-def _round_of(error: BaseException) -> str:
-    notes = (str(note) for note in getattr(error, "__notes__", ()))
-    return next((f"{note}: " for note in notes if note.startswith("round ")), "")

@@ -165,20 +165,19 @@ class Rederived(NamedTuple):
 def compare_committed(root: Path, names: Sequence[str], each: Callable[..., Any] = starmap) -> list[Rederived]:
     """Derive all tables of some committed results again and compare them; ``each`` calls a function for each."""
     folders = [(name, folder.path) for name in names for folder in ResultFolder.of(root, name)]
-    return list(each(_rederived, [(_compare_result, root, load_figure(name), folder) for name, folder in folders]))
+    return list(each(_compare, [(root, load_figure(name), folder) for name, folder in folders]))
 
 
 def compare_overviews(root: Path) -> Rederived:
     """Derive the overviews of claims and published numbers from the figures' tables, and compare them."""
-    return _rederived(_compare_overviews, root)
+    found = tried(overviews, root)
+    if isinstance(found, str):
+        return Rederived(problems=[found])
+    return _compare_files(root, {name: text.encode() for name, text in found.items()}, exact=True)
 
 
-def _compare_overviews(root: Path) -> Rederived:
-    return _compare_files(root, {name: text.encode() for name, text in overviews(root).items()}, exact=True)
-
-
-def _rederived(compare: Callable[..., Rederived], *arguments: Any) -> Rederived:
-    found = tried(compare, *arguments)
+def _compare(root: Path, figure: Figure, folder: Path) -> Rederived:
+    found = tried(_compare_result, root, figure, folder)
     return Rederived(problems=[found]) if isinstance(found, str) else found
 
 
