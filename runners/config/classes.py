@@ -167,11 +167,9 @@ def require(*runs: Mapping[str, type]) -> None:
         if version(name) is None
     }
     if lacking:
-        parts, classes, names = (sorted(set(column)) for column in zip(*lacking, strict=True))
-        raise ConfigError(
-            f"{', '.join(parts)}: {', '.join(classes)} need{'s' * (len(classes) == 1)} {', '.join(names)}, which "
-            f"{'are' if len(names) > 1 else 'is'} not installed: {how_to_install(*names)}"
-        )
+        parts, classes, names = (", ".join(sorted(set(column))) for column in zip(*lacking, strict=True))
+        how = how_to_install(*names.split(", "))
+        raise ConfigError(f"{parts}: found no package {names} for {classes}, expected it installed: {how}")
 
 
 _NOT_THE_USERS = tuple(

@@ -100,10 +100,8 @@ def _load(path: Path, name: str) -> dict[str, Any]:
         raise ConfigError(f"found no valid YAML ({reason})", file=f"{shown(name)}:{line}") from None
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise ConfigError(f"cannot be read ({error}), expected keys and values in YAML", file=shown(name)) from None
-    if not isinstance(content, dict):
-        raise ConfigError(f"found {content!r}, expected keys and values in YAML", file=shown(name))
-    if not all(isinstance(key, str) for key in content):
-        text = f"found {reprlib.repr([*content])}, expected names as keys, or quotes around them"
+    if not (isinstance(content, dict) and all(isinstance(key, str) for key in content)):
+        text = f"found {reprlib.repr(content)}, expected keys and values in YAML, with names as keys"
         raise ConfigError(text, file=shown(name))
     return content
 
