@@ -208,7 +208,7 @@ def test_a_task_is_chosen_or_compared_as_an_algorithm_is(here):
     }
     one = here("tuner=tl,random", "task=copies", "name=one", *SMALL)
     assert one.code == 0, one.err
-    assert "(task=copies)" in (one.results / "compare" / "one" / "comparison.json").read_text()
+    assert "task=copies)" in (one.results / "compare" / "one" / "comparison.json").read_text()
 
 
 def test_how_it_is_drawn_and_printed(here):
