@@ -122,7 +122,7 @@ class ComparisonPlan:
 
     @property
     def title(self) -> str:
-        """The name, by default made from the compared parts, so that another comparison does not replace it."""
+        """The name, by default made from the compared parts, so that two comparisons have two folders."""
         if self.name:
             return self.name
         words = [*self._shared_labels, *self.methods, *(label for values in self.panels.values() for label in values)]

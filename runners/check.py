@@ -32,7 +32,7 @@ def check_class(part: Part, *, rounds: int = 20_000) -> bool:
     ``part`` as in `compare`; ``rounds``: the length of the longest check. Each requirement is printed with its
     violation, if there is one, then a tuner's capabilities. Raises ConfigError for another kind of class.
     """
-    from bench.conformance.capabilities import WORDS, capabilities  # slow to import
+    from bench.conformance.capabilities import capabilities  # slow to import
 
     group, cls, settings = _found(part)
     found = []
@@ -40,10 +40,8 @@ def check_class(part: Part, *, rounds: int = 20_000) -> bool:
         print(f"{'FAILED' if error else 'ok    '}  {requirement}{f' Found: {error}' if error else ''}", flush=True)
         found.append(error)
     if group == "tuner":
-        can = capabilities(construct(group, cls, settings))
-        if can.candidates or can.interval or can.words or can.several:  # else its own error hides what it can do
-            for name, words in WORDS.items():
-                print(f"{'can   ' if getattr(can, name) else 'cannot'}  {words}")
+        for words, can in capabilities(construct(group, cls, settings)).items():
+            print(f"{'can   ' if can else 'cannot'}  {words}")
     if names := not_settings(cls):
         print(f"{', '.join(names)}: no settings, as {cls.__name__} has no @component (of bandit_bench) above it")
     failed = len([error for error in found if error])

@@ -67,7 +67,7 @@ def compare(words: list[str]) -> bool:
     for line in comparison.notes:
         print(line)
     folder, name = comparison.folder, comparison.folder.name
-    for suffix in ("png", *given["formats"]):
+    for suffix in dict.fromkeys(["png", *given["formats"]]):
         print(f"table: {folder / 'table.tex'}" if suffix == "tex" else f"picture: {folder / name}.{suffix}")
     print(f"page: {folder / 'index.html'}")
     return comparison.is_complete

@@ -74,7 +74,7 @@ def _plan(cfg: "DictConfig") -> "ReproductionPlan":
 
 
 def instead_of_figures(shard: str | None, *, dry_run: bool) -> Any:
-    """Return the action that replaces the making of figures: a share of their repetitions, or counting them; else None.
+    """Return what to do instead of making figures: run a share of the repetitions, or count them; None: make figures.
 
     ``shard``: a text such as ``3/40``.
     """

@@ -1,14 +1,14 @@
 """Figures given as plain dicts, judged and turned into tables and pictures for the tests."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from matplotlib.figure import Figure as Picture
 from matplotlib.transforms import Bbox
 
 from bench.report.claims import check as claims
-from bench.report.contents import Contents, plot_of
+from bench.report.contents import plot_of, tables_of
 from bench.report.figure import Figure, read_figure
 from bench.report.pictures import draw as draw_plot
 from bench.report.plot import Mark, Plot
@@ -17,6 +17,12 @@ from bench.report.results import Results
 from bench.report.style import applied
 
 NO_CURVES = pd.DataFrame()
+
+
+class Rendered(NamedTuple):
+    tables: dict[str, pd.DataFrame]
+    claims: pd.DataFrame
+    plot: Plot | None
 
 
 def finals_of(values: Mapping[Any, Any], *axes: str, rounds: int = 10, column: str = "regret") -> pd.DataFrame:
@@ -57,9 +63,10 @@ def tables(
     return read_figure(figure).tables(results_of(figure, finals, curves, surrogate))
 
 
-def render(figure: Mapping[str, Any] | Figure, curves: pd.DataFrame, finals: pd.DataFrame, **rest: Any) -> Contents:
-    known = read_figure(figure)
-    return Contents(Results(known, curves, finals, **rest))
+def render(figure: Mapping[str, Any] | Figure, curves: pd.DataFrame, finals: pd.DataFrame, **rest: Any) -> Rendered:
+    results = Results(read_figure(figure), curves, finals, **rest)
+    tables = tables_of(results)
+    return Rendered(tables, claims.verdicts_on(results), plot_of(results, tables))
 
 
 def shown(figure: Mapping[str, Any], curves: pd.DataFrame, finals: pd.DataFrame, *, note: str = "") -> Plot:

@@ -283,9 +283,8 @@ def test_a_wrong_proposal_is_reported_with_its_cure_and_is_no_capability():
     with pytest.raises(NotConformingError, match=r"found no value for 'ridge', .*; .* in its class: multiple = False$"):
         proposes(OfOne, 100)
     proposes(OfOneAsItSays, 100)
-    assert capabilities(Good()).several
-    assert not capabilities(OfOne()).several
-    assert not capabilities(OfOneAsItSays()).several
+    several = "tune several hyper-parameters at once"
+    assert [capabilities(cls()).get(several, False) for cls in (Good, OfOne, OfOneAsItSays)] == [True, False, False]
     with pytest.raises(NotConformingError, match=r"product\(\) .*from_unit\(point\) .* leaves_space = True$"):
         proposes(ValuesOfItsOwn, 100)
 

@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 
 from bench.gallery.claims import forest
-from bench.gallery.numbers import ratio_of
-from bench.gallery.picture import Picture
 from bench.report.claims.check import KINDS
 
 SIDES = {"left": {"method": "a"}, "right": {"method": "b"}}
@@ -74,32 +72,3 @@ def test_differences_are_shown_as_shares_where_all_are_known() -> None:
 def test_the_number_that_decides_is_that_of_the_claim(claim: dict[str, Any], threshold: float | None) -> None:
     column = {} if claim["kind"] == "count" else {"column": "regret"}
     assert KINDS[claim["kind"]].model_validate({"id": "1", "text": "a", **column, **claim}).compared_with() == threshold
-
-
-def test_a_published_number_lies_between_half_and_twice() -> None:
-    found = ratio_of({"published": 10.0, "ours": 10.0, "low": 5.0, "high": 40.0})
-    assert (found["ratio"], found["spot"]) == (1, (4, 100, 50, "r"))
-    assert ratio_of({"published": 10.0, "ours": None, "low": None, "high": None})["spot"] is None
-
-
-@pytest.mark.parametrize(
-    "style", ["font-size: 10px; font-family: 'DejaVu Sans'", "font: 10px 'DejaVu Sans'", "fill: red"]
-)
-def test_a_panel_ends_where_its_title_does_in_the_svg_of_any_matplotlib(style: str) -> None:
-    title = f'<text style="{style}; text-anchor: start" x="10" y="9" transform="rotate(-0 10 9)">{"m" * 20}</text>'
-    axes = f'  <g id="axes_1">\n<path d="M 10 50 \nL 60 50 \nL 60 10 \nL 10 10 \n"/>\n{title}\n  </g>\n'
-    picture = Picture.of("a.svg", f'<svg viewBox="0 0 300 100">\n{axes}</svg>')
-    left, _, width, _ = picture.panels[0]
-    assert 100 < left + width < 200
-
-
-def test_a_panel_begins_below_the_line_above_it_and_notes_follow_the_caption_as_a_sentence() -> None:
-    """A turned name of 44 letters of 8 points around 150 ends 0.55 * 8 * 22 above that, and 4 points of room."""
-    turned = 'style="font: 8px sans; text-anchor: middle" x="9" y="150" transform="rotate(-90 9 150)"'
-    name = f"<text {turned}>{'a' * 44}</text>"
-    axes = f'  <g id="axes_1">\n<path d="M 10 240 \nL 90 240 \nL 90 60 \nL 10 60 \n"/>\n{name}\n  </g>\n'
-    lines = [(40, "scale paper: 20 repetitions"), (280, "Lines: mean of"), (290, "Some repetitions")]
-    words = "".join(f'<text style="font: 8px sans" transform="translate(5 {y})">{text}</text>' for y, text in lines)
-    picture = Picture.of("a.svg", f'<svg viewBox="0 0 300 300">\n{axes}{words}</svg>')
-    assert picture.panels[0][1] == pytest.approx(49.2)
-    assert picture.words == "scale paper: 20 repetitions. Lines: mean of Some repetitions"

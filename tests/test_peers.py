@@ -1,6 +1,5 @@
 """The comparison with other libraries: with obp, which is installed, and with one that is not."""
 
-import math
 from pathlib import Path
 
 import numpy as np
@@ -51,18 +50,6 @@ def test_linucb_per_arm_plays_as_a_plain_loop_with_a_block_for_each_arm_does():
     choices = players.linucb(data, 60, 0)()
     assert choices == plain_linucb(blocks, data["rewards"])
     assert set(choices) == set(range(4))
-
-
-@pytest.mark.parametrize(("n", "skipped"), [(1, 0), (5, 0), (6, 0), (8, 0), (9, 1), (12, 2), (20, 5)])
-def test_the_interval_of_a_median_is_the_narrowest_that_covers(n, skipped):
-    values = np.random.default_rng(n).permutation(n)
-    assert peers.median_interval(values) == ((n - 1) / 2, skipped, n - 1 - skipped)
-
-    def coverage(skip: int) -> float:
-        return 1.0 - 2.0 * sum(math.comb(n, i) for i in range(skip + 1)) / 2.0**n
-
-    assert n < 6 or coverage(skipped) >= 0.95
-    assert coverage(skipped + 1) < 0.95
 
 
 def test_the_committed_page_agrees_with_the_table():

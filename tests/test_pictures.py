@@ -14,7 +14,7 @@ from bench.report.formats import SIZES
 from bench.report.pictures import SHEETS, draw
 from bench.report.plot import Axis, Look, Mark, Panel, Plot
 from runners.results.checksums import damage
-from tools.pictures import main as redraw
+from tools.derive import main as derive
 
 X = np.arange(1.0, 21.0)
 
@@ -78,7 +78,7 @@ def test_pictures_are_drawn_again_from_committed_results_and_no_table_changes(re
     assert len(pictures) >= len(names)
     for path in pictures:
         path.write_text("old")
-    assert redraw(names) == 0
+    assert derive(names) == 0
     assert damage(tmp_path) == {}  # SHA256SUMS lists the new pictures
     after = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and path.name != "SHA256SUMS"}
     assert after.keys() == before.keys()

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bench.audit.published import published_overview, published_text, reached
+from bench.audit.published import counted, published_overview, published_text, reached
 from bench.audit.readings import NUMBERS
-from bench.gallery.numbers import counted, scatter, view
 from bench.report.figure import read_figure
 from runners.config.papers import compared, published
 from runners.config.tree import suite_choices
@@ -130,7 +129,6 @@ def test_numbers_without_real_data_or_runs_are_marked(tmp_path):
         published = published_overview({f"p/{name}": figure(name)}, tmp_path)
         assert set(published.numbers["verdict"]) == {verdict}
         assert counted(published, "p") == {}
-        assert view(published, "p") is None
         assert f"| p | 6 | 0 | 0 | 0 | 0 | 0 | {6 * (verdict == 'no real data')} |" in published_text(published)
 
 
@@ -185,24 +183,6 @@ def test_an_exact_reading_reaches_its_numbers(tmp_path):
     published = published_overview({"p/made_up": figure()}, tmp_path)
     assert reached(published, "p") == ["2 exact (other)"]
     assert published.placebo[["exact", "reaches"]].to_numpy().tolist() == [[0, "no"], [2, "exact"], [2, "–"]]
-
-
-def test_the_picture_has_every_number_above_0_once_per_reading(tmp_path):
-    first, other = rows(lambda *_: _[-1] * 1.1, reach=200.0), rows(lambda *_: _[-1] * 2, "other")
-    first.loc[0, "estimate"] = 0.0
-    write(tmp_path, "made_up", first, other)
-    published = published_overview({"p/made_up": figure()}, tmp_path)
-    plot = scatter(published.rows, "p")
-    assert [panel.title for panel in plot.panels] == ["as printed", "other"]
-    marks = [[mark for mark in panel.marks if mark.part == "line"] for panel in plot.panels]
-    assert [sum(len(mark.numbers) for mark in own) for own in marks] == [5, 6]
-    assert (100.0, 200.0) in {point for mark in marks[1] for point in zip(mark.x, mark.y, strict=True)}
-    lows = [mark.y for panel in plot.panels for mark in panel.marks if mark.part == "further"]
-    assert min(np.nanmin(ends) for ends in lows) == plot.panels[0].y.low > 0
-    shown = view(published, "p")
-    assert shown is not None
-    assert shown.first is not None
-    assert len(shown.first.panels) == 1
 
 
 def test_only_printed_numbers_are_compared():

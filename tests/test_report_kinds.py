@@ -137,9 +137,9 @@ def test_published_numbers_are_shown_where_they_belong() -> None:
     made = shown(GRID, NONE, grid_finals(), note=NOTE)
     assert [mark.numbers[0] for mark in parts(made, "published line")] == [7.25]
     assert [(mark.x, mark.y) for mark in parts(made, "published")] == [(7.25, 357.21)]
-    assert made.legend["published best"].look.marker == "D"
+    assert made.legend["published best"].marker == "D"
     without_mean = shown({**GRID, "published": GRID["published"][:1]}, NONE, grid_finals())
-    assert not without_mean.legend["published best"].look.marker
+    assert not without_mean.legend["published best"].marker
 
 
 def test_grid_marks_the_best_value_and_theory() -> None:

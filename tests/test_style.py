@@ -8,7 +8,7 @@ import pytest
 import registry
 from matplotlib.colors import to_rgb
 
-from bench.report.style import PALETTE, Looks, Palette, near
+from bench.report.style import PALETTE, Look, Looks, Palette
 from runners.config.figures import figure_names
 
 # Machado, Oliveira and Fernandes 2009, table 1: linear colours as seen without the cones for red, and for green
@@ -29,32 +29,25 @@ def test_no_two_lines_of_a_figure_look_alike(name):
         return
     methods = dict.fromkeys(str(method) for block in figure.runs for method in block.get("method", {}))
     palette = Palette(figure.looks, figure.colors, methods)
-    assert len({palette.style(method) for method in methods}) == len(methods)
+    assert len({palette.look(method) for method in methods}) == len(methods)
     if len(methods) <= 30:  # as many as there are pairs of a colour and a dash
-        assert len({palette.style(method)[:2] for method in methods}) == len(methods), "only markers differ"
+        assert len({(palette.look(method).color, palette.look(method).dash) for method in methods}) == len(methods), (
+            "only markers differ"
+        )
 
 
 @pytest.mark.parametrize("by", [PROTANOPIA, DEUTERANOPIA])
 def test_readers_who_do_not_see_red_or_green_tell_the_palette_apart(by):
     """By colour, or, where two are near to them, by dashes."""
-    styles = [Palette(Looks(), {}, map(str, range(len(PALETTE)))).style(str(i)) for i in range(len(PALETTE))]
+    styles = [Palette(Looks(), {}, map(str, range(len(PALETTE)))).look(str(i)) for i in range(len(PALETTE))]
     for one, other in itertools.combinations(styles, 2):
         distance = math.dist(seen(one.color, by), seen(other.color, by))
-        assert distance > 60 or one.linestyle != other.linestyle, (one, other)
-
-
-@pytest.mark.parametrize("chosen", PALETTE)
-def test_a_chosen_colour_is_like_no_automatic_one(chosen):
-    names = [f"MyTuner{i}" for i in range(8)]
-    palette = Palette(Looks(), {"MyTuner3": chosen}, names)
-    colors = {name: palette.style(name).color for name in names}
-    assert colors.pop("MyTuner3") == chosen
-    assert not [name for name, color in colors.items() if near(color, chosen)]
+        assert distance > 60 or one.dash != other.dash, (one, other)
 
 
 def test_lines_of_a_paper_keep_their_look_and_others_have_another():
     looks = Looks(lines={"TL": (PALETTE[0], "-", "o")})
     palette = Palette(looks, {}, ["Mine", "TL"])
-    assert palette.style("TL") == (PALETTE[0], "-", "o")
-    assert palette.style("Mine")[:2] != palette.style("TL")[:2]
-    assert Palette(looks, {}, ["Mine"]).style("Mine") == (PALETTE[0], "-", "o"), "a look that no line has is free"
+    assert palette.look("TL") == Look(PALETTE[0], "-", "o")
+    assert palette.look("Mine").color != PALETTE[0]
+    assert Palette(looks, {}, ["Mine"]).look("Mine") == Look(PALETTE[0], "-", "o"), "a look that no line has is free"

@@ -1,12 +1,13 @@
-"""Rewrite all tables that follow from committed repetitions: python -m tools.derive [FIGURE ...].
+"""Write all tables and pictures that follow from committed repetitions: python -m tools.derive [FIGURE ...].
 
-Nothing is run. Use it when the rules of verdicts change, then ``make docs``; without arguments the overviews of all
-papers are written, too.
+Nothing is run. Use it when the rules of verdicts or the drawing change, then ``make docs``; without arguments the
+overviews of all papers are written, too.
 """
 
 import sys
 from collections.abc import Sequence
 
+from bench.report.pictures import content, draw
 from runners.config.figures import figure_names, load_figure
 from runners.results.checksums import note
 from runners.results.derive import derive_committed
@@ -16,14 +17,17 @@ from runners.results.store import results_folder, write_text
 
 
 def main(names: Sequence[str]) -> int:
-    """Write the tables of the named figures, or of all that have committed results; return the exit code."""
+    """Write the files of the named figures, or of all that have committed results; return the exit code."""
     root, written = results_folder(), []
     for name in names or figure_names():
         figure = load_figure(name)
         for folder in ResultFolder.of(root, name):
             if folder.is_backed(figure):
-                folder.write(derive_committed(figure, folder.path).files())
+                derived = derive_committed(figure, folder.path)
+                pictures = {f"{figure.name}.svg": content(draw(derived.plot), "svg")} if derived.plot else {}
+                folder.write(derived.files() | pictures)
                 written.append(folder.path)
+                print(folder.path, flush=True)
     if not names:
         for name, text in overviews(root).items():
             write_text(root / name, text)

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from bench.report.tables import to_csv, to_markdown
 from runners.config.classes import version
@@ -123,17 +122,6 @@ def play(player: Player, data: Data, rounds: int, seed: int) -> tuple[float, flo
     return time.process_time() - start, result_of(choices, data)
 
 
-def median_interval(values: Any) -> tuple[float, float, float]:
-    """Return the median of ``values`` and a confidence interval for the true one, from order statistics.
-
-    The narrowest pair of order statistics, equally far from both ends, that contains the true median with a probability
-    of at least 95 % for any distribution; with fewer than six values, the smallest and the largest.
-    """
-    ordered = np.sort(np.asarray(values, dtype=float))
-    skip = max(int(stats.binom.ppf(0.025, len(ordered), 0.5)) - 1, 0)
-    return float(np.median(ordered)), float(ordered[skip]), float(ordered[-1 - skip])
-
-
 def compare(case: Peer, repeats: int) -> dict[str, Any]:
     """Play a case ``repeats`` times, both sides in turn, each time another problem; return a row of the table."""
     seconds, results = np.empty((2, repeats)), np.empty((3, repeats))
@@ -144,7 +132,8 @@ def compare(case: Peer, repeats: int) -> dict[str, Any]:
         for side, player in sides if number % 2 == 0 else sides[::-1]:
             seconds[side, number], results[side, number] = play(player, data, case.decisions, number)
     speeds = case.decisions / np.median(seconds, axis=1)
-    numbers = [*speeds, *median_interval(seconds[1] / seconds[0]), *results.mean(axis=1)]
+    ratios = seconds[1] / seconds[0]
+    numbers = [*speeds, np.median(ratios), ratios.min(), ratios.max(), *results.mean(axis=1)]
     row: dict[str, Any] = {"peer": case.peer, "version": version(case.peer), "does": case.does}
     row |= {"setting": case.setting, "unit": case.unit, "decisions": case.decisions, "same_problem": True, "n": repeats}
     return row | dict(zip(NUMBERS, map(float, numbers), strict=True)) | {"note": case.note}
@@ -163,9 +152,8 @@ def markdown(table: pd.DataFrame, machine: Mapping[str, Any]) -> str:
     shown["note"] = table["note"]
     counts = " or ".join(map(str, sorted(set(table["n"]))))
     notes = [
-        "Ratio: speed of the suite divided by that of the library, median over repetitions, in brackets its 95 % "
-        "interval (order statistics; with fewer than 6 repetitions the smallest and the largest). "
-        "Above 1 the suite is faster.",
+        "Ratio: speed of the suite divided by that of the library, median over repetitions, in brackets the smallest "
+        "and the largest. Above 1 the suite is faster.",
         "Result: mean cumulative regret; of estimators the mean estimate. Random: the regret of random choices.",
         f"Seconds of the processor, one process and one thread at a time, by turns; {counts} repetitions of each case, "
         "each with another problem, the same for both sides unless noted.",

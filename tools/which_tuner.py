@@ -18,7 +18,7 @@ PROBLEMS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
      "ranks", {}),
     ("A rate of LinUCB, LinTS or another linear bandit", "ranks", "table", {FAMILY: "contextual linear"}),
     ("A setting of a generalised linear bandit", "ranks", "table", {FAMILY: "contextual GLM"}),
-    ("A choice among a few arms", "ranks", "table", {FAMILY: "arms"}),
+    ("A choice among a few arms that **stand still**", "ranks", "table", {FAMILY: "arms"}),
     ("Each round **trains** a model: 100 rounds", "ranks", "table", {FAMILY: "training tables"}),
     ("Each round is a trial on logged data: 100 rounds", "ranks", "table", {FAMILY: "off-policy"}),
     ("**Few rounds**: 2,000, type of problem unknown", "short", "ranks", {}),
@@ -37,18 +37,18 @@ _FIGURES = ("late", "forgetting", "ranks")
 
 
 def answers_part(results: Path) -> str:
-    """Return one row per kind of problem: the tuner with the least regret, and the next two."""
-    answers = [(problem, [f"{row[METHOD]} {_interval(row)}" for row in best]) for problem, best in _answers(results)]
-    if not answers:
-        return "There are no results yet: `python -m runners.reproduce paper=tournament scale=paper jobs=2` makes them."
-    rows = [f"| {problem} | {first} | {'; '.join(others)} |" for problem, (first, *others) in answers]
-    return "\n".join(["| your problem | least regret | then |", "| --- | --- | --- |", *rows])
+    """Return one row per kind of problem: the tuner with the least regret, the next two, and the figure."""
+    rows = []
+    for problem, figure, best in _answers(results):
+        first, *others = (f"{row[METHOD]} {_interval(row)}" for row in best)
+        rows.append(f"| {problem} | {first} | {'; '.join(others)} | `{figure}` |")
+    return "\n".join(["| your problem | least regret | then | figure |", "| --- | --- | --- | --- |", *rows])
 
 
 def words_part(results: Path) -> str:
     """Return the arguments that choose each tuner in the answers, in alphabetical order."""
     typed = _typed()
-    labels = sorted({str(row[METHOD]) for _, best in _answers(results) for row in best})
+    labels = sorted({str(row[METHOD]) for _, _, best in _answers(results) for row in best})
     return "\n".join(
         ["| tuner | arguments of a command |", "| --- | --- |", *(f"| {x} | `{typed[x]}` |" for x in labels)]
     )
@@ -63,8 +63,8 @@ def _typed() -> dict[str, str]:
     return typed
 
 
-def _answers(results: Path) -> Iterator[tuple[str, list[dict[Any, Any]]]]:
-    """Yield each kind of problem with the rows of the three tuners of least regret; of variants only the best."""
+def _answers(results: Path) -> Iterator[tuple[str, str, list[dict[Any, Any]]]]:
+    """Yield each kind of problem, its figure, and the rows of the three tuners of least regret, one of each class."""
     typed = _typed()
     for problem, name, file, chosen in PROBLEMS:
         found = ResultFiles.of(results, f"tournament/{name}")
@@ -77,7 +77,7 @@ def _answers(results: Path) -> Iterator[tuple[str, list[dict[Any, Any]]]]:
         tuners = table[METHOD].map(lambda method: typed[method].partition(" ")[0])
         best = table[~tuners.duplicated()].head(3).to_dict("records")
         if best:
-            yield problem, best
+            yield problem, name, best
 
 
 def _interval(row: dict[Any, Any]) -> str:

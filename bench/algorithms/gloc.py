@@ -222,7 +222,7 @@ def project(gram: Array, ridge: float, radius: float, theta: Array) -> None:
 
 @kernel
 def descend(gram: Array, ridge: float, radius: float, theta: Array) -> None:
-    """Replace a ``theta`` outside the ball of ``radius`` by the last point of the descent, A = gram + ridge I."""
+    """Replace a ``theta`` outside the ball of ``radius`` by the last point of the code's descent."""
     dim = theta.size
     if np.sqrt(dot(theta, theta)) <= radius:
         return

@@ -275,6 +275,18 @@ def within_any(published: PublishedOverview, paper: str) -> tuple[str, str]:
     return (str(last["within"].iloc[0]), str(last["swapped"].iloc[0])) if len(last) else ("–", "–")
 
 
+def counted(published: PublishedOverview, paper: str) -> dict[str, int]:
+    """Return the counts of a paper's published numbers by verdict, as text; empty without counterparts."""
+    if paper not in set(published.rows["paper"]):
+        return {}
+    verdicts = list(published.numbers.loc[published.numbers["paper"] == paper, "verdict"])
+    words = {word: word for word in NUMBER_VERDICTS}
+    words[POSSIBLE] = "possible ({} lie within the intervals of any reading, {} if swapped)".format(
+        *within_any(published, paper)
+    )
+    return {words[word]: verdicts.count(word) for word in NUMBER_VERDICTS if word in verdicts}
+
+
 def reached(published: PublishedOverview, paper: str) -> list[str]:
     """Return the readings that reach a paper's numbers, each with its counts."""
     rows = _placebo(published, paper)

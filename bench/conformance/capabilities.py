@@ -2,7 +2,6 @@
 
 import copy
 import json
-from dataclasses import dataclass
 
 from bench.conformance.drive import SPACE, outcomes, problem
 from bench.seeding import Seeds
@@ -11,31 +10,25 @@ from bench.tuners.base import Tuner
 from bench.tuners.fault import fault_of
 
 
-@dataclass(frozen=True)
-class Capabilities:
-    """The spaces that a tuner can search, and its optional features; `WORDS` explains each."""
+def capabilities(tuner: Tuner) -> dict[str, bool]:
+    """Return the capabilities of a tuner that has not started, determined by starting it on small problems.
 
-    candidates: bool
-    interval: bool
-    words: bool
-    several: bool
-    late: bool
-    history: bool
-    state: bool
-
-
-def capabilities(tuner: Tuner) -> Capabilities:
-    """Return the capabilities of a tuner that has not started, determined by starting it on small problems."""
+    Empty if it can search no space at all: its own error hides the rest.
+    """
     other = copy.deepcopy(tuner)
-    return Capabilities(
-        candidates=_takes(tuner, HyperParameter("x", candidates=(0.5, 1.0, 2.0))),
-        interval=searches_interval(tuner),
-        words=_takes(tuner, HyperParameter("x", candidates=("a", "b", "c"))),
-        several=tuner.multiple and _takes(tuner, *SPACE.parameters),
-        late=tuner.remembers is not None,
-        history=tuner.learns_history,
-        state=_goes_on(tuner, other),
-    )
+    spaces = {
+        "choose among numbers": _takes(tuner, HyperParameter("x", candidates=(0.5, 1.0, 2.0))),
+        "search an interval": searches_interval(tuner),
+        "choose among words": _takes(tuner, HyperParameter("x", candidates=("a", "b", "c"))),
+        "tune several hyper-parameters at once": tuner.multiple and _takes(tuner, *SPACE.parameters),
+    }
+    if not any(spaces.values()):
+        return {}
+    return spaces | {
+        "take rewards that come after further asks": tuner.remembers is not None,
+        "start from a log of earlier rewards": tuner.learns_history,
+        "save its state and continue from it": _goes_on(tuner, other),
+    }
 
 
 def searches_interval(tuner: Tuner) -> bool:
@@ -62,15 +55,3 @@ def _goes_on(tuner: Tuner, other: Tuner) -> bool:
         return [tuner.ask() for _ in range(5)] == [other.ask() for _ in range(5)]
     except Exception:  # a user's class may raise any error
         return False
-
-
-WORDS = {
-    "candidates": "choose among numbers",
-    "interval": "search an interval",
-    "words": "choose among words",
-    "several": "tune several hyper-parameters at once",
-    "late": "take rewards that come after further asks",
-    "history": "start from a log of earlier rewards",
-    "state": "save its state and continue from it",
-}
-"""Names of the capabilities in tables and messages."""

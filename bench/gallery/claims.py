@@ -2,12 +2,12 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
 from bench.report.claims.check import KINDS
-from bench.report.claims.judgement import NO_EVIDENCE, VERDICTS
+from bench.report.claims.judgement import NO_EVIDENCE
 from bench.report.claims.tallies import Tally, tally_of
 from bench.report.typeset import number
 
@@ -21,7 +21,7 @@ _BELOW, _ABOVE = ("less", "at_most"), ("greater", "at_least")
 _FAR = 4.0
 _WIDE = 10.0
 _EDGE = 4.0
-_SHARE = ("relative", "relative_low", "relative_high")
+_OWN, _SHARE = ("estimate", "ci_low", "ci_high"), ("relative", "relative_low", "relative_high")
 
 
 class Spot(NamedTuple):
@@ -70,25 +70,18 @@ def slug(text: str) -> str:
     return re.sub(r"[^\w.-]+", "-", text).strip("-") or "claim"
 
 
-def claim_of(cases: list[Case], among: Sequence[Case] = ()) -> ClaimView:
-    """Return the view of a claim; ``among`` are cases of several claims that share one axis."""
-    shown, no_evidence = with_evidence(cases), [case for case in cases if case["verdict"] == NO_EVIDENCE]
-    return ClaimView(slug(cases[0]["claim"]), cases[0], shown, forest(shown, with_evidence(among)), no_evidence)
+def claim_of(cases: list[Case]) -> ClaimView:
+    shown, no_evidence = (
+        [case for case in cases if (case["verdict"] == NO_EVIDENCE) == none] for none in (False, True)
+    )
+    return ClaimView(slug(cases[0]["claim"]), cases[0], shown, forest(shown), no_evidence)
 
 
-def with_evidence(cases: Iterable[Case]) -> list[Case]:
-    return [case for case in cases if case["verdict"] != NO_EVIDENCE]
-
-
-def forest(cases: Sequence[Case], among: Sequence[Case] = ()) -> Forest | None:
-    """Return cases of one kind on one axis, with room for the cases ``among``, by default themselves.
-
-    None if none of them has an interval.
-    """
-    among = among or cases
-    is_share, triples = _values(cases, among)
-    known = [triple for triple in _values(among, among)[1] if triple]
-    if not any(triples):
+def forest(cases: Sequence[Case]) -> Forest | None:
+    """Return the cases of a claim on one axis; None if none of them has an interval."""
+    is_share, triples = _values(cases)
+    known = [triple for triple in triples if triple]
+    if not known:
         return None
     first = cases[0]
     threshold: float | None = first["threshold"]
@@ -132,21 +125,17 @@ def _in_percent(triple: Triple | None) -> tuple[str, str]:
     return f"{value} %", f"{low} to {high} %" if low != high else ""
 
 
-def _values(cases: Sequence[Case], among: Sequence[Case]) -> tuple[bool, list[Triple | None]]:
-    """Return whether numbers are shares, and the estimate, low and high of each case.
+def _values(cases: Sequence[Case]) -> tuple[bool, list[Triple | None]]:
+    """Return whether numbers are shares of the right side, and the estimate, low and high of each case.
 
-    They are shares if those of all cases in ``among`` can be. Unknown numbers are None.
+    Differences are shares if all of them can be. Unknown numbers are None.
     """
-    if cases and cases[0]["kind"] in DIFFERENCES:
-        shares = _triples(among, *_SHARE)
-        if any(shares) and all(share or not triple for share, triple in zip(shares, _triples(among), strict=True)):
-            return True, _triples(cases, *_SHARE)
-        return bool(cases[0]["threshold"]), _triples(cases)
-    return False, _triples(cases)
-
-
-def _triples(cases: Sequence[Case], *names: str) -> list[Triple | None]:
-    return [_triple(case["values"], *(names or ("estimate", "ci_low", "ci_high"))) for case in cases]
+    own, shares = ([_triple(case["values"], *names) for case in cases] for names in (_OWN, _SHARE))
+    if not cases or cases[0]["kind"] not in DIFFERENCES:
+        return False, own
+    if any(shares) and all(share or not triple for share, triple in zip(shares, own, strict=True)):
+        return True, shares
+    return bool(cases[0]["threshold"]), own
 
 
 def _triple(values: Mapping[str, float], name: str, low: str, high: str) -> Triple | None:
@@ -175,26 +164,3 @@ def needed_in_words(row: Mapping[str, Any]) -> str:
     if row["kind"] in DIFFERENCES:
         return "practically level"
     return f"more than {PRACTICALLY_LEVEL:,} repetitions would be needed"
-
-
-_MOST_NAMES = 40
-"""Sides of a comparison that a sentence names."""
-
-
-def compared(claims: Sequence[Sequence[Mapping[str, Any]]]) -> str:
-    """Return the common beginning of a comparison's claims, then its other lines by verdict; "" if there are none.
-
-    With one case each: ``A beats B, C: holds; D: fails.``; with several as a command prints them: ``A beats B: 1 holds,
-    0 fail, 2 open.``
-    """
-    if len(claims) > _MOST_NAMES:
-        return f"{len(claims)} comparisons: {tally_of([case for cases in claims for case in cases])}."
-    said: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
-    for cases in claims:
-        first = cases[0]
-        words = str(tally_of(cases)) if len(cases) > 1 else first["verdict"]
-        words += ", not after Holm's correction" * (len(cases) == 1 and first["holm"] == "no")
-        said.setdefault(words, []).append(first["claim"])
-    begin = claims[0][0]["text"].removesuffix(claims[0][0]["claim"]) if claims else ""
-    parts = [f"{', '.join(lines)}: {words}" for words, lines in said.items() if lines]
-    return f"{begin}{'; '.join(parts)}." if parts else ""

@@ -13,13 +13,11 @@ import pandas as pd
 
 from bench.errors import one_line
 from bench.gallery.claims import slug
-from bench.gallery.picture import Picture
 from bench.gallery.result import ResultView
 from bench.report.claims.tallies import Tally, added_up
-from bench.report.figure import read_figure
+from bench.report.figure import Figure, read_figure
 from bench.report.folder import COMPARISON, ResultFiles
 from bench.report.reading import READING
-from bench.report.style import Looks
 from bench.report.typeset import in_unicode, spelled
 
 if TYPE_CHECKING:  # for papers only: a comparison has no headlines
@@ -42,7 +40,7 @@ class FigurePage:
 
     paper: str
     name: str
-    config: Mapping[str, Any]
+    figure: Figure | None
     results: list[ResultView]
     is_counted: bool = True
 
@@ -56,25 +54,11 @@ class FigurePage:
 
     @property
     def title(self) -> str:
-        return in_unicode(spelled(str(self.config.get("title", self.name)), self.looks.words))
-
-    @property
-    def looks(self) -> Looks:
-        return Looks.model_validate(self.config.get("looks", {}))
+        return in_unicode(spelled(self.figure.heading, self.figure.looks.words)) if self.figure else self.name
 
     @property
     def label(self) -> str:
         return self.name if self.paper == COMPARE else label(self.name)
-
-    @property
-    def words(self) -> str:
-        """Words for the search: choices, claims and readings."""
-        first = self.first
-        readings = [f"{row['name']} {row['text']} {row['source'][1]}" for row in self.config.get("readings", [])]
-        choices = [name for names in first.choices.values() for name in names] if first else []
-        claims = [cases[0]["text"] for cases in first.grouped_claims()] if first else []
-        labels = [str(label) for block in self.config.get("runs", []) for values in block.values() for label in values]
-        return " ".join(dict.fromkeys([*choices, *labels, *claims, *readings]))
 
     @property
     def folder(self) -> str:
@@ -88,10 +72,9 @@ class FigurePage:
         return f"{quote(self.paper)}/index.html#{quote(self.name)}"
 
     @property
-    def picture(self) -> Picture | None:
-        """The address of its picture, relative to the folder of results."""
-        drawn = self.first.picture if self.first else None
-        return drawn and drawn._replace(address=f"{quote(self.folder)}/{drawn.address}")
+    def picture(self) -> str:
+        """The address of its picture, relative to the folder of results; "" if there is none."""
+        return f"{quote(self.folder)}/{self.first.picture}" if self.first and self.first.picture else ""
 
 
 @dataclass
@@ -102,7 +85,6 @@ class PaperPage:
     title: str = ""
     authors: str = ""
     summary: str = ""
-    headline: Mapping[str, Any] = field(default_factory=dict)
     headlines: "list[Headline]" = field(default_factory=list)
     figures: list[FigurePage] = field(default_factory=list)
     questions: str = ""
@@ -209,8 +191,8 @@ def read_papers(
     """Return all papers with their figures: those of ``figures`` by ``paper/figure``, and others that have results.
 
     ``about`` has by paper, in display order, ``title``, ``authors``, ``summary``, ``questions`` (see
-    `bench.gallery.docs.questions_of`), ``headlines`` (see `bench.audit.headlines`), and ``headline``, the figure whose
-    ranks are on the first page. ``counted`` are the names of the figures that count in totals, by default all.
+    `bench.gallery.docs.questions_of`) and ``headlines`` (see `bench.audit.headlines`). ``counted`` are the names of the
+    figures that count in totals, by default all.
     """
     about = about or {}
     names = sorted({*figures, *with_results(results)}, key=_order)
@@ -230,35 +212,32 @@ def read_paper(results: Path, paper: str, figures: Mapping[str, Any], about: Map
     """Return one paper with the given figures; for the other arguments see `read_papers`."""
     words = {key: str(about.get(key, "")).strip() for key in ("title", "authors", "summary", "questions")}
     made = [_figure(results, name, config) for name, config in figures.items()]
-    return PaperPage(
-        paper, headline=about.get("headline", {}), headlines=about.get("headlines", []), figures=made, **words
-    )
+    return PaperPage(paper, headlines=about.get("headlines", []), figures=made, **words)
 
 
 def _figure(results: Path, name: str, config: Any) -> FigurePage:
     """Return a figure, by its name ``paper/figure``, with its results, if any."""
     paper, _, own_name = name.partition("/")
-    figure = read_figure(config) if not isinstance(config, dict) or "kind" in config else None
+    figure = read_figure(config) if config else None
     is_link = (results / paper).is_symlink() or (results / name).is_symlink()
     results_of = [] if is_link else [ResultView(folder, figure) for folder in _scales(results / name)]
-    given = figure.given() if figure else config
-    return FigurePage(paper, own_name, given, sorted(results_of, key=lambda result: result.order))
+    return FigurePage(paper, own_name, figure, sorted(results_of, key=lambda result: result.order))
 
 
 def comparisons(results: Path) -> PaperPage:
     """Return a user's comparisons."""
     figures = []
     for folder in _folders(results / COMPARE) if not (results / COMPARE).is_symlink() else []:
-        path, config = folder / COMPARISON, {}
+        path, figure = folder / COMPARISON, None
         if not path.is_file():
             continue
         try:
-            config = ResultFiles(folder).read(COMPARISON, json.loads)
-            result = ResultView(folder, read_figure(config), is_own=True)
+            figure = read_figure(ResultFiles(folder).read(COMPARISON, json.loads))
+            result = ResultView(folder, figure, is_own=True)
         except Exception as error:  # a damaged file can raise any error in its reader
-            config, result = {}, ResultView(folder, None, is_own=True)
+            figure, result = None, ResultView(folder, None, is_own=True)
             result.problems.append(f"{path.name} cannot be read: {one_line(error)}")
-        figures.append(FigurePage(COMPARE, folder.name, config, [result]))
+        figures.append(FigurePage(COMPARE, folder.name, figure, [result]))
     return PaperPage(COMPARE, figures=figures)
 
 

@@ -37,7 +37,6 @@ SOURCES_IN_WORDS = {
 
 SITE = {
     "index.html": "Tuning by bandits",
-    "figures.html": "Figures",
     "claims.html": "Claims",
     "numbers.html": "Published numbers",
     "docs.html": "Documentation",

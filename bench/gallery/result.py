@@ -6,36 +6,23 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
-import numpy as np
 import pandas as pd
 
 from bench.columns import names_of
 from bench.data_kind import DataKind
 from bench.errors import DataError
-from bench.gallery.claims import ClaimView, claim_of, compared
-from bench.gallery.picture import Picture
+from bench.gallery.claims import ClaimView, claim_of
 from bench.report.claims.check import claims_of
 from bench.report.claims.judgement import VERDICTS
 from bench.report.claims.tallies import ClaimSource, Tally, sources, tallies
 from bench.report.figure import Figure
 from bench.report.folder import CAVEATS, ENVIRONMENT, Made, Manifest, ManifestRun, ResultFiles
-from bench.report.labels import canonical
-from bench.report.provenance import (
-    Provenance,
-    commands,
-    compare_commands,
-    number_of_repetitions,
-    number_of_rounds,
-    overrides_of,
-)
+from bench.report.provenance import Provenance, commands, compare_commands, overrides_of
 from bench.report.reading import READING, Reading
 from bench.report.results import Results
 from bench.report.tasks import METHOD
 from bench.report.typeset import duration, interval, number, readable
 
-MANY = 12
-"""Largest number of panels of a comparison that is not shown as a heat map."""
-PARTS = ("env", "algorithm", "tuner")
 Read = TypeVar("Read")
 Verdicts = dict[str, dict[str, tuple[str, str]]]
 
@@ -123,11 +110,6 @@ class ResultView:
         """Whether a formula made the numbers, without a run."""
         return self.figure is not None and self.figure.source == "formula"
 
-    @property
-    def verdicts(self) -> dict[str, int]:
-        """The number of cases by verdict."""
-        return {verdict: sum(claim["verdict"] == verdict for claim in self.claims) for verdict in VERDICTS}
-
     @cached_property
     def tallies(self) -> dict[str, Tally]:
         """Its cases by origin and verdict, except cases that count elsewhere."""
@@ -140,15 +122,8 @@ class ResultView:
 
     @property
     def size(self) -> str:
-        horizons = {run.horizon for run in self.manifest.runs if run.horizon}
-        rounds = number_of_rounds(horizons) if horizons else ""
-        if self.provenance.accepted:
-            rounds = self.provenance.rounds()
-        numbers = {run.repetitions for run in self.manifest.runs if not self._is_limit(run)}
-        repetitions = (
-            number_of_repetitions(numbers, sequential=self.provenance.until_decided is not None) if numbers else ""
-        )
-        return " of ".join(filter(None, [repetitions, rounds]))
+        """Repetitions and rounds of its runs, as text; "" if unknown."""
+        return self.provenance.size() if self.provenance.repetitions else ""
 
     @property
     def seconds_by_run(self) -> dict[str, float]:
@@ -189,18 +164,11 @@ class ResultView:
         runs, words = [labels for labels, _ in kept], [own for _, own in kept]
         return compare_commands(runs, words, METHOD, self.figure.column, tie)
 
-    @cached_property
-    def choices(self) -> dict[str, list[str]]:
-        """The environments, algorithms and tuners of its runs, as their overrides name them."""
-        overrides = overrides_of(self.manifest.model_dump())
-        pairs = {tuple(word.split("=", 1)) for words in overrides for word in words if "=" in word}
-        return {part: sorted(value for key, value in pairs if key == part) for part in PARTS}
-
-    @cached_property
-    def picture(self) -> Picture | None:
-        """The picture that was written with it, if any."""
+    @property
+    def picture(self) -> str:
+        """The address of the picture that was written with it; "" if there is none."""
         file = f"{self.figure.name}.svg" if self.figure else ""
-        return Picture.read(f"{self.at}{quote(file)}", self.folder.path / file) if file in self.files else None
+        return f"{self.at}{quote(file)}" if file in self.files else ""
 
     def table(self, name: str) -> pd.DataFrame:
         """Return a table by its file name; empty if there is none."""
@@ -211,27 +179,10 @@ class ResultView:
         """Its tables by title, in the form of `readable`."""
         return {title: readable(self.table(name)) for name, title in self.titles.items() if len(self.table(name))}
 
-    def heat_map(self) -> tuple[str, str] | None:
-        """Return the first method and a table of means, a column for each, if there are more than `MANY` panels."""
-        table = self.table("table")
-        if METHOD not in table or len(table) <= MANY * table[METHOD].nunique():
-            return None
-        axes = [name for name in table.columns[: list(table.columns).index("n")] if name != METHOD]
-        means = table.pivot_table("mean", axes, METHOD, sort=False)
-        shares = np.log(means.div(means.iloc[:, 0], axis=0).where(lambda share: share > 0))
-        style = means.style.background_gradient(cmap="PuOr_r", axis=None, gmap=shares, vmin=-1.0, vmax=1.0)
-        return str(means.columns[0]), style.format("{:.4g}").format_index(canonical).to_html(uuid="heat")
-
-    @property
-    def finding(self) -> str:
-        """The verdicts of a comparison in a sentence; "" for another result."""
-        return compared(self.grouped_claims()) if self.is_own else ""
-
     @cached_property
     def shown_claims(self) -> list[ClaimView]:
-        """Its claims for the page; those of a comparison, which are of one kind, share an axis."""
-        among = self.claims if self.is_own else ()
-        return [claim_of(cases, among) for cases in self.grouped_claims()]
+        """Its claims for the page."""
+        return [claim_of(cases) for cases in self.grouped_claims()]
 
     def grouped_claims(self) -> list[list[dict[str, Any]]]:
         groups: dict[str, list[dict[str, Any]]] = {}

@@ -1,35 +1,23 @@
-"""From results to all contents of a figure, without a run; equal results give equal bytes."""
+"""From results to the tables and the plot of a figure, without a run; equal results give equal bytes."""
 
 from collections.abc import Mapping
-from functools import cached_property
 
 import pandas as pd
 
-from bench.report.claims.check import verdicts_on
 from bench.report.figure import Figure
 from bench.report.plot import Plot
 from bench.report.results import Results
 
 
-class Contents:
-    """The contents of a figure: tables by file name, the verdicts of `bench.report.claims.check`, and marks.
+def tables_of(results: Results[Figure]) -> dict[str, pd.DataFrame]:
+    """Return the tables of the results' figure by file name, without ratios to numbers published for other runs.
 
-    Raises BenchError if results do not fit. Surrogate results are shown without published numbers. The plot is made at
-    first use.
+    Raises BenchError if results do not fit.
     """
-
-    def __init__(self, results: Results[Figure]) -> None:
-        self.results = results
-        self.tables = results.figure.tables(results)
-        if results.provenance.other_than_published:
-            self.tables = {
-                name: table.loc[:, ~table.columns.str.startswith("ratio_")] for name, table in self.tables.items()
-            }
-        self.claims = verdicts_on(results)
-
-    @cached_property
-    def plot(self) -> Plot | None:
-        return plot_of(self.results, self.tables)
+    tables = results.figure.tables(results)
+    if not results.provenance.other_than_published:
+        return tables
+    return {name: table.loc[:, ~table.columns.str.startswith("ratio_")] for name, table in tables.items()}
 
 
 def plot_of(results: Results[Figure], tables: Mapping[str, pd.DataFrame]) -> Plot | None:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 from urllib.parse import quote
 
@@ -14,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import Formatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
-from bench.report.plot import Axis, Look, Mark, Panel, Sample, wrapped
+from bench.report.plot import Axis, Look, Mark, Panel, wrapped
 from bench.report.rows import TITLE_LETTERS
 from bench.report.style import SETTINGS
 from bench.report.typeset import typeset
@@ -83,10 +82,9 @@ def _set(words: str, letters: int = 0) -> str:
     return "\n".join(map(typeset, (wrapped(words, letters) if letters else words).split("\n")))
 
 
-def sample(given: Sample) -> Artist:
+def sample(look: Look) -> Artist:
     """Return the sample of a name in the legend."""
-    look = given.look
-    if given.is_box:
+    if look.is_box:
         return Rectangle((0, 0), 1, 1, facecolor=look.color, edgecolor=look.edge or look.color, alpha=look.alpha)
     return Line2D([], [], **_line_style(look))
 
@@ -190,8 +188,6 @@ def _number(axes: Axes, which: str, axis: Axis, panel: Panel, across: int) -> No
         target.set_major_locator(MaxNLocator(few if high >= _LONG else "auto", steps=_STEPS, integer=True))
     if axis.ticks is not None:
         target.set_ticks(list(axis.ticks))
-        if which == "x" and _are_crowded(axis.ticks, across / (high - low)):
-            axes.tick_params(axis="x", labelrotation=90)
     target.set_major_formatter(_Numbers())
 
 
@@ -213,15 +209,6 @@ def in_digits(values: Sequence[float]) -> list[str]:
         if len(set(texts)) == len(set(values)):
             break
     return texts
-
-
-def _are_crowded(ticks: Sequence[float], letters: float) -> bool:
-    """Whether numbers at ticks overlap, given the letters that fit into a step of 1."""
-    widths = [len(text) for text in in_digits(ticks)]
-    return any(
-        (right - left) * letters < sum(pair) / 2
-        for (left, right), pair in zip(pairwise(ticks), pairwise(widths), strict=True)
-    )
 
 
 def _is_whole(panel: Panel, which: str) -> bool:

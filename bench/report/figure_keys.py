@@ -1,13 +1,27 @@
 """The keys of a figure's file, independent of results."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, field_validator
 
-from bench.report.claims.origin import Sourced
 from bench.report.labels import canonical, labels_of
 from bench.report.reading import Reading
 from bench.report.style import Looks
+
+Origin = Literal["stated", "theorem", "ours"]
+
+
+class Sourced(BaseModel):
+    """The origin of a claim; that of a figure is the default for all its claims.
+
+    It is ``stated`` in the paper, part of a ``theorem``, or ``ours``; ``place`` is the place in the paper, or the
+    theorem with its constants and logarithms. The cases of a claim or figure that it ``repeats`` count only there.
+    """
+
+    origin: Origin = "ours"
+    place: str = ""
+    repeats: str = ""
 
 
 class Scale(BaseModel):
@@ -110,12 +124,17 @@ class FigureKeys(Sourced, BaseModel):
     looks: Looks = Looks()
 
     def given(self) -> dict[str, Any]:
-        """Return the content of its file, as plain containers that can be read again."""
+        """Return the content of its file, as plain containers, from which it can be built again."""
         return self.model_dump(mode="json", exclude_unset=True)
 
     def at(self, scale: str) -> Scale:
         """Return its size at a scale: as it is, if its file does not mention the scale."""
         return self.scales.get(scale) or Scale()
+
+    def with_source(self, claim: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a claim as written, with the figure's origin as default."""
+        place = self.place if claim.get("origin", self.origin) == self.origin else ""
+        return {"origin": self.origin, "place": place, "repeats": self.repeats, **claim}
 
     @property
     def where(self) -> str:

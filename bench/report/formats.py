@@ -1,4 +1,4 @@
-"""Files of a figure: widths of pictures for print, and formats on request."""
+"""Files of a figure: widths for print, and formats on request."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -8,8 +8,8 @@ from bench.errors import ConfigError
 Size = Literal["", "column", "text"]
 SIZES: tuple[Size, ...] = ("column", "text")
 """Widths for print: a column of two, and the whole text."""
-EXTRA = ("pdf", "tex")
-"""Formats that are written on request: pictures as PDF, tables as LaTeX."""
+EXTRA = ("png", "pdf", "tex")
+"""Formats that are written on request: pictures as PNG (a comparison has one anyway) or PDF, tables as LaTeX."""
 
 
 def extra_formats(asked: str | Sequence[Any] | None) -> tuple[str, ...]:
@@ -19,18 +19,13 @@ def extra_formats(asked: str | Sequence[Any] | None) -> tuple[str, ...]:
     for name in filter(None, names):
         if name not in EXTRA:
             raise ConfigError(
-                f"format: found '{name}', expected pdf (pictures), tex (tables) or pdf,tex; png and svg are always "
-                "written"
+                f"format: found '{name}', expected some of: png, pdf (pictures), tex (tables); svg is always written"
             )
     return tuple(name for name in EXTRA if name in names)
 
 
-def print_size(asked: str | None, formats: Sequence[str]) -> Size:
-    """Return the width of PDFs, "" for the screen's; ConfigError for an unknown one, or without a PDF."""
-    for size in SIZES:
-        if asked == size and "pdf" in formats:
-            return size
-    if asked:
-        expected = "format=pdf beside it" if asked in SIZES else " or ".join(SIZES)
-        raise ConfigError(f"size: found '{asked}', expected {expected}")
-    return ""
+def print_size(asked: str | None, formats: Sequence[str] = EXTRA) -> Size:
+    """Return the width for print, "" for the screen's; ConfigError for an unknown one, or without a format."""
+    if asked and (asked not in SIZES or not formats):
+        raise ConfigError(f"size: found '{asked}', expected {' or '.join(SIZES)}, with format=pdf or tex")
+    return next((size for size in SIZES if size == asked), "")

@@ -14,13 +14,12 @@ from bench.report.claims.judgement import ERROR, FIRST_LOOK, MIN_REPETITIONS
 from bench.report.claims.quantities import Mean
 from bench.report.contents import notes
 from bench.report.figure_keys import FigureKeys
-from bench.report.formats import Size
+from bench.report.formats import Size, print_size
 from bench.report.labels import panel_title
-from bench.report.pictures import check_size
 from bench.report.provenance import number_of_repetitions
 from bench.report.results import Results
-from bench.report.tables import by_experiment, cells_of
-from bench.report.typeset import spelled, typeset
+from bench.report.tables import by_experiment
+from bench.report.typeset import readable, spelled, typeset
 
 Say = Callable[[str], str]
 _ACROSS: dict[Size, int] = {"": 2, "column": 2, "text": 3}
@@ -33,13 +32,6 @@ _ESCAPES = {
     ">": r"\textgreater{}", "|": r"\textbar{}", '"': "''", "–": "--", "−": "$-$", "±": r"$\pm$", "·": r"$\cdot$",
     "…": r"\ldots{}", **{letter: "\\" + letter for letter in "{}#$%&_"},
 }  # fmt: skip
-_HEADS = {
-    "n": "runs", "std": "deviation", "ci_low": "from", "ci_high": "to", "best_low": "from", "best_high": "to",
-    "relative_low": "from", "relative_high": "to", "theory_mean": "Theory", "theory_std": "Theory, deviation",
-    "published_best": "printed best", "published_mean": "printed", "published_std": "printed deviation",
-    "published_theory_mean": "printed Theory", "published_theory_std": "printed Theory, deviation",
-}  # fmt: skip
-"""Headings of columns that differ from the key with spaces."""
 _SPECIAL = re.compile("|".join(map(re.escape, _ESCAPES)))
 
 
@@ -47,20 +39,16 @@ def latex_tables(results: Results, tables: Mapping[str, pd.DataFrame], *, size: 
     """Return tables of the figure's kind as LaTeX by file name, for a width in a paper.
 
     A table of means has a row for each method and a column for each panel; the best mean of a panel is bold, as are
-    means whose paired differences to it are not distinguishable from 0 (see `not_told_from_best`). Other tables are
-    unchanged. Raises ConfigError for an unknown size.
+    means whose paired differences to it are not distinguishable from 0 (see `not_told_from_best`). Other tables are as
+    on pages. Raises ConfigError for an unknown size.
     """
-    check_size(size)
-    figure, texts = results.figure, {}
+    size, figure, texts = print_size(size), results.figure, dict[str, str]()
     say = partial(_words, spelling=figure.looks.words)
     for name, table in tables.items():
         if name == "table" and set(table.columns) >= _MEANS:
             blocks, says = _means(table, results, _ACROSS[size], say)
         else:
-            blocks, says = (
-                [_unchanged(table, say)],
-                ["From, to: 95 % interval"] * bool({"ci_low", "best_low"} & {*table}),
-            )
+            blocks, says = [_as_on_pages(table, say)], []
         paper = figure.paper if figure.paper != "none" else ""
         label = "-".join(filter(None, (paper, figure.name, name if name != "table" else "")))
         resting_on, *more = notes(results)
@@ -168,13 +156,12 @@ def _cells(rows: Mapping[str, Mapping[str, float]], bold: set[str]) -> dict[str,
     return cells
 
 
-def _unchanged(table: pd.DataFrame, say: Say) -> pd.DataFrame:
+def _as_on_pages(table: pd.DataFrame, say: Say) -> pd.DataFrame:
     """Return any table without ratios to published numbers."""
-    names = [str(name) for name in table.columns if not str(name).startswith("ratio_")]
-    cells = [cells_of(name, table[name]) for name in names]
-    heads = [say(_HEADS.get(name, name.replace("_", " "))) for name in names]
-    columns = [[_number(cell) if is_numeric else say(cell) for cell in texts] for texts, is_numeric in cells]
-    return pd.DataFrame(dict(enumerate(columns))).set_axis(heads, axis=1)
+    content = readable(table[[name for name in table if not str(name).startswith("ratio_")]])
+    return pd.DataFrame(
+        [list(map(say, row)) for row in content["rows"]], columns=[say(head) for head, _ in content["heads"]]
+    )
 
 
 def floats(blocks: Sequence[pd.DataFrame], caption: str, label: str) -> str:

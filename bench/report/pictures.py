@@ -16,10 +16,10 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from bench.errors import ConfigError
 from bench.report.drawing import draw_panel, sample
-from bench.report.formats import SIZES, Size
-from bench.report.plot import Panel, Plot, Sample
+from bench.report.formats import Size, print_size
+from bench.report.plot import Look, Panel, Plot
 from bench.report.style import SURROGATE_COLOUR, applied
-from bench.report.typeset import in_unicode, on_one_line, typeset
+from bench.report.typeset import in_unicode, typeset
 
 _DPI = 150
 # No date and no version of the program that wrote it.
@@ -77,20 +77,13 @@ SHEETS: dict[Size, Sheet] = {
 }
 
 
-def check_size(size: str) -> None:
-    """Raise ConfigError unless it is a width for print, or "" for the screen's."""
-    if size not in SHEETS:
-        raise ConfigError(f"size: found '{size}', expected {' or '.join(SIZES)}")
-
-
 def draw(plot: Plot, size: Size = "") -> Figure:
     """Return a plot as a page of panels, built without matplotlib's global state.
 
     For print without title, note and caption, and with letters of 7 to 9 points; heat maps and tables need the whole
     width. Raises ConfigError for an unknown size.
     """
-    check_size(size)
-    plot = plot.spelled()
+    size, plot = print_size(size), plot.spelled()
     is_table = any(panel.is_table for panel in plot.panels)
     with applied():
         sheet = SHEETS["text" if size and is_table else size]
@@ -130,7 +123,7 @@ class _Page:
         note, caption = (self._lines(text, _SMALL_LETTER) for text in (plot.note, " ".join(plot.caption)))
         header = sheet.edge + len(title) * _TITLE_LINE + len(note) * _NOTE_LINE + sheet.gaps[0]
         header += 0.17 if sheet.width and plot.mark else 0.0
-        legend = {typeset(name): sample for name, sample in plot.legend.items()}
+        legend = {typeset(name): look for name, look in plot.legend.items()}
         columns = self._legend_columns([len(in_unicode(name)) for name in plot.legend])
         bottom = sheet.edge + len(caption) * _CAPTION_LINE
         footer = bottom + math.ceil(len(legend) / columns) * _inches(_LINE, "legend.fontsize") + sheet.gaps[2]
@@ -208,7 +201,7 @@ class _Page:
             text = self.figure.text(1 - edge / self._width, 1 - edge / self._height, words, bbox=box, **how)
             text.set_in_layout(False)
 
-    def _write_legend(self, legend: dict[str, Sample], columns: int, bottom: float) -> None:
+    def _write_legend(self, legend: dict[str, Look], columns: int, bottom: float) -> None:
         how: Any = {"columnspacing": _BETWEEN, "handlelength": self._sheet.handle, "labelspacing": 0.35}
         how |= {"loc": "lower center", "bbox_to_anchor": (0.5, bottom / self._height), "borderaxespad": 0}
         if legend:
@@ -216,7 +209,7 @@ class _Page:
 
     def _lines(self, text: str, letter: float, reserved: float = 0.0) -> list[str]:
         letters = int((self._width - 2 * _MARGIN - reserved) / letter)
-        return [] if self._sheet.width else textwrap.wrap(on_one_line(text), max(20, letters), break_on_hyphens=False)
+        return [] if self._sheet.width else textwrap.wrap(text, max(20, letters), break_on_hyphens=False)
 
     def _legend_columns(self, letters: Sequence[int]) -> int:
         """Return the number of columns, each as wide as its longest label, that fits the page in the fewest rows."""
@@ -259,7 +252,7 @@ def rename(plot: Plot, labels: Mapping[str, str]) -> None:
     """Rename labels and panels. Raises ConfigError for an unknown one."""
     titles = [panel.title for panel in plot.panels]
     check_names(plot, [name for name in labels if name not in titles], "labels")
-    plot.legend = {labels.get(name, name): sample for name, sample in plot.legend.items()}
+    plot.legend = {labels.get(name, name): look for name, look in plot.legend.items()}
     for panel in plot.panels:
         panel.title = labels.get(panel.title, panel.title)
         panel.marks = [replace(mark, name=labels.get(mark.name, mark.name)) for mark in panel.marks]

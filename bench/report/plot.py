@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.report.labels import apart
-from bench.report.style import GREY, Dash, Looks, Palette
+from bench.report.style import GREY, Look, Looks, Palette
 from bench.report.typeset import spelled
 
 Array = npt.NDArray[np.float64]
@@ -21,26 +21,6 @@ RANDOM_ARMS = "Random arms"
 RANDOM_CAPTION = "Random arms: expected regret of uniformly random arms, computed from the means."
 FAR = 1.5
 """Multiple of the methods' largest number above which random arms, which would flatten it, are only mentioned."""
-
-
-@dataclass(frozen=True)
-class Look:
-    """Style of a mark; sizes in points, 0, "" and None for the default style.
-
-    ``fill`` is the colour of the marker's inside, "none" for an open one. A mark with a larger ``order`` is drawn above
-    others.
-    """
-
-    color: str
-    dash: Dash | Literal["none"] = "-"
-    marker: str = ""
-    size: float = 0.0
-    width: float = 0.0
-    fill: str = ""
-    edge: str = ""
-    edge_width: float | None = None
-    alpha: float = 1.0
-    order: float = 3.0
 
 
 Role = Literal["method", "reference", "limit"]
@@ -164,12 +144,6 @@ def end_without(random: float, bottom: float, top: float, *, is_log: bool) -> fl
     return top + 0.22 * (top - bottom)
 
 
-@dataclass(frozen=True)
-class Sample:
-    look: Look
-    is_box: bool = False
-
-
 @dataclass
 class Plot:
     """A plot; ``methods`` are the names of its lines, and references and limits have other names, see `beside`."""
@@ -177,7 +151,7 @@ class Plot:
     title: str
     note: str = ""  # above the panels: scale, repetitions and data
     panels: list[Panel] = field(default_factory=list)
-    legend: dict[str, Sample] = field(default_factory=dict)
+    legend: dict[str, Look] = field(default_factory=dict)
     caption: list[str] = field(default_factory=list)  # sentences below
     panel_size: tuple[float, float] = (3.9, 2.9)  # inches
     mark: str = ""  # the mark of replaced data, such as SURROGATE DATA
@@ -191,15 +165,14 @@ class Plot:
 
     def look(self, name: str, **keys: Any) -> Look:
         """Return the look of a line, with ``keys`` changed."""
-        style = self.palette.style(name)
-        return Look(**({"color": style.color, "dash": style.linestyle, "marker": style.marker} | keys))
+        return replace(self.palette.look(name), **keys)
 
     def beside(self, name: str) -> str:
         """Return the name of a reference or limit in this plot, distinct from methods' names."""
         return apart(name, self.methods)
 
-    def explain(self, name: str, sample: Sample | Look) -> None:
-        self.legend.setdefault(name, sample if isinstance(sample, Sample) else Sample(sample))
+    def explain(self, name: str, look: Look) -> None:
+        self.legend.setdefault(name, look)
 
     def put(self, panel: Panel, name: str, look: Look, *, role: Role = "method", **keys: Any) -> Mark:
         """Add a mark of a panel, see `mark`, and its name to the legend; return it."""
@@ -230,7 +203,7 @@ class Plot:
             )
             for panel in self.panels
         ]  # fmt: skip
-        legend, caption = {say(name): sample for name, sample in self.legend.items()}, list(map(say, self.caption))
+        legend, caption = {say(name): look for name, look in self.legend.items()}, list(map(say, self.caption))
         title, note = say(self.title), say(self.note)
         return replace(self, title=title, note=note, panels=panels, legend=legend, caption=caption, words={})
 
@@ -242,7 +215,7 @@ class Plot:
 
 
 def row_panel(title: str, x_label: str, names: Sequence[str], beyond: float = 0.5) -> Panel:
-    """Return a panel with a named row at each whole number, separated by thin lines, and room ``beyond`` both ends."""
+    """Return a panel with a named row at each whole number, separated by thin lines, with room ``beyond`` both ends."""
     last = len(names) - 1
     y = Axis(ticks=range(len(names)), names=names, low=last + beyond, high=-beyond)
     lines = dict.fromkeys((row + 0.5 for row in range(last)), LINE_BETWEEN)

@@ -6,13 +6,12 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
 from bench.data_kind import DataKind
 
 _SIZE = ("horizon", "repetitions")
 """Entries of each run in a manifest besides its overrides."""
-_NAME = re.compile(r"\w[\w.-]*")
 
 
 def factored(
@@ -131,14 +130,6 @@ class Provenance(BaseModel):
     parts: int | None = None
     smaller: tuple[str, ...] = ()
 
-    @model_validator(mode="before")
-    @classmethod
-    def _read_older(cls, given: Any) -> Any:
-        """Read ``sequential``, of results before 0.4, which did not say the largest number: 400 by default."""
-        if isinstance(given, Mapping) and given.get("sequential") and "until_decided" not in given:
-            return {**given, "until_decided": max([400, *given.get("repetitions", ())])}
-        return given
-
     @model_serializer(mode="wrap")
     def _without_empty(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         return {key: value for key, value in dump(self).items() if value or key not in _LEFT_OUT}
@@ -172,7 +163,6 @@ class Provenance(BaseModel):
         """Return the basis of the numbers as one line."""
         if not self.repetitions:
             return "computed, nothing was run"
-        repetitions = number_of_repetitions(self.repetitions, sequential=self.until_decided is not None)
         generated = ", ".join(name for name in self.surrogate if name not in self.altered)
         data = "; in longer runs settings may rank differently" if self.accepted else ""
         data += f"; surrogate data in place of the real ({generated})" if generated else ""
@@ -181,13 +171,14 @@ class Provenance(BaseModel):
         data += f"; {self.other_than_published}" if self.other_than_published and not self.surrogate else ""
         data += f"; smaller than the paper's: {', '.join(self.smaller)}" if self.smaller else ""
         scale = f"scale {self.scale}: " if self.scale else ""
-        return f"{scale}{repetitions} of {self.rounds()}{data}"
+        return f"{scale}{self.size()}{data}"
 
-    def rounds(self) -> str:
-        """Return the lengths of the runs as text."""
+    def size(self) -> str:
+        """Return the number of repetitions and the lengths of the runs as text."""
+        repetitions = number_of_repetitions(self.repetitions, sequential=self.until_decided is not None)
         if self.accepted:
-            return f"about {number_of_rounds(self.accepted).replace('round', 'accepted round')}"
-        return number_of_rounds(self.horizons)
+            return f"{repetitions} of about {number_of_rounds(self.accepted).replace('round', 'accepted round')}"
+        return f"{repetitions} of {number_of_rounds(self.horizons)}"
 
 
 def number_of_repetitions(numbers: Iterable[int], *, sequential: bool) -> str:

@@ -1,9 +1,9 @@
 """One style for all figures: colours distinguishable with red-green colour-blindness, with dashes and markers."""
 
-import math
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Literal, NamedTuple, cast
+from dataclasses import dataclass, replace
+from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict
 
@@ -26,16 +26,27 @@ DASHES: dict[DashName, Dash] = {
     "-..": (0, (6, 1.5, 1, 1.5, 1, 1.5)),
 }
 _MARKERS = ("o", "s", "^", "v", "D", "P", "X", "<", ">", "h", "p", "d")
-_NEAR = 60
-"""Distance up to which colours count as equal, each of red, green and blue ranging from 0 to 255."""
 
 
-class LineStyle(NamedTuple):
-    """Colour, dashes and marker of a line, as matplotlib takes them."""
+@dataclass(frozen=True)
+class Look:
+    """Style of a mark; sizes in points, 0, "" and None for the default style.
+
+    ``fill`` is the colour of the marker's inside, "none" for an open one. A mark with a larger ``order`` is drawn above
+    others. In the legend, a look with ``is_box`` is a rectangle.
+    """
 
     color: str
-    linestyle: Dash
-    marker: str
+    dash: Dash | Literal["none"] = "-"
+    marker: str = ""
+    size: float = 0.0
+    width: float = 0.0
+    fill: str = ""
+    edge: str = ""
+    edge_width: float | None = None
+    alpha: float = 1.0
+    order: float = 3.0
+    is_box: bool = False
 
 
 class Looks(BaseModel):
@@ -54,8 +65,8 @@ class Palette:
     """The styles of the lines of one figure: its paper's, with chosen colours; else one of `PALETTE`.
 
     Automatic styles follow the order of ``names``, and then the order of requests; no two are equal while unused ones
-    remain, and none has a colour near a chosen one, or dashes and colour of a line of the paper. Raises ConfigError for
-    an unknown colour in ``colors``.
+    remain, and none has dashes and colour of a line of the paper. Raises ConfigError for an unknown colour in
+    ``colors``.
     """
 
     def __init__(self, looks: Looks, colors: Mapping[str, str], names: Collection[str] = ()) -> None:
@@ -65,36 +76,29 @@ class Palette:
             if not is_color_like(color):
                 raise ConfigError(f"colors: found '{color}' for '{name}', expected a colour such as black or #d55e00")
         self.colors = dict(colors)
-        self._styles = {
-            name: LineStyle(color, DASHES[dash], marker)
+        self._looks = {
+            name: Look(color, DASHES[dash], marker)
             for name, (color, dash, marker) in looks.lines.items()
             if name in names
         }
-        taken = {style[:2] for style in self._styles.values()}
-        free = [color for color in PALETTE if not any(near(color, other) for other in colors.values())] or PALETTE
-        dashes = list(DASHES.values())
-        styles = [
-            LineStyle(color, dashes[(place + turn) % len(dashes)], _MARKERS[(place + turn * len(free)) % len(_MARKERS)])
+        taken = {(look.color, look.dash) for look in self._looks.values()}
+        dashes, every = list(DASHES.values()), len(PALETTE)
+        automatic = [
+            Look(color, dashes[(place + turn) % len(dashes)], _MARKERS[(place + turn * every) % len(_MARKERS)])
             for turn in range(len(dashes))
-            for place, color in enumerate(free)
+            for place, color in enumerate(PALETTE)
         ]
-        self._automatic = [style for style in styles if style[:2] not in taken] or styles
+        self._automatic = [look for look in automatic if (look.color, look.dash) not in taken] or automatic
         self._given = 0
         for name in names:
-            self.style(name)
+            self.look(name)
 
-    def style(self, name: str) -> LineStyle:
-        if name not in self._styles:
-            self._styles[name] = self._automatic[self._given % len(self._automatic)]
+    def look(self, name: str) -> Look:
+        if name not in self._looks:
+            self._looks[name] = self._automatic[self._given % len(self._automatic)]
             self._given += 1
-        style = self._styles[name]
-        return style._replace(color=self.colors.get(name, style.color))
-
-
-def near(color: str, other: str) -> bool:
-    from matplotlib.colors import to_rgb  # slow to import
-
-    return 255 * math.dist(to_rgb(color), to_rgb(other)) < _NEAR
+        look = self._looks[name]
+        return replace(look, color=self.colors.get(name, look.color))
 
 
 SETTINGS: dict[str, Any] = {

@@ -92,10 +92,6 @@ def _intervals(table: pd.DataFrame, low: str, high: str) -> list[str]:
     return [interval(first, last) for first, last in zip(*ends, strict=True)]
 
 
-_AS_WRITTEN = re.compile(
-    r"\b[A-Za-z_][\w.]*=(?:\[[^\]]*\]|[^\s,;()]+)|[~\w./-]*\w\.(?:csv|gz|json|npz|parquet|pkl|py|tsv|txt|yaml)\b"
-)
-"""Words of a command line, and names of files."""
 _FORMULA = re.compile(r"\$(?=[^\s$])([^$]*[^\s$]|[^\s$])\$(?!\d)")
 """Mathematics between dollars; "$5, or $6" is none."""
 _SIGNS = {
@@ -140,11 +136,6 @@ def _is_formula(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def on_one_line(words: str) -> str:
-    """Return text with a command line's words joined by non-breaking spaces."""
-    return _AS_WRITTEN.sub(lambda written: written[0].replace(" ", "\N{NO-BREAK SPACE}"), words)
 
 
 @cache

@@ -16,10 +16,10 @@ _TRUST = 4.0
 class ChangepointBelief:
     """Hypotheses "nothing has changed since round b, and the values have prior j", weighted by their likelihood.
 
-    The belief is about the values of some points, which may all change at once. It is formed at the first value that is
-    at least the ``first``-th >= 2 and differs from an earlier one. The mean of the values so far is the prior mean,
-    their variance times 1.3 / (1 + signal) the first noise variance of a prior, so that all priors expect the same
-    variance of values; the values are then learnt under one hypothesis for each prior.
+    The belief is about the values of some points, which may all change at once. It is formed at the first value
+    that differs from an earlier one, but not before value number ``first`` (at least 2). The mean of the values so
+    far is the prior mean, their variance times 1.3 / (1 + signal) the first noise variance of a prior, so that all
+    priors expect the same variance of values; the values are then learnt under one hypothesis for each prior.
 
     Every value y of point k updates all hypotheses: with covariance S (in units of the noise variance s2 of the prior)
     and mean m, v = S_kk + 1 and e = y - m_k, the weight is multiplied by the density of Student's t, (v s2)^(-1/2) (1 +

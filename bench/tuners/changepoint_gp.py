@@ -203,7 +203,7 @@ class ChangepointGP(Tuner):
             self._log_odds = math.log(odds / (1.0 - odds))
 
     def _as_asked(self, configuration: Configuration) -> None:
-        """Set the point nearest to a configuration; strings must be equal."""
+        """Record the point nearest to a configuration as the one asked; strings must be equal."""
         distances = [distance(self._space, point, configuration) for point in self._configurations]
         self._chosen = distances.index(min(distances))
 

@@ -132,7 +132,7 @@ class Saving:
         return restored
 
     def _rebuild(self) -> None:
-        """Set the ``unsaved`` attributes after the others were restored; TunerError if those are wrong."""
+        """Set the ``unsaved`` attributes after the others; TunerError if the restored ones are inconsistent."""
 
     def _not_state(self) -> set[str]:
         settings: list[str] = [item.name for item in fields(self) if item.init] if is_dataclass(self) else []

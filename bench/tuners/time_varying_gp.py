@@ -68,7 +68,7 @@ class KalmanFilter:
         return -0.5 * (logarithms + math.log(square) + fit)
 
     def posterior(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the means, in units of the reward, and the variances given the level, in noise variances."""
+        """Return the means (in rewards) and, given the level, the variances (in units of the noise variance)."""
         mean = self.level + (self._of_rewards - self.level * self._of_ones)
         return mean, np.maximum(np.diag(self._covariance), 0.0)
 

@@ -198,7 +198,7 @@ def _product(figure: "Figure", reading: Reading | None) -> Iterator[tuple[dict[s
 def unfold(figure: "Figure", table: "pd.DataFrame") -> "pd.DataFrame":
     """Add to a table of results the axis that a figure's ``unfold`` makes of trace columns: one row per column.
 
-    The table has final values, in these columns; or curves, with the columns' names in ``column`` (`curve_table`).
+    A table of final values has these columns; a table of curves has their names in ``column`` (`curve_table`).
     """
     if figure.unfold is None or not len(table):
         return table

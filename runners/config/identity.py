@@ -46,9 +46,10 @@ class Code(NamedTuple):
 def code_of(classes: Mapping[str, type]) -> Code:
     """Return the code of ``classes``.
 
-    A user's modules are the modules of each class and its bases, and all modules loaded from their folders since.
-    Packages are the ones that any run may use, and the ones that a class names in ``requires``. Raises ConfigError if a
-    user's file was edited after this process imported it, or was reloaded after the module of the class.
+    A user's modules are the modules of each class and its bases, and all modules loaded from their folders after
+    the first of these. Packages are the ones that any run may use, and the ones that a class names in ``requires``.
+    Raises ConfigError if a user's file was edited after this process imported it, or was reloaded after the module
+    of the class.
     """
     names = {name for cls in classes.values() for name in users_modules(cls)}
     needed = {package for cls in classes.values() for package in getattr(cls, "requires", ())}
@@ -181,7 +182,7 @@ def checksum_of_files(settings: Mapping[str, Any], classes: Mapping[str, type], 
     """Return a checksum of the files that settings name, None if there are none, given the environment's fingerprint.
 
     In a user's class, every setting that is the name of a file counts; in the suite's, settings declared as a path.
-    An environment counts if it has no fingerprint, with the files that it reads by `bench.data.read` while it starts.
+    An environment without a fingerprint counts, with the files that it reads by `bench.data.read` while it starts.
     """
     parts = [part for part in classes if part != "env" or declared is None]
     files = [file for part in parts for file in _named_files(settings[part], classes[part])]

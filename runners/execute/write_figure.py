@@ -181,7 +181,8 @@ def _pictures(asked: AskedFigure, derived: Derived) -> dict[str, bytes]:
     from bench.report.pictures import content, draw  # slow to import
 
     page = draw(plot)
-    pictures = {f"{name}.{kind}": content(page, kind) for kind in (["svg"] if asked.is_reference else ["png", "svg"])}
+    has_png = asked.is_comparison or "png" in asked.formats
+    pictures = {f"{name}.{kind}": content(page, kind) for kind in ("svg", *["png"] * has_png)}
     if "pdf" in asked.formats:
         pictures[f"{name}.pdf"] = content(draw(plot, asked.size), "pdf")
     return pictures

@@ -5,6 +5,7 @@ compares bytes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ import pandas as pd
 from bench.columns import is_measured
 from bench.critical import STEP
 from bench.errors import StoreError
-from bench.report.contents import Contents
+from bench.report.claims.check import verdicts_on
+from bench.report.contents import plot_of, tables_of
 from bench.report.figure import Figure
+from bench.report.plot import Plot
 from bench.report.provenance import Provenance
 from bench.report.reading import READING
 from bench.report.results import Results
@@ -30,12 +33,19 @@ CURVE_DIGITS = 8
 """Significant digits of ``curves.csv``."""
 
 
-class Derived(Contents):
-    """The content of a figure: its results by reading, in order, under "" if it has no readings."""
+class Derived:
+    """The content of a figure: its results by reading, in order, under "" if it has no readings; tables and verdicts.
+
+    Raises BenchError if results do not fit. The plot is made at first use.
+    """
 
     def __init__(self, by_reading: Mapping[str, Results[Figure]]) -> None:
-        super().__init__(next(iter(by_reading.values())))
-        self.by_reading = by_reading
+        self.by_reading, self.results = by_reading, next(iter(by_reading.values()))
+        self.tables, self.claims = tables_of(self.results), verdicts_on(self.results)
+
+    @cached_property
+    def plot(self) -> Plot | None:
+        return plot_of(self.results, self.tables)
 
     def files(self) -> dict[str, bytes]:
         """Return the tables by file name, without those of `long_tables`."""

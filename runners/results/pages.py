@@ -51,7 +51,7 @@ def write_gallery(folder: Path) -> tuple[Path, int]:
     for problem in damaged:
         print(f"error: {problem}", file=sys.stderr)
     known = set(choices("figure")) if is_suites(folder) else with_results(folder) & set(choices("figure"))
-    shown = {f"{page.name}/{figure.name}" for page in papers for figure in page.figures if figure.config}
+    shown = {f"{page.name}/{figure.name}" for page in papers for figure in page.figures if figure.figure}
     if not damaged and known <= shown:  # errors are reported again the next time
         write_text(folder / _MADE, json.dumps(made_of.of_pages(made, folder)) + "\n")
     return folder / "index.html", len(pages)

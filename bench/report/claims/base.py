@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from bench.critical import Rule
 from bench.errors import ConfigError
 from bench.report.claims.judgement import NO_INTERVAL, OPEN, Conditions, Finding, Question, Unmeasured
-from bench.report.claims.origin import Sourced
+from bench.report.figure_keys import Sourced
 from bench.report.labels import Selection, canonical, describe, selection
 from bench.report.results import Labels, Results
 from bench.stats import Array

@@ -1,7 +1,6 @@
 """Check of all claims of a figure, and claims that count cases, such as "in most cases"."""
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -29,7 +28,6 @@ from bench.report.claims.judgement import (
     Conditions,
     Finding,
 )
-from bench.report.claims.origin import with_source
 from bench.report.claims.ratio import Ratio, Spread
 from bench.report.claims.slope import Slope
 from bench.report.provenance import Provenance
@@ -213,7 +211,7 @@ def _read_one(raw: Any, results: Results) -> Claim:
     model = kinds[kind]
     try:
         default = {"column": figure.column} if issubclass(model, CaseClaim) else {}
-        claim: Claim = model.model_validate({**default, **with_source(figure, raw)})
+        claim: Claim = model.model_validate({**default, **figure.with_source(raw)})
     except ValidationError as error:
         raise complaint(f"{where} of kind '{kind}'", model, error) from None
     if isinstance(claim, CaseClaim):
@@ -224,26 +222,20 @@ def _read_one(raw: Any, results: Results) -> Claim:
 def complaint(where: str, model: type[BaseModel], error: ValidationError) -> ConfigError:
     """Return the first of pydantic's complaints, unknown keys before others, as one sentence."""
     first = min(error.errors(), key=lambda complaint: complaint["type"] != "extra_forbidden")
-    return ConfigError(_in_words(where, model, first))
-
-
-def _in_words(where: str, model: type[BaseModel], first: Mapping[str, Any]) -> str:
-    key = ".".join(str(part) for part in first["loc"] if part != "")
+    key, message = ".".join(str(part) for part in first["loc"] if part != ""), first["msg"]
     if first["type"] == "extra_forbidden":
         fields: Any = model.model_fields
         for part in first["loc"][:-1]:
             inner = fields[part].annotation if part in fields else None
             fields = next((nested.model_fields for nested in _models(inner)), fields)
-        return f"{where}: unknown key '{key}', valid ones: {_list(fields)}"
+        return ConfigError(f"{where}: unknown key '{key}', valid ones: {_list(fields)}")
     if first["type"] == "missing":
-        return f"{where}: key '{key}' is missing"
-    message = first["msg"].removeprefix("Value error, ")
+        return ConfigError(f"{where}: key '{key}' is missing")
+    message = message.removeprefix("Value error, ")
     if not key:
-        return f"{where}: {message}"
+        return ConfigError(f"{where}: {message}")
     expected = message.removeprefix("Input should be ").removeprefix("expected ")
-    expected = expected.replace("a valid tuple", "a list, such as [panel]")
-    expected = re.sub("a valid dictionary( or instance of .*)?$", "keys and values", expected)
-    return f"{where}, key '{key}': found {first['input']!r}, expected {expected}"
+    return ConfigError(f"{where}, key '{key}': found {first['input']!r}, expected {expected}")
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:

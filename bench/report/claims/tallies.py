@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from bench.report.claims.judgement import DOES_NOT_REMAIN, FAILS, HOLDS, TIE, spell
-from bench.report.claims.origin import Origin, with_source
 from bench.report.figure import Figure
+from bench.report.figure_keys import Origin
 
 ORIGINS: tuple[Origin, ...] = ("stated", "theorem", "ours")
 ORIGIN_WORDS = {"stated": "stated", "theorem": "from theorems", "ours": "ours"}
@@ -64,7 +64,7 @@ def tally_of(cases: Iterable[Mapping[Any, Any]]) -> Tally:
 def sources(figure: Figure | None) -> dict[str, ClaimSource]:
     """Return the origin of each claim of a figure, by its id."""
     by_claim = {}
-    for claim in (with_source(figure, claim) for claim in figure.claims) if figure else ():
+    for claim in map(figure.with_source, figure.claims) if figure else ():
         is_count = claim["kind"] == "count"
         by_claim[str(claim["id"])] = ClaimSource(
             claim["origin"], claim["place"], not claim["repeats"] and not is_count, is_count

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bench.errors import ConfigError
 from bench.report.labels import describe, matches, selection
-from bench.report.plot import FAR, RANDOM_ARMS, RANDOM_CAPTION, Look, Mark, Panel, Plot, Sample, Text
+from bench.report.plot import FAR, RANDOM_ARMS, RANDOM_CAPTION, Look, Mark, Panel, Plot, Text
 from bench.report.results import Labels, Results
 from bench.report.rows import Rows, in_row, repetitions
 from bench.report.style import CHARCOAL
@@ -150,7 +150,7 @@ class Dots(Rows):
 
     def _plot_quantiles(self, plot: Plot, results: Results, rows: Mapping[Labels, Mapping[Any, Any]]) -> None:
         plot.explain(_ONE, Look(CHARCOAL, **_SMALL, size=3.4, alpha=0.6))
-        plot.explain("quartiles and median", Sample(Look("#CCCCCC", edge=CHARCOAL), is_box=True))
+        plot.explain("quartiles and median", Look("#CCCCCC", edge=CHARCOAL, is_box=True))
         plot.explain("mean", Look(CHARCOAL, "none", "o", size=7.5))
         plot.explain("95 % quantile", Look(CHARCOAL, "none", "|", size=11, edge_width=2.2))
         counts: set[int] = set()
