@@ -119,23 +119,13 @@ def compare(
         name=name,
         until_decided=until,
         tie=tie,
-        strict=strict,
-        formats=(extra := extra_formats(formats)),
-        size=print_size(size, extra),
         look=look,
-        command=command,
     )
+    formats = extra_formats(formats)
+    size = print_size(size, formats)
     runs = plan.runs()  # wrong arguments are refused before slow imports
     plan.check_number()
-    return _carried_out(
-        replace(plan, column=_compared(plan.column, runs[0].experiment)), runs, renew=renew, instead=instead
-    )
-
-
-def _carried_out(
-    plan: ComparisonPlan, runs: list[LabelledRun], *, renew: bool, instead: "Instead | None"
-) -> ComparisonResult:
-    """Run the missing repetitions, then write and judge the figure. Raises BenchError if this is impossible."""
+    plan = replace(plan, column=_compared(plan.column, runs[0].experiment))
     from bench.report.figure import read_figure
     from runners.execute.asked_figure import AskedFigure
     from runners.execute.reproduce_figure import reproduce_figure
@@ -144,11 +134,11 @@ def _carried_out(
     from runners.results.comparison_pages import write_comparisons
     from runners.results.store import Store, alone, finished, results_folder, reuse_line
 
-    jobs, runner, store = runs[0].settings.jobs, runs[0].runner, Store(results_folder())
-    wanted = {run.experiment.run_id: plan.until_decided or run.settings.repetitions for run in runs}
+    store, back_end = Store(results_folder()), runs[0].runner
+    wanted = {run.experiment.run_id: until or run.settings.repetitions for run in runs}
     before = finished(store, wanted, renew=renew and not instead)
-    with workers(runner, jobs):
-        methods, notes, data_notes = _that_fit(plan, runs)
+    with workers(back_end, jobs):
+        methods, notes, data_notes = _that_fit(plan, runs, strict=strict)
         left = {canonical(method) for method in methods}
         runs = [run for run in runs if run.labels[METHOD] in left]
         figure = read_figure(plan.figure(methods, runs, _tuned(plan, runs)))
@@ -159,30 +149,30 @@ def _carried_out(
             f"compare/{figure.name}",
             plan.scale,
             plan.sizes.words,
-            plan.in_words,
-            until_decided=plan.until_decided,
-            formats=plan.formats,
-            size=plan.size,
+            command or f"bandit_bench.compare([{', '.join(plan.methods)}], ...), in your own notebook or script",
+            until_decided=until,
+            formats=formats,
+            size=size,
             runs=runs,
         )
         if instead:
-            instead([asked], jobs, runner)
+            instead([asked], jobs, back_end)
             return ComparisonResult(results_folder() / asked.where, figure, is_complete=False)
         refusal = (
             f"name: found '{figure.name}', which another command is writing, expected a free name: choose another, or "
             "wait until it has finished"
         )
         with alone(results_folder() / "compare" / f".{figure.name}.lock", refusal):
-            result = reproduce_figure(asked, jobs=jobs, runner=runner)
+            result = reproduce_figure(asked, jobs=jobs, runner=back_end)
             notes += result.notes
             write_comparisons(results_folder(), result.folder.name)
     is_complete = result.complete and len(methods) == len(plan.methods)
-    if line := reuse_line(store, before, "renew=true" if plan.command else "renew=True"):
+    if line := reuse_line(store, before, "renew=true" if command else "renew=True"):
         notes.append(f"Repetitions that were there: {line}")
     return ComparisonResult(result.folder, figure, is_complete=is_complete, notes=notes)
 
 
-def _that_fit(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> tuple[Axis, list[str], list[str]]:
+def _that_fit(plan: ComparisonPlan, runs: Sequence[LabelledRun], *, strict: bool) -> tuple[Axis, list[str], list[str]]:
     """Return the lines that can be run everywhere, with notes on them and on the data before the run.
 
     Logs the reasons for the other lines. Raises ConfigError if fewer than two are left, or none has the column, and
@@ -214,7 +204,7 @@ def _that_fit(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> tuple[Axis, 
             own = error.replace(f"{method}: ", "", 1)
             reasons.setdefault(method, ", ".join([method, *map(str, labels.values())]) + f": {own}")
     left = {method: piece for method, piece in methods.items() if canonical(method) not in reasons}
-    if reasons and (plan.strict or len(left) < 2):
+    if reasons and (strict or len(left) < 2):
         raise ConfigError(next(iter(reasons.values())))
     for reason in reasons.values():
         print(f"error: left out: {reason}", file=sys.stderr)

@@ -4,9 +4,9 @@ import itertools
 import re
 import reprlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bandit_bench._parts import Axis, Piece, without_quotes
 from bench.columns import column_of
@@ -15,9 +15,6 @@ from bench.errors import ConfigError
 from bench.report.labels import canonical
 from runners.config.figures import LabelledRun
 from runners.config.tree import PARTS
-
-if TYPE_CHECKING:
-    from bench.report.formats import Size
 
 LOOK = ("x_scale", "y_scale", "colors", "rounds")
 """Keys of a figure of curves that affect its drawing."""
@@ -36,25 +33,21 @@ class ComparisonPlan:
     lines, the others make panels. ``common`` applies to all runs, ``sizes`` holds horizon, repetitions and seed,
     ``machine`` the back end. ``until_decided``: the largest number of repetitions, if they are added until verdicts are
     decided. ``tie``: the share of the other's mean within which a difference is a tie. ``look``: drawing keys of a
-    figure of kind `curves`. ``command``: the command that repeats it.
+    figure of kind `curves`.
     """
 
     axes: Mapping[str, Axis]
-    lines: Sequence[str] = ("tuner",)
-    common: Piece = field(default_factory=Piece)
-    sizes: Piece = field(default_factory=Piece)
-    machine: Piece = field(default_factory=Piece)
-    paper: str = "none"
-    scale: str = "paper"
-    column: str = ""
-    name: str = ""
-    until_decided: int | None = None
-    tie: float | None = None
-    strict: bool = False
-    formats: tuple[str, ...] = ()
-    size: "Size" = ""
-    look: Mapping[str, Any] = field(default_factory=dict)
-    command: str = ""
+    lines: Sequence[str]
+    common: Piece
+    sizes: Piece
+    machine: Piece
+    paper: str
+    scale: str
+    column: str
+    name: str
+    until_decided: int | None
+    tie: float | None
+    look: Mapping[str, Any]
 
     def __post_init__(self) -> None:
         if self.name and not NAME.fullmatch(self.name):
@@ -195,11 +188,6 @@ class ComparisonPlan:
             "sources": {key: ["assumed", "the comparison says so"] for key in keys if key not in PARTS},
             **self.look,
         }
-
-    @property
-    def in_words(self) -> str:
-        """The command that repeats it, or the call in a user's notebook or script."""
-        return self.command or f"bandit_bench.compare([{', '.join(self.methods)}], ...), in your own notebook or script"
 
 
 def _only(values: Axis) -> Piece:
