@@ -178,3 +178,17 @@ def read_words(words: Sequence[str], defaults: Mapping[str, Any]) -> dict[str, A
         else:
             given[key] = text
     return given
+
+
+def instead_of_figures(shard: str | None, *, dry_run: bool) -> Any:
+    """Return what to do instead of making figures: run a share of the repetitions, or count them; None: make figures.
+
+    ``shard``: a text such as ``3/40``.
+    """
+    if not shard and not dry_run:
+        return None
+    from runners.execute.missing import share, tell  # slow to import
+
+    if shard and dry_run:
+        raise ConfigError("dry_run: found true beside a shard, expected one of them")
+    return share(str(shard)) if shard else tell

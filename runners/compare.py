@@ -33,9 +33,8 @@ from bandit_bench._parts import Labelled
 from bandit_bench._plan import LOOK, METHOD
 from bench.errors import ConfigError
 from bench.report.formats import extra_formats, print_size
-from runners.command import PLAIN, plain_command
+from runners.command import PLAIN, instead_of_figures, plain_command
 from runners.config.tree import PARTS, read_choice
-from runners.reproduce import instead_of_figures
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bench.errors import BenchError, ConfigError
-from runners.command import hydra_command
+from runners.command import hydra_command, instead_of_figures
 from runners.config.folders import CHECKOUT, results_folder
 
 if TYPE_CHECKING:  # slow to import
@@ -71,20 +71,6 @@ def _plan(cfg: "DictConfig") -> "ReproductionPlan":
         instead=instead_of_figures(cfg.shard, dry_run=cfg.dry_run),
         **{key: cfg[key] for key in _KEYS},
     )
-
-
-def instead_of_figures(shard: str | None, *, dry_run: bool) -> Any:
-    """Return what to do instead of making figures: run a share of the repetitions, or count them; None: make figures.
-
-    ``shard``: a text such as ``3/40``.
-    """
-    if not shard and not dry_run:
-        return None
-    from runners.execute.missing import share, tell  # slow to import
-
-    if shard and dry_run:
-        raise ConfigError("dry_run: found true beside a shard, expected one of them")
-    return share(str(shard)) if shard else tell
 
 
 main = partial(hydra_command, "reproduce", reproduce, __doc__)
