@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # slow to import
     from bench.tuners.base import Tuner
     from runners.config.compose import Run
     from runners.execute.fanout import Result
+    from runners.results.store import Store
 
 
 class RunResult:
@@ -29,8 +30,10 @@ class RunResult:
     each with its error; ``seconds``: of the call; ``notes``: warnings about the numbers.
     """
 
-    def __init__(self, composed: "Run", result: "Result", seconds: float, notes: Sequence[str] = ()) -> None:
-        self.composed = composed
+    def __init__(
+        self, composed: "Run", store: "Store", result: "Result", seconds: float, notes: Sequence[str] = ()
+    ) -> None:
+        self.composed, self._store = composed, store
         self.done, self.new, self.failed = sorted(result.done), sorted(result.new), dict(sorted(result.failed.items()))
         self.seconds = seconds
         self.notes = list(notes)
@@ -105,12 +108,6 @@ class RunResult:
             return column_of(name)[:2] == ("", "") and all(value.is_integer() for value in values)
         parameter = (algorithm.get("space") or {}).get(name)
         return parameter is not None and set(values) <= set(parameter.get("candidates") or ())
-
-    @cached_property
-    def _store(self) -> Any:
-        from runners.results.store import Store, results_folder  # slow to import
-
-        return Store(results_folder())
 
     def _require_some(self) -> None:
         if not self.done:
@@ -218,4 +215,4 @@ def run_composed(composed: "Run", *, says_data: bool = False) -> RunResult:
     notes = not_determined([(experiment, result.new)], store, limit=composed.runner.time_limit)
     for sentence in notes:
         print(f"warning: {sentence}", file=sys.stderr)
-    return RunResult(composed, result, seconds, notes)
+    return RunResult(composed, store, result, seconds, notes)
