@@ -184,6 +184,8 @@ def _that_fit(plan: ComparisonPlan, runs: Sequence[LabelledRun], *, strict: bool
 
     store, methods = Store(results_folder()), plan.methods
     _refuse_in_logs(plan.column, [run.experiment for run in runs])
+    for run in runs if plan.until_decided is None else ():
+        run.experiment.check_repetitions(run.settings.repetitions)
     new = [run for run in runs if not set(range(run.settings.repetitions)) <= store.done(run.experiment.run_id)]
     if not new:
         return methods, [], []
