@@ -114,16 +114,15 @@ def _derive(names: Sequence[str], jobs: int, *, overviews: bool) -> tuple[list[s
     compared = compare_committed(root, names, spread(Runner(progress=False), jobs))
     if overviews:
         compared.append(compare_overviews(root))
-    differences = [difference for result in compared for difference in result.differences]
+    differences = {name: difference for result in compared for name, difference in result.differences.items()}
     derived = {file for result in compared for file in result.compared}
     print(f"{len(derived)} tables derived again: {len(differences)} differ")
-    for difference in sorted(differences):
+    for difference in sorted(differences.values()):
         print(f"differs: {difference}")
     _say_what_is_not_backed(sorted(file for result in compared for file in result.unbacked))
     problems = [sentence for result in compared for sentence in result.problems]
     damaged = checksums.damage(root, ["."] if overviews else names)
-    said = {difference.file for difference in differences}
-    problems += [sentence for name, sentence in damaged.items() if name not in said]
+    problems += [sentence for name, sentence in damaged.items() if name not in differences]
     return problems, not differences
 
 
@@ -136,28 +135,14 @@ def _say_what_is_not_backed(files: Collection[str]) -> None:
         print(f"measured seconds, which repetitions cannot confirm: {'; '.join(words)}")
 
 
-class Mismatch(NamedTuple):
-    """A file that differs from the derived one: its path below the results, and the first line and cell that differ."""
-
-    file: str
-    line: int
-    column: str
-    committed: str
-    derived: str
-
-    def __str__(self) -> str:
-        where = f", {self.column}" if self.column else ""
-        return f"{self.file}, line {self.line}{where}: committed '{self.committed}', derived '{self.derived}'"
-
-
 class Rederived(NamedTuple):
-    """A result derived again: names of files, differences, and the files that no repetition supports.
+    """A result derived again: files, a sentence for each that differs, and the files that no repetition supports.
 
     ``problems``: a sentence for each file that cannot be compared.
     """
 
     compared: Sequence[str] = ()
-    differences: Sequence[Mismatch] = ()
+    differences: Mapping[str, str] = {}
     unbacked: Sequence[str] = ()
     problems: Sequence[str] = ()
 
@@ -204,23 +189,25 @@ def _compare_result(root: Path, figure: Figure, folder: Path) -> Rederived:
 
 
 def _compare_files(root: Path, files: Mapping[str, bytes], *, exact: bool) -> Rederived:
-    differences = [_difference(name, root / name, content, exact) for name, content in files.items()]
-    return Rederived(list(files), [difference for difference in differences if difference])
+    found = {name: _difference(name, root / name, content, exact) for name, content in files.items()}
+    return Rederived(list(files), {name: difference for name, difference in found.items() if difference})
 
 
-def _difference(name: str, path: Path, derived: bytes, exact: bool) -> Mismatch | None:
+def _difference(name: str, path: Path, derived: bytes, exact: bool) -> str:
+    """Return the first line and cell of a file that differ from the derived one; "" if none does."""
     committed = path.read_bytes() if path.is_file() else b""
     if committed == derived:
-        return None
+        return ""
     if not path.is_file():
-        return Mismatch(name, 1, "", "(no such file)", derived.decode().partition("\n")[0])
+        return f"{name}: committed (no such file), derived '{derived.decode().partition(chr(10))[0]} ...'"
     ours, theirs = (_rows(name, content) for content in (committed, derived))
     no_cells: list[str] = []
     for number, (one, other) in enumerate(itertools.zip_longest(ours, theirs, fillvalue=no_cells), start=1):
         for column, a, b in itertools.zip_longest(theirs[0], one, other, fillvalue=""):
             if a != b and (exact or not _is_noise(a, b)):
-                return Mismatch(name, number, column, a, b)
-    return Mismatch(name, len(ours), "", "(ends of lines)", "") if exact else None
+                where = ", ".join(filter(None, [name, f"line {number}", column]))
+                return f"{where}: committed '{a}', derived '{b}'"
+    return f"{name}: other ends of lines" if exact else ""
 
 
 def _rows(name: str, content: bytes) -> list[list[str]]:
