@@ -17,7 +17,6 @@ from pydantic import Field
 
 from bench.component import component
 from bench.errors import ConfigError, message
-from bench.report.claims.judgement import FIRST_LOOK
 from runners.config.experiment import Experiment
 from runners.config.folders import remembered, user_folder
 from runners.config.papers import leaves, paper_settings
@@ -245,6 +244,8 @@ def most_repetitions(repetitions: Any, max_repetitions: Any) -> int | None:
         if isinstance(repetitions, str) and not repetitions.lstrip("+-").isdigit():
             raise ConfigError(f"repetitions: found '{repetitions}', expected a whole number or {UNTIL_DECIDED}")
         return None
+    from bench.report.claims.judgement import FIRST_LOOK  # a run has no claims
+
     text = str(MAX_REPETITIONS if max_repetitions is None else max_repetitions)
     if not text.isdigit() or not FIRST_LOOK <= int(text) <= 10**6:
         raise ConfigError(
