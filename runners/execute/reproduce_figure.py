@@ -6,7 +6,7 @@ from itertools import chain
 
 from bench.errors import BenchError
 from bench.report.figure import read_figure
-from runners.config.classes import OPTIONAL, is_suites, require, version
+from runners.config.classes import is_suites, require
 from runners.config.experiment import Experiment
 from runners.config.figures import figure_names
 from runners.config.runner import Runner
@@ -44,8 +44,7 @@ def reproduce_figures(figures: Iterable[AskedFigure], *, jobs: int, runner: Runn
     yield from (written.tell() for written in as_before.values())
     runs = [run for run in every if id(run) not in as_before]
     parallel = [run for run in runs if run.asked.figure.source != "timing"]
-    if not all(map(version, OPTIONAL)):  # before any run; existing results need no check
-        require(*(experiment.classes for run in runs for experiment in run.missing()))
+    require(*(experiment.classes for run in runs for experiment in run.missing()))
     with workers(runner, jobs):
         _check(parallel, store, jobs, runner)
         yield from _run(parallel, store, jobs, runner)
