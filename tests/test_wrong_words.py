@@ -17,7 +17,7 @@ RUN: Sentences = {
     "env.dim=abc": ("env.dim: found 'abc'",),
     "horizon=20,30": ("horizon=20,30", "--multirun"),
     "env=log env.context=hour,age": ("env.context=hour,age", "[value1,value2]"),
-    "env=braces": ("env.dim: found {",),
+    "env=braces": ("conf/env/braces.yaml:3: ",),
     "runner.backend=foo jobs=2": ("runner.backend: found 'foo'", "loky"),
 }
 PARTS: Sentences = {

@@ -13,7 +13,7 @@ class _Loader(yaml.CSafeLoader):
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         keys: set[Any] = set()
         numbers: dict[Any, str] = {}
-        for key, _ in node.value:
+        for key, value in node.value:
             if str(key.value) in keys:
                 raise ConstructorError(None, None, f"found duplicate key {key.value}", key.start_mark)
             keys.add(str(key.value))
@@ -25,6 +25,11 @@ class _Loader(yaml.CSafeLoader):
                     )
                     raise ConstructorError(None, None, reason, key.start_mark)
                 numbers[number] = key.value
+            if node.flow_style and isinstance(value, yaml.ScalarNode) and not (value.value or value.style):
+                reason = (
+                    f"found '{key.value}' in braces without a value, expected {{key: value}}, or brackets for a list"
+                )
+                raise ConstructorError(None, None, reason, key.start_mark)
         return dict(super().construct_mapping(node, deep))
 
     def construct_number(self, node: Any) -> Any:
