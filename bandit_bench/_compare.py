@@ -73,8 +73,8 @@ def compare(
         The axis of the lines: ``"tuner"``, ``"algorithm"``, another key of several values, or several of these.
     column
         The compared column of the trace: by default regret, or without one the mean reward per accepted round of a log
-        (sums are refused), the best score of training, the true value of a learnt policy. Low values of regret and
-        seconds are better, high values of any other column.
+        (sums are refused), the best score of training, the true value of a learnt policy. Low values of regret are
+        better, high values of any other column.
     name
         The last part of the folder; by default made from the compared parts.
     jobs, runner
@@ -188,6 +188,7 @@ def _that_fit(plan: ComparisonPlan, runs: Sequence[LabelledRun], *, strict: bool
         run.experiment.check_repetitions(run.settings.repetitions)
     new = [run for run in runs if not set(range(run.settings.repetitions)) <= store.done(run.experiment.run_id)]
     if not new:
+        check_columns({plan.column: "column"}, [run.experiment for run in runs], {}, store)
         return methods, [], []
     every = [run.experiment for run in new]
     require(*({part: cls for part, cls in one.classes.items() if part not in one.own} for one in every))

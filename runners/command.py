@@ -40,7 +40,9 @@ def command(action: Callable[[], bool | None]) -> int:
         good = action() is not False
         sys.stdout.flush()
         return 0 if good else 1
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, RuntimeError) as error:
+        if not isinstance(error.__cause__ or error, KeyboardInterrupt):  # wrapped by Python 3.11 while it makes a class
+            raise
         print("stopped; finished work is kept, rerun to resume", file=sys.stderr)
         return 130
     except _correctable() as error:

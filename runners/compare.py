@@ -10,7 +10,7 @@ model=synthetic_linear,Films=movielens".
 
 Further keys: ``name``, the folder below ``results/compare/`` (default: made from the compared parts), and ``column``,
 the compared column of the trace (default: regret, or the mean reward per accepted round of a log). Low values of regret
-and seconds are better, high values of any other column. ``repetitions=until_decided`` adds repetitions while a verdict
+are better, high values of any other column. ``repetitions=until_decided`` adds repetitions while a verdict
 is open, up to ``max_repetitions`` (default: 400). A line that cannot be run is left out; with ``strict=true`` it stops
 the others. ``y_scale=log``, ``x_scale=log`` and ``colors=TL:black,CDT:#d55e00`` affect the drawing, ``rounds=500`` is
 the number of rounds of a curve (default: 60). ``shard=3/40`` runs the third of forty shares of the repetitions and

@@ -1,101 +1,62 @@
-"""A headless Chromium, driven through the DevTools protocol over a pipe: nothing but the browser is needed."""
+"""A headless Chromium with one tab, driven through the DevTools protocol over a pipe."""
 
-import fcntl
 import json
-import os
-import select
 import shutil
-import signal
+import subprocess
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
 _OPTIONS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
     "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage", "--hide-scrollbars",
     "--remote-debugging-pipe",
 )  # fmt: skip
-_PATIENCE = 1800
+# The browser reads commands from descriptor 3 and writes answers to 4
+_START = 'exec "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1'
+_COMPLAINTS = ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded", "Network.loadingFailed")
 
 
 class Chromium:
-    """One browser with one tab.
-
-    Parameters
-    ----------
-    profile
-        A new folder for what the browser keeps.
-    """
+    """``complaints``: what pages say on the console, and files that they did not get."""
 
     def __init__(self, profile: Path) -> None:
+        command = ["sh", "-c", _START, "sh", PROGRAM, *_OPTIONS, f"--user-data-dir={profile}", "about:blank"]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.complaints: list[str] = []
-        """Errors and warnings of pages, and files that they did not get."""
-        inbox, self._out = _pipe()
-        self._in, outbox = _pipe()
-        # The browser reads commands from descriptor 3 and writes answers to 4
-        actions = [
-            (os.POSIX_SPAWN_DUP2, inbox, 3),
-            (os.POSIX_SPAWN_DUP2, outbox, 4),
-            (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
-        ]
-        command = [str(PROGRAM), *_OPTIONS, f"--user-data-dir={profile}", "about:blank"]
-        self._process = os.posix_spawn(command[0], command, dict(os.environ), file_actions=actions)
-        os.close(inbox)
-        os.close(outbox)
-        self._buffer = b""
-        self._number = 0
-        self._session = ""
-        self._loaded: set[tuple[str, str]] = set()
+        self._number, self._session, self._loaded = 0, dict[str, str](), set[str]()
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self._session = {"sessionId": self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]}
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
         self.call("Page.setLifecycleEventsEnabled", enabled=True)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        os.kill(self._process, signal.SIGTERM)
-        os.waitpid(self._process, 0)
-        os.close(self._out)
-        os.close(self._in)
+    def close(self) -> None:
+        self._process.terminate()
+        self._process.communicate()
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
         """Send a command and return its result."""
         self._number += 1
-        message = {"id": self._number, "method": method, "params": parameters}
-        if self._session:
-            message["sessionId"] = self._session
-        os.write(self._out, json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self._next()
-            if answer.get("id") == self._number:
-                assert "error" not in answer, answer["error"]
-                return dict(answer["result"])
+        message = {"id": self._number, "method": method, "params": parameters, **self._session}
+        assert self._process.stdin
+        self._process.stdin.write(json.dumps(message).encode() + b"\0")
+        self._process.stdin.flush()
+        while (answer := self._next()).get("id") != self._number:
+            pass
+        assert "error" not in answer, answer["error"]
+        return dict(answer["result"])
 
-    def open(self, address: str, width: int, dark: bool = False) -> None:
+    def open(self, address: str, width: int) -> None:
         """Load a page in a window as wide as given; a phone's if it is narrow."""
         self.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 500
         )
-        self.prefer(dark)
-        self._load("about:blank")  # else an address that differs in its end only is not loaded anew
-        self.complaints.clear()
-        self._load(address)
-
-    def prefer(self, dark: bool) -> None:
-        """Show dark pages, or light ones."""
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.call("Emulation.setEmulatedMedia", features=[scheme])
-
-    def _load(self, address: str) -> None:
-        loader = self.call("Page.navigate", url=address)["loaderId"]
-        while (loader, "load") not in self._loaded:
-            self._next()
+        for page in ("about:blank", address):  # else an address that differs in its end only is not loaded anew
+            self.complaints.clear()
+            loader = self.call("Page.navigate", url=page)["loaderId"]
+            while loader not in self._loaded:
+                self._next()
 
     def run(self, script: str) -> Any:
         """Return what an expression in the page comes to; a promise is waited for."""
@@ -104,34 +65,15 @@ class Chromium:
         return answer["result"].get("value")
 
     def _next(self) -> dict[str, Any]:
-        while b"\0" not in self._buffer:
-            assert select.select([self._in], [], [], _PATIENCE)[0], f"the browser said nothing for {_PATIENCE} seconds"
-            piece = os.read(self._in, 1 << 20)
-            assert piece, "the browser is gone"
-            self._buffer += piece
-        text, _, self._buffer = self._buffer.partition(b"\0")
+        text = bytearray()
+        assert self._process.stdout
+        while (byte := self._process.stdout.read(1)) != b"\0":
+            assert byte, "the browser is gone"
+            text += byte
         message: dict[str, Any] = json.loads(text)
-        self._note(message)
-        return message
-
-    def _note(self, message: dict[str, Any]) -> None:
-        method, given = message.get("method"), message.get("params", {})
-        if method == "Page.lifecycleEvent":
-            self._loaded.add((given["loaderId"], given["name"]))
-        elif method == "Runtime.exceptionThrown":
-            self.complaints.append(str(given["exceptionDetails"]))
-        elif method == "Runtime.consoleAPICalled" and given["type"] in ("error", "warning", "assert"):
-            self.complaints.append(str(given["args"]))
-        elif method == "Log.entryAdded" and given["entry"]["level"] in ("error", "warning"):
-            self.complaints.append(str(given["entry"]))
-        elif method == "Network.loadingFailed" and not given.get("canceled"):
+        given = message.get("params", {})
+        if message.get("method") == "Page.lifecycleEvent" and given["name"] == "load":
+            self._loaded.add(given["loaderId"])
+        elif message.get("method") in _COMPLAINTS and not given.get("canceled"):
             self.complaints.append(str(given))
-
-
-def _pipe() -> list[int]:
-    """Return the two ends of a pipe, neither of them with a number that the browser needs."""
-    ends = os.pipe()
-    moved = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in ends]
-    for end in ends:
-        os.close(end)
-    return moved
+        return message

@@ -9,6 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from bench.seeding import Seeds
+from bench.space import Space
+from bench.tuners.base import Problem
+from bench.tuners.exp3 import EXP3
+
 N_ARMS = 4
 _THETA = np.array([[0.6, 0.0], [0.0, 0.6], [-0.6, 0.3], [0.2, -0.6]])
 
@@ -55,19 +60,29 @@ def small_log():
     return str(folder / "rows.csv")
 
 
+CONFIGURATIONS = {(0.1, "small"): 0.7, (0.1, "large"): 0.3, (1.0, "small"): 0.45, (1.0, "large"): 0.5}
+"""Mean rewards of the configurations of a service: a rate and a model."""
+
+
+def reward_of(configuration, rng):
+    return float(rng.random() < CONFIGURATIONS[configuration["rate"], configuration["model"]])
+
+
 @cache
-def service_log():
-    """Return the path of the log of a service whose tuner came to prefer some configurations; deleted likewise."""
-    n, rng = 4_000, np.random.default_rng(1)
-    means = {0.1: 0.7, 0.3: 0.3, 1.0: 0.45, 3.0: 0.5}
-    rows, chances = [], np.full(4, 0.25)
+def service_log(n=6_000):
+    """Return the path of the log of a service with EXP3, as `bandit_bench.serve` writes it; deleted likewise."""
+    rng = np.random.default_rng(0)
+    space = Space.of(rate=[0.1, 1.0], model=["small", "large"])
+    tuner = EXP3(form="weight", gamma=0.4)
+    tuner.start(Problem(space, n), Seeds(1))
+    rows, product = [], space.product()
     for number in range(n):
-        place = int(rng.choice(4, p=chances))
-        reward = int(rng.random() < [*means.values()][place])
-        rows.append([number, number, [*means][place], chances[place], reward])
-        chances = 0.995 * chances + 0.005 * (0.4 / 4 + 0.6 * np.eye(4)[place if reward else (place + 1) % 4])
+        chances, asked = tuner.probabilities()["configuration"], tuner.ask()
+        reward = reward_of(asked, rng)
+        tuner.tell(reward)
+        rows.append([number, number, *asked.values(), chances[product.index(asked)], reward])
     folder = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    columns = ["asked", "told", "rate", "propensity", "reward"]
+    columns = ["asked", "told", "rate", "model", "propensity", "reward"]
     pd.DataFrame(rows, columns=columns).to_csv(folder / "service.csv", index=False)
     return str(folder / "service.csv")

@@ -58,12 +58,6 @@ def test_the_drawing_has_the_layers_of_the_table_and_no_circle():
     assert not [name for name in ROOMS.values() if name in below(name)]
 
 
-def package(path: str) -> str:
-    """Return the package of a file or module; the commands are one, and what they and the library stand on others."""
-    first, *rest = path.split("/")
-    return f"{first}/{rest[0]}" if first == "runners" and rest[0] and (ROOT / first / rest[0]).is_dir() else first
-
-
 def test_no_two_modules_import_each_other_by_any_number_of_steps():
     """Also within functions, and for types alone."""
     names = {file.removesuffix(".py").removesuffix("/__init__").replace("/", "."): file for file in modules()}

@@ -1,4 +1,4 @@
-"""What takes long to compute or to compile is made once, also by several processes that need it at the same time."""
+"""What takes long to compute is made once, also by several processes that need it at the same time."""
 
 import multiprocessing
 import os
@@ -70,25 +70,3 @@ def test_data_is_made_by_a_waiting_process_if_its_maker_is_killed(tmp_path):
             first.communicate("die\n", timeout=60)
             assert second.communicate(timeout=60)[0] == "making\n7\n"
             assert second.returncode == 0
-
-
-def test_a_kernel_that_two_processes_call_at_once_is_compiled_by_one(tmp_path):
-    code = """
-        import sys
-        import numpy as np
-        from bench.algorithms.kernels import best_linear
-        compiled = best_linear.compiled()
-        print("ready", flush=True)
-        sys.stdin.readline()
-        best_linear(np.eye(3), np.ones(3))
-        print(sum(compiled.stats.cache_misses.values()))
-    """
-    own = {"env": {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}, "text": True}
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    command = [sys.executable, "-c", textwrap.dedent(code)]
-    both = [subprocess.Popen(command, **own, **pipes) for _ in range(2)]
-    assert [one.stdout.readline() for one in both] == ["ready\n"] * 2
-    for one in both:
-        one.stdin.write("go\n")
-        one.stdin.flush()
-    assert sorted(one.communicate(timeout=120)[0] for one in both) == ["0\n", "1\n"]

@@ -1,11 +1,14 @@
 """A live tuner in another space: configurations left out, other bounds, settings that count only sometimes."""
 
 import json
+from contextlib import closing
+from functools import partial
 
 import numpy as np
 import pytest
 from registry import build, names
 
+from bandit_bench._served_tuner import ServedTuner
 from bench.errors import BenchError, SpaceError, TunerError
 from bench.seeding import Seeds
 from bench.space import HyperParameter, Space
@@ -118,35 +121,29 @@ def test_a_tuner_that_learns_by_its_draws_refuses_a_change():
 
 
 def test_a_service_continues_in_another_space(tmp_path, capsys):
-    pytest.importorskip("starlette")
-    pytest.importorskip("httpx")
-    from starlette.testclient import TestClient
-
-    from bandit_bench.serve import app
-
     def served(space):
         tuner = UCB1()
         tuner.start(Problem(space, 1_000), Seeds(1))
-        return TestClient(app(tuner, tmp_path / "tuner.db", margin=0.05), base_url="http://localhost")
+        return closing(ServedTuner(tuner, tmp_path / "tuner.db", margin=0.05))
 
-    with served(RATES) as client:
+    def answers(service, *asks):
+        rewards = {0.1: 0.2, 1.0: 0.8, 10.0: 0.9}
+        told = [(ask["ticket"], rewards[ask["configuration"]["rate"]]) for ask in asks]
+        return service.together([partial(ServedTuner.tell, ticket=ticket, reward=reward) for ticket, reward in told])
+
+    with served(RATES) as service:
         for _ in range(60):
-            asked = client.post("/ask").json()
-            reward = {0.1: 0.2, 1.0: 0.8, 10.0: 0.9}[asked["configuration"]["rate"]]
-            client.post("/tell", json={"ticket": asked["ticket"], "reward": reward})
-        waiting = [client.post("/ask").json() for _ in range(3)]
-    with served(RATES.without(rate=10.0)) as client:
-        assert "of 60 rewards in the file lie in it" in capsys.readouterr().out
-        assert client.post("/ask").json()["configuration"]["rate"] == 1.0
-        for ask in waiting:
-            answer = client.post("/tell", json={"ticket": ask["ticket"], "reward": 0.5})
-            assert answer.status_code == (409 if ask["configuration"]["rate"] == 10.0 else 200)
-        found = client.get("/recommend").json()
-        assert found["configuration"] == {"rate": 1.0}
-        assert found["low"] < found["reward"] < found["high"]
-        assert found["margin"] == 0.05
-    with served(RATES.without(rate=10.0)) as client:
-        assert client.post("/ask").status_code == 200
+            answers(service, *service.together([ServedTuner.ask]))
+        waiting = service.together([ServedTuner.ask] * 3)
+    for _ in range(2):  # the second time it is no other space
+        with served(RATES.without(rate=10.0)) as service:
+            assert ("of 60 rewards in the file lie in it" in capsys.readouterr().out) == (len(waiting) == 3)
+            (ask, found) = service.together([ServedTuner.ask, ServedTuner.recommend])
+            assert (ask["configuration"], found["configuration"]) == ({"rate": 1.0}, {"rate": 1.0})
+            assert found["low"] < found["reward"] < found["high"]
+            for ask, answer in zip(waiting, answers(service, *waiting), strict=True):
+                assert isinstance(answer, BenchError) == (ask["configuration"]["rate"] == 10.0)
+        waiting = []
 
 
 def test_what_the_space_does_not_have_cannot_be_left_out():

@@ -218,16 +218,6 @@ def test_repetitions_of_another_machine_are_noted(make, tmp_path):
     assert "adopted_from" not in json.loads(own.read_text())
 
 
-def test_a_damaged_file_is_named(make, tmp_path):
-    make("first")
-    path = clone(tmp_path, "first", "second") / FILE
-    content = path.read_bytes()
-    for damaged in (content[:-9], b"", content[:200] + bytes([content[200] ^ 1]) + content[201:]):
-        path.write_bytes(damaged)
-        with pytest.raises(StoreError, match=rf"^{path}: cannot be read \(.*delete it to run them again$"):
-            make("second")
-
-
 def plain(kept: Kept) -> dict[str, str]:
     """Return the last values exactly; among words, what is missing may be left out."""
     texts = {name: value if isinstance(value, str) else repr(float(value)) for name, value in kept.finals.items()}

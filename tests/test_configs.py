@@ -188,22 +188,6 @@ def test_a_reference_has_the_value_that_is_run():
         from_overrides(["env.n_arms=${nothing}"])
 
 
-def combinations(names):
-    """Each combination of choices that figures use, with the values of one run of it."""
-    found = {}
-    for name in names:
-        for one in expand(load_figure(name), "paper", []):
-            groups = tuple(word for word in one.overrides if "." not in word.partition("=")[0])
-            found.setdefault(groups, one.overrides)
-    return list(found.values())
-
-
-@pytest.mark.release
-def test_values_are_set_as_hydra_sets_them_in_every_combination_of_figures():
-    for words in combinations(figure_names()):
-        assert settings_of(hydras(words)[1]) == settings_of(from_overrides(words)), words
-
-
 @pytest.mark.parametrize(("group", "name"), [(part, name) for part in PARTS for name in registry.names(part)])
 def test_a_choice_has_every_setting_of_its_class(group, name):
     values = registry.settings(group, name)

@@ -158,58 +158,11 @@ def test_missing_packages_are_named_before_anything_runs(answers, number):
     assert_one_sentence(replace(answers[number], out=""), *list(LACKING.values())[number])
 
 
-WITHOUT_POSIX = """
-import os, runpy, signal, sys
-sys.modules |= {"fcntl": None, "resource": None}
-for module, names in {
-    os: "fork register_at_fork sched_getaffinity",
-    signal: "SIGALRM SIGKILL ITIMER_REAL setitimer pthread_sigmask SIG_BLOCK",
-}.items():
-    for name in names.split():
-        delattr(module, name)
-for line in sys.argv[1:]:
-    sys.argv = line.split()
-    try:
-        runpy.run_path(sys.argv[0], run_name="__main__")
-    except SystemExit as end:
-        assert not end.code, line
-"""
-
-
-def test_commands_run_without_modules_that_windows_lacks(tmp_path):
-    """As far as this can be tried on another system: all in one process, and a worker for a limit of time."""
-    environ = {**os.environ, **Commands(tmp_path).environ, "PYTHONPATH": str(ROOT)}
-    limited = ("env=gaussian_arms", "algorithm=none", "tuner=random", "horizon=20", "repetitions=2")
-    lines = [("compare", *COMPARISON), ("run", *limited, "runner.time_limit=600")]
-    words = [" ".join((str(ROOT / "runners" / f"{command}.py"), *rest)) for command, *rest in lines]
-    subprocess.run([sys.executable, "-c", WITHOUT_POSIX, *words], check=True, cwd=tmp_path, env=environ)
-    assert (tmp_path / "results" / "compare" / "comparison" / "comparison.png").is_file()
-    assert len(list((tmp_path / "results").glob("raw/*/*.parquet"))) == 6
-
-
 def test_every_class_can_be_imported_without_the_optional_packages(core, tmp_path):
     """Those that need one, too: what fits is looked up before anything is installed."""
     script = f"import importlib.util\nassert not any(map(importlib.util.find_spec, {list(MODULES)}))\n"
     script += "".join(f"from {cls.__module__} import {cls.__name__}\n" for _, cls in CLASSES)
     subprocess.run([core, "-c", script], check=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)})
-
-
-@pytest.mark.release
-def test_pip_installs_the_core_and_then_an_extra(tmp_path):
-    folder = tmp_path / "venv"
-    venv.create(folder, with_pip=True)
-    commands = Commands(tmp_path)
-    commands.python = str(folder / "bin" / "python")
-
-    def install(what: str) -> None:
-        subprocess.run([commands.python, "-m", "pip", "install", "-q", what], check=True, cwd=tmp_path)
-
-    install(str(ROOT))
-    assert commands.call("compare", *COMPARISON).code == 0
-    lacking = commands.call("run", "tuner=optuna_random", "horizon=12", "repetitions=1")
-    install(lacking.err.partition("pip install '")[2].partition("'")[0])
-    assert commands.call("run", "tuner=optuna_random", "horizon=12", "repetitions=1").code == 0
-    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 1.2e9
 
 
 def test_the_readme_says_which_extra_is_for_which_choice():

@@ -2,7 +2,6 @@
 
 import dataclasses
 import hashlib
-import importlib.util
 import io
 import os
 import socket
@@ -51,10 +50,9 @@ def toy(url: str, archive: bytes = ARCHIVE, content: bytes = CONTENT) -> Dataset
     )
 
 
-def plain(url: str, second: str = "better.zip", checksum: str = "") -> Dataset:
+def plain(url: str) -> Dataset:
     """A data set of two files, each of which is the server's archive."""
-    right = f"sha256:{hashlib.sha256(ARCHIVE).hexdigest()}"
-    checksums = {"good.zip": right, second: checksum or right}
+    checksums = dict.fromkeys(("good.zip", "better.zip"), f"sha256:{hashlib.sha256(ARCHIVE).hexdigest()}")
     return Dataset("toy", "Toy", "toy", "good.zip", "free", "fetch it", url=url, checksums=checksums)
 
 
@@ -367,25 +365,12 @@ def test_a_proxy_that_does_not_forward_is_named_with_its_variable_and_without_it
         fetch(toy("https://files.example.org/toy.zip"))
 
 
-@pytest.mark.parametrize("address", ["http://", "socks5://127.0.0.1:9"])
-def test_the_address_of_a_proxy_that_cannot_be_used_is_named(address, proxied) -> None:
-    if address.startswith("socks") and importlib.util.find_spec("socks"):
-        pytest.skip("needs an environment without PySocks")
-    proxied(address)
-    with pytest.raises(DataError, match=r"a proxy that does not forward to it .*HTTPS_PROXY = "):
-        fetch(toy("https://files.example.org/toy.zip"))
-
-
-@pytest.mark.parametrize(
-    "reason", ["self-signed certificate", "Hostname mismatch, certificate is not valid for 'a.b'."]
-)
-def test_an_untrusted_certificate_is_reported_with_the_reason(reason, monkeypatch) -> None:
-    text = f"SSLError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: {reason} (_ssl.c:1)')"
+def test_an_untrusted_certificate_is_reported_with_the_reason(monkeypatch) -> None:
+    text = "SSLError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: not valid for 'a.b'. (_ssl.c:1)')"
 
     def fails(*_: object, **__: object) -> None:
         raise requests.exceptions.SSLError(f"Max retries exceeded with url: / (Caused by SSLError({text}))")
 
     monkeypatch.setattr(requests, "get", fails)
-    said = reason.replace("'", "").rstrip(".")
-    with pytest.raises(DataError, match=f"not trusted: {said}\\), expected .* set REQUESTS_CA_BUNDLE"):
+    with pytest.raises(DataError, match=r"not trusted: not valid for a\.b\), expected .* set REQUESTS_CA_BUNDLE"):
         fetch(toy("https://files.example.org/toy.zip"))

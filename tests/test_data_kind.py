@@ -1,7 +1,5 @@
 """Kinds of data: what a fingerprint says, and on which kinds a verdict may rest."""
 
-import json
-
 import pytest
 
 from bench.data_kind import DataKind
@@ -22,8 +20,3 @@ def test_a_fingerprint_tells_the_kind_of_data(fingerprint, kind, is_replaced, is
     assert (found, found.is_replaced, found.is_evidence) == (kind, is_replaced, is_evidence)
     if kind in ("real", "packaged", "altered"):
         assert found.marked("06416e59") == fingerprint
-
-
-def test_fingerprints_are_written_as_plain_words():
-    assert json.dumps({"data": DataKind.SURROGATE}) == '{"data": "surrogate"}'
-    assert f"{DataKind.ALTERED.marked('1')}" == "altered-1"

@@ -21,7 +21,6 @@ from commands import ROOT, Commands
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
 import bandit_bench
-import bench.data.__main__ as data_command
 from bench.data.catalogue import CATALOGUE
 from bench.errors import BenchError
 from bench.papers.cdt.lipschitz import Lipschitz
@@ -117,8 +116,6 @@ def test_command_composes(command, monkeypatch, tmp_path):
             (check_run if words[1] == "runners.run" else check_compare)(words[2:], tmp_path)
     elif words[1] == "runners.reproduce":
         check_reproduce(words[2:])
-    elif words[1] == "bench.data":
-        check_data(words[2:], monkeypatch)
     elif words[1] == "pytest":
         check_pytest(words[2:])
     else:
@@ -144,15 +141,8 @@ def check_run(words: list[str], folder: Path) -> None:
 
 
 def _swept(overrides: list[str]) -> list[list[str]]:
-    parsed = OverridesParser.create().parse_overrides([word for word in overrides if not word.startswith("hydra")])
-    assert any(one.is_sweep_override() for one in parsed)
-    each = [
-        [f"{one.key_or_group}={value}" for value in one.sweep_string_iterator()]
-        if one.is_sweep_override()
-        else [str(one.input_line)]
-        for one in parsed
-    ]
-    return [list(words) for words in product(*each)]
+    pairs = [word.split("=", 1) for word in overrides if not word.startswith("hydra")]
+    return [list(words) for words in product(*([f"{key}={one}" for one in of.split(",")] for key, of in pairs))]
 
 
 def check_compare(words: list[str], _: Path) -> None:
@@ -187,13 +177,6 @@ def check_reproduce(words: list[str]) -> None:
         assert value in choices(key) if key in ("paper", "scale", "runner") else key in known, f"{key}={value}"
     if "paper" in given:
         assert figure_names(given["paper"]), "a paper without figures"
-
-
-def check_data(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Parse the arguments, and do nothing."""
-    for name in ("fetch", "_heldout", "_status"):
-        monkeypatch.setattr(data_command, name, lambda *_, **__: "")
-    assert data_command.main(words) == 0
 
 
 def check_make(words: list[str]) -> None:

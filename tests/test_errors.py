@@ -8,8 +8,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from bench.component import component
-from bench.errors import ConfigError, SpaceError, either
-from bench.space import HyperParameter, Space
+from bench.errors import ConfigError, either
+from bench.space import HyperParameter
 
 
 @component
@@ -59,26 +59,6 @@ def test_a_setting_begins_with_its_class_until_a_key_is_known_for_it():
     assert str(error.under("tuner.inner")).startswith("tuner.inner.size: found 'many', expected ")
     assert str(error.under("")).startswith("size: found 'many', expected ")
     assert str(error_of(Sized, width=2).under("env")).startswith("env: found the unknown key 'width'")
-
-
-def test_the_file_comes_first():
-    error = error_of(Sized, size="many").under("env")
-    error.file = "conf/env/mine.yaml"
-    assert str(error).startswith("conf/env/mine.yaml: env.size: found")
-
-
-@pytest.mark.parametrize(
-    ("error", "name", "begins"),
-    [
-        (lambda: error_of(HyperParameter, "ridge"), "ridge", "hyper-parameter 'ridge': the space is empty, expected"),
-        (lambda: error_of(Space.of(ridge=[1.0]).restrict, ["rigde"]), "", "search space: found the hyper-parameter"),
-        (lambda: error_of(Space.of(ridge={"low": 0, "high": 1}).product), "ridge", "hyper-parameter 'ridge': found an"),
-    ],
-)
-def test_an_error_of_a_space_says_which_hyper_parameter_it_is_about(error, name, begins):
-    error = error()
-    assert isinstance(error, SpaceError)
-    assert (error.name, str(error)[: len(begins)]) == (name, begins)
 
 
 def test_the_subject_of_an_error_reaches_another_process():

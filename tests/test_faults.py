@@ -17,6 +17,7 @@ import pytest
 from commands import PATIENCE, ROOT, peak_settings, popen_repetitions, until, without_waiting
 from trouble_tuner import ROUNDS
 
+from runners.command import command
 from runners.config.experiment import Experiment
 from runners.execute.fanout import run_all
 from runners.results.store import Store
@@ -116,6 +117,19 @@ def test_a_command_with_workers_that_is_stopped_says_how_to_go_on(commands, word
     assert (child.returncode, out) == (130, "")
     assert without_waiting(err) == STOPPED
     assert len(parquet(commands.results)) == least
+
+
+class Stopped:
+    def __set_name__(self, owner, name):
+        raise KeyboardInterrupt
+
+
+def test_a_command_that_is_stopped_while_a_class_is_made_says_how_to_go_on(monkeypatch, capsys):
+    for name in ("MPLBACKEND", "HYDRA_FULL_ERROR"):  # set by the command, and so put back
+        monkeypatch.setenv(name, "")
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    assert command(lambda: bool(type("Made", (), {"field": Stopped()}))) == 130
+    assert capsys.readouterr().err == STOPPED
 
 
 @pytest.mark.release

@@ -1,12 +1,11 @@
-"""A figure file is checked before anything is run, and a new kind is one file."""
+"""A figure file is checked before anything is run."""
 
 from typing import Any
 
 import pandas as pd
 import pytest
-from rendered import draw, numbers_of, render, tables
+from rendered import tables
 
-import bench.report.kinds
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
 from bench.report.provenance import commands
@@ -19,6 +18,8 @@ FIGURE: dict[str, Any] = {
 }
 CLAIM = {"id": "1", "text": "t", "kind": "paired_difference", "left": {"method": "A"}, "right": {"method": "B"},
          "expect": "less"}  # fmt: skip
+SLOPE = {"id": "2", "text": "t", "kind": "slope", "measured": {"method": "A"}, "expect": "less", "threshold": 1,
+         "column": "reward"}  # fmt: skip
 ENTRY = {"method": "A", "what": "mean", "value": 1}
 SOME = [{"panel": {"P": []}, "method": {"A": []}}, {"panel": {"Q": []}, "method": {"A": [], "B": []}}]
 RANKING = {"kind": "ranking", "reference": {"method": "A"}, "runs": [{"task": {"one": []}, **FIGURE["runs"][0]}]}
@@ -41,9 +42,20 @@ OTHER = {"name": "other", "source": ["code", "run.py"], "text": "less noise", "o
         ({"published": [ENTRY | {"method": "XX"}]}, "axis 'method' has no label 'XX'"),
         ({"published": [{"what": "mean", "value": 1}]}, "fits 2 experiments"),
         # kinds
-        ({"kind": "timing", "reference": {"panel": "Q"}, "runs": SOME},
+        ({"kind": "timing", "column": "seconds", "reference": {"panel": "Q"}, "runs": SOME},
          "key 'reference': fits 2 experiments of a panel, expected one"),
         (RANKING | {"reference": {"method": ["A", "B"]}}, "key 'reference'"),
+        ({"kind": "timing", "column": "second", "reference": {"method": "A"}},
+         "key 'column': found 'second', expected seconds or cpu_seconds"),
+        ({"kind": "dots", "whiskers": {"low": "a", "high": "b", "only": {"metod": "A"}}}, "'whiskers.only': .*'metod'"),
+        # columns that could never be drawn or judged
+        ({"column": "rounds"}, "key 'column': found 'rounds', .* kind: dots"),
+        ({"column": "seconds_total"}, "key 'column': found 'seconds_total', .* kind: dots"),
+        ({"unfold": {"axis": "of", "column": "value", "labels": {"a": "regret"}}},
+         "key 'unfold.column': found 'value', expected 'regret'"),
+        ({"kind": "dots", "column": "gain", "better": {"method": "A"}, "in_column": "regret", "claims": [CLAIM]},
+         "claim '1', key 'column': found 'gain', .* regret"),
+        ({"claims": [SLOPE]}, "claim '2', key 'column': found 'reward', .* regret"),
         # bounds and claims
         ({"bounds": [{"measured": {}, "formula": {"name": "pi"}}]},
          r"bound 1, formula\.name: found 'pi', expected one of"),
@@ -73,41 +85,6 @@ def test_the_content_of_a_figure_can_be_read_again(axis: dict[str, Any]) -> None
     assert read_figure(figure) is figure
     assert read_figure(figure.given()) == figure
     assert read_figure(FIGURE).given() == FIGURE
-
-
-def test_a_new_kind_is_one_file(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The file of this test, put beside the others, is a kind that is drawn, tabulated and read off."""
-    (tmp_path / "lasts.py").write_text("""
-import numpy as np
-from bench.report.figure import Figure
-from bench.report.plot import Mark, Panel
-from bench.report.tables import summary
-
-class Lasts(Figure):
-    size: float = 5.0
-
-    def tables(self, results):
-        return {"table": summary(results)}
-
-    def plot(self, results, tables):
-        rows = tables["table"].to_dict("records")
-        plot = self.blank(row["method"] for row in rows)
-        marks = [
-            Mark(part="line", name=row["method"], case="", x=np.array([i]), y=np.array([row["mean"]]),
-                 look=plot.look(row["method"], size=self.size))
-            for i, row in enumerate(rows)
-        ]
-        plot.panels.append(Panel(marks=marks))
-        return plot
-""")
-    monkeypatch.setattr(bench.report.kinds, "__path__", [*bench.report.kinds.__path__, str(tmp_path)])
-    figure = {**FIGURE, "kind": "lasts", "size": 9}
-    finals = pd.DataFrame(
-        {"method": ["A", "A", "B", "B"], "repetition": [0, 1, 0, 1], "rounds": 5, "regret": [1, 3, 2, 6]}
-    )
-    numbers = numbers_of(render(figure, pd.DataFrame(), finals).plot)
-    assert numbers[["name", "y"]].to_numpy().tolist() == [["A", 2.0], ["B", 4.0]]
-    assert len(draw(figure, pd.DataFrame(), finals).axes[0].lines) == 2
 
 
 def test_a_command_has_quotes_where_a_shell_needs_them() -> None:

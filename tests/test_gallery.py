@@ -4,10 +4,8 @@ import shutil
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
-import numpy as np
 import pandas as pd
 import pytest
 from gallery_site import (
@@ -15,18 +13,15 @@ from gallery_site import (
     EVIL,
     FIGURES_MADE,
     PANELS,
-    ROUNDS,
-    made_up,
     made_up_published,
     write,
 )
-from rendered import render
 
 from bench.audit.headlines import read_headlines
 from bench.gallery.build import build
 from bench.gallery.overview import overview, overview_text
 from bench.gallery.papers import read_papers
-from bench.gallery.render import OWN, SITE, build_own, pages_of
+from bench.gallery.render import OWN, SITE, build_own
 from bench.gallery.result import ResultView
 from runners.results.pages import write_gallery
 
@@ -156,11 +151,7 @@ def test_the_overview_counts_cases_and_keeps_other_data_apart(site: Path, tmp_pa
     assert next(line for line in lines if line.startswith("## ")) == "## Ours"
     assert "| habo | 1 (1) | 1 (1) | 0 | 0 | 0 |" in lines
     assert "| all | 1 (1) | 1 (1) | 0 | 0 | 0 |" in lines
-    assert "| all | 1 (1) | 1 (1) | 0 | 0 | 2 |" in overview_text(table.assign(data="real")).splitlines()
     assert "| all | 0 | 0 | 0 | 0 | 0 |" in overview_text(table.assign(data="packaged")).splitlines()
-    stated = overview_text(table.assign(data="real", origin=["stated", "ours"])).splitlines()
-    assert "| habo | 1 (1) | 1 (1) | 0 | 0 | 0 |" in stated[: stated.index("## Ours")]
-    assert "| syndicated | 0 | 0 | 0 | 0 | 2 |" in stated[stated.index("## Ours") :]
 
 
 def test_a_verdict_that_does_not_remain_after_holms_correction_is_pale(site: Path, tmp_path: Path) -> None:
@@ -194,55 +185,6 @@ def test_a_figure_states_its_basis(site: Path) -> None:
     assert f"python -m runners.reproduce figure=syndicated/figure2 '{EVIL}'" in words
     order = [words.index(said) for said in ("Published numbers are not", "Scale quick quick", "Scale smoke smoke")]
     assert order == sorted(order)
-
-
-FINALS = made_up(FIGURES_MADE["habo/spread"])[1].query("method == 'TL'").groupby("panel")["regret"]
-FIRSTS = FINALS.get_group(PANELS[0]).to_numpy()
-
-
-def exp3_bound(rounds: Any) -> Any:
-    return 2 * np.sqrt(5 * rounds * np.log(5))  # 2 sqrt(K T ln K)
-
-
-@pytest.mark.parametrize(
-    ("page", "mark", "columns"),
-    [
-        ("syndicated/figure2", ("line", PANELS[1], "Random arms"), {"x": ROUNDS}),
-        ("syndicated/figure2", ("bound", PANELS[1], "TL"), {"y": exp3_bound(ROUNDS)}),
-        ("syndicated/figure2", ("reference", PANELS[1], "a line"), {"y": [25]}),
-        ("habo/longer", ("bound", "fixed", "bound of EXP3"), {"x": [100, 200, 400]}),
-        ("habo/longer", ("line", "fixed", "Random arms"), {"y": [83.333, 166.67, 333.33]}),
-        ("habo/dots", ("published", PANELS[0], "TL"), {"x": [55]}),
-        ("habo/limits", ("case 0", PANELS[0], "b"), {"x": [FIRSTS.mean() / exp3_bound(ROUNDS)[-1]]}),
-    ],
-)
-def test_lines_of_random_arms_bounds_and_printed_numbers_are_where_they_belong(
-    page: str, mark: tuple[str, str, str], columns: dict[str, Any]
-) -> None:
-    plot = render(FIGURES_MADE[page], *made_up(FIGURES_MADE[page])).plot
-    found = next(one for one in plot.marks() if (one.part, one.case, one.name) == mark)
-    for column, expected in columns.items():
-        assert getattr(found, column).tolist() == pytest.approx(list(expected), rel=1e-4)
-    for low, mean, high in zip(found.low[:1], found.numbers[:1], found.high[:1], strict=False):
-        assert low < mean < high
-
-
-def test_unfinished_results_are_shown_with_their_finished_part(site: Path, tmp_path: Path) -> None:
-    name = "syndicated/figure2"
-    folder = tmp_path / name / "quick"
-    shutil.copytree(site / name / "quick", folder)
-    for path in sorted(folder.iterdir()):
-        whole = path.read_bytes()
-        path.unlink()
-        texts = [
-            pages_of([page], SITE)[f"{figure.folder}/index.html"]
-            for page in read_papers(tmp_path, {name: FIGURES_MADE[name]})
-            for figure in page.made
-        ]
-        assert bool(texts) == (path.name != "manifest.json")
-        if path.name in ("claims.csv", "environment.json", "table.csv"):
-            assert f"{path.name} is missing" in texts[0]
-        path.write_bytes(whole)
 
 
 def test_a_run_that_readings_share_costs_as_much_as_its_largest_number_of_repetitions(reference_results: Path) -> None:

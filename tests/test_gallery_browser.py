@@ -1,16 +1,15 @@
-"""The gallery in a browser: nothing is broken, cut off or unreadable on a phone or a screen, in light and dark."""
+"""The gallery in a browser: nothing is broken, too wide or too small on a phone or a screen."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from chromium import PROGRAM, Chromium
 
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")
+pytestmark = pytest.mark.skipif(not PROGRAM, reason="Chromium is not installed")
 
 WIDTHS = (375, 1440)
-# What is wrong with the page as it stands: parts wider than the screen, text that is cut off or hardly stands out,
-# pictures that were not loaded. What lies in a box that scrolls can be reached.
 LOOK = r"""
 (async () => {
   const found = [];
@@ -21,60 +20,28 @@ LOOK = r"""
   const root = document.documentElement;
   if (innerWidth !== %(width)d) found.push("laid out for " + innerWidth);
   if (root.scrollWidth > root.clientWidth) found.push("page wider than the screen: " + root.scrollWidth);
-  const numbers = (colour) => colour.match(/[\d.]+/g).map(Number);
-  const bright = ([r, g, b]) => [r, g, b].map((part) => part / 255)
-    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
-    .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
-  const behind = (node) => {
-    for (let at = node; at; at = at.parentElement) {
-      const colour = numbers(getComputedStyle(at).backgroundColor);
-      if (colour.length === 3 || colour[3] > 0) return colour;
-    }
-    return [255, 255, 255];
-  };
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const text = walker.currentNode, node = text.parentElement, style = getComputedStyle(node);
-    if (!text.data.trim() || node.closest("svg, script, style, [hidden], .unseen")) continue;
-    const range = document.createRange();
-    range.selectNodeContents(text);
-    const box = range.getBoundingClientRect();
-    if (!box.width) continue; // in a part that is folded
-    const what = JSON.stringify(text.data.trim().slice(0, 60));
-    if (parseFloat(style.fontSize) < 12) found.push("small: " + what + style.fontSize);
-    const pair = [bright(numbers(style.color)), bright(behind(node))].sort();
-    if ((pair[1] + 0.05) / (pair[0] + 0.05) < 4.5) found.push("faint: " + what + style.color + behind(node));
-    const around = node.closest(".scroll");
-    if (!around && (box.left < -1 || box.right > innerWidth + 1)) found.push("beyond the screen: " + what);
-    for (let at = node; at && at !== around; at = at.parentElement) {
-      const hides = getComputedStyle(at).overflowX !== "visible";
-      const edge = at.getBoundingClientRect();
-      if (hides && box.right > edge.right + 1) found.push("cut off: " + what);
-      const hidesBelow = getComputedStyle(at).overflowY === "hidden";
-      if (hidesBelow && (box.top < edge.top - 1 || box.bottom > edge.bottom + 1)) found.push("cut off: " + what);
+  for (const node of document.querySelectorAll("body *")) {
+    const says = [...node.childNodes].some((one) => one.nodeType === Node.TEXT_NODE && one.data.trim());
+    if (says && !node.closest("svg, script, style, .unseen") && parseFloat(getComputedStyle(node).fontSize) < 12) {
+      found.push("small: " + node.textContent.trim().slice(0, 60));
     }
   }
   return found;
 })()
 """
+"""Returns what is wrong with a page as it stands."""
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
-    with Chromium(tmp_path_factory.mktemp("profile")) as chromium:
+    with closing(Chromium(tmp_path_factory.mktemp("profile"))) as chromium:
         yield chromium
 
 
 def faults(browser: Chromium, page: Path, width: int) -> list[str]:
-    """Return what is wrong with a page, in light and dark."""
     browser.open(page.as_uri(), width)
     browser.run('document.querySelectorAll("details").forEach((part) => { part.open = true; })')
-    found: list[str] = []
-    for dark in (False, True):
-        browser.prefer(dark)
-        assert browser.run('matchMedia("(prefers-color-scheme: dark)").matches') == dark
-        found += browser.run(LOOK % {"width": width})
-    return found + browser.complaints
+    return [*browser.run(LOOK % {"width": width}), *browser.complaints]
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -87,7 +54,8 @@ def test_all_of_every_page_can_be_seen(browser: Chromium, site: Path, width: int
 
 def test_a_phone_scrolls_a_picture_of_full_size(browser: Chromium, site: Path) -> None:
     """So that its letters can be read; a wide screen shows it whole."""
-    sizes = """(() => { const image = document.querySelector(".drawn img");
+    sizes = """(async () => { const image = document.querySelector(".drawn img");
+      await image.decode();
       return [image.naturalWidth, image.width, image.closest(".scroll").clientWidth]; })()"""
     page = (site / "syndicated" / "figure2" / "index.html").as_uri()
     browser.open(page, WIDTHS[0])
@@ -100,13 +68,12 @@ def test_a_phone_scrolls_a_picture_of_full_size(browser: Chromium, site: Path) -
 
 def test_what_is_wrong_is_found(browser: Chromium, tmp_path: Path) -> None:
     page = tmp_path / "index.html"
-    body = """<meta name="viewport" content="width=device-width"><p style="color:#999">faint</p><img src="none.png">
-      <p style="width:3em;overflow:hidden;white-space:nowrap">much too long for it</p><p style="font-size:9px">tiny</p>
+    body = """<meta name="viewport" content="width=device-width"><img src="none.png"><p style="font-size:9px">tiny</p>
       <p style="margin-left:600px">far away</p><script>console.error("no"); nothing();</script>"""
     page.write_text(f"<!doctype html>{body}")
     found = "\n".join(str(fault) for fault in faults(browser, page, 375))
-    for said in ("faint", "picture not loaded", "cut off", "small", "wider than the screen", "ERR_FILE_NOT_FOUND",
-                 "'value': 'no'", "nothing is not defined"):  # fmt: skip
+    for said in ("picture not loaded", "small", "wider than the screen", "ERR_FILE_NOT_FOUND", "'value': 'no'",
+                 "nothing is not defined"):  # fmt: skip
         assert said in found, said
 
 

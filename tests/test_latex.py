@@ -1,24 +1,21 @@
 """Tables as LaTeX and pictures as PDF."""
 
 import re
-import shutil
-import subprocess
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from commands import PATIENCE
 from rendered import draw, finals_of, results_of
 from scipy import stats
 
 from bench.report.figure import read_figure
 from bench.report.latex import escape, latex_tables, not_told_from_best
 from bench.report.pictures import content
-from bench.report.typeset import typeset
 
 COMMAND = "reproduce"
-ENGINE = next((name for name in ("tectonic", "pdflatex", "lualatex", "xelatex") if shutil.which(name)), None)
+
+
 NAMES = ["My_tuner & co", "50% {off}", "C#\\~^$"]
 FIGURE: dict[str, Any] = {
     "name": "own_figure",
@@ -84,23 +81,6 @@ def test_a_table_of_means_has_a_row_per_method_and_at_most_two_panels_across():
     assert r"\label{tab:own-figure}" in text
 
 
-def test_the_best_is_bold_and_so_are_means_indistinguishable_from_it():
-    """Unpaired, all would be: intervals of the means overlap by far."""
-    data = finals(m1=30.0, m2=0.1)
-    (text,) = latex(FIGURE, data).values()
-    first = data[data["panel"] == "P_0"].pivot(index="repetition", columns="method", values="regret")
-    best = first.mean().idxmin()
-    for name in NAMES:
-        is_told = name != best and stats.ttest_rel(first[name], first[best]).pvalue < 0.05
-        cell = next(line for line in text.splitlines() if line.startswith(typeset(name, escape).split(" & ")[0]))
-        cell = cell.removeprefix(typeset(name, escape) + " & ").split(" & ")[0]
-        assert cell.startswith(r"\textbf{") != is_told, name
-        half = stats.t.ppf(0.975, 7) * first[name].std() / np.sqrt(8)
-        assert float(re.sub(r"\\phantom\{0\}", "", cell).rpartition("$")[2]) == pytest.approx(half, rel=0.05)
-    assert "Bold: the lowest mean in a column" in text
-    assert "Student's t" in text
-
-
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("lowest", [True, False])
 def test_bold_agrees_with_a_paired_t_test(seed, lowest):
@@ -132,26 +112,6 @@ def test_intervals_have_two_digits_and_means_as_many_decimals(scale):
     digits = np.format_float_positional(half, precision=2, fractional=False, trim="-")
     mean = f"{values.mean():,.{len(digits.partition('.')[2])}f}"
     assert text.count(rf"\textbf{{{mean}}} $\pm$ {digits} \\") == 3
-
-
-@pytest.mark.skipif(ENGINE is None, reason="no TeX engine here")
-def test_tables_compile(tmp_path):
-    parts = [*latex(FIGURE, finals()).values()]
-    document = "\n".join(
-        [
-            r"\documentclass[twocolumn]{article}\usepackage{booktabs,adjustbox}\begin{document}",
-            *parts,
-            r"\end{document}",
-        ]
-    )
-    (tmp_path / "main.tex").write_text(document)
-    options = [] if ENGINE == "tectonic" else ["-interaction=nonstopmode", "-halt-on-error"]
-    done = subprocess.run(
-        [ENGINE, *options, "main.tex"], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
-    )
-    assert done.returncode == 0, done.stdout
-    assert "Overfull" not in done.stdout
-    assert (tmp_path / "main.pdf").exists()
 
 
 def test_a_pdf_embeds_truetype_fonts_and_is_the_same_twice():

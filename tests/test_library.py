@@ -214,21 +214,11 @@ def test_impossible_requests_are_one_sentence(sentence):
 USER = """
 import bandit_bench as bb
 
-
 @bb.component
-class Mine(bb.Tuner):
+class Mine:
     threshold: float = 0.5
 
-    def _start(self, problem: bb.Problem, seeds: bb.Seeds) -> None:
-        self.space = problem.space
-
-    def _ask(self) -> bb.Configuration:
-        return self.space.defaults
-
-    def _tell(self, reward: float, outcome: object) -> None: ...
-
-
-found = bb.compare([Mine(threshold=0.9), "tl"], horizon=100)
+found = bb.compare([Mine, "tl"], horizon=100)
 reveal_type(found)
 reveal_type(found.finals)
 Mine(threshold="much")

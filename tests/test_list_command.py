@@ -78,17 +78,15 @@ def test_the_command_prints_a_choice_and_names_a_wrong_one(commands: Commands, m
         assert "did you mean" in answer.err
 
 
-def test_a_tuner_says_how_it_fared_where_there_are_such_results(tmp_path: Path) -> None:
-    assert "mean rank" not in entry("tuner", "ucb1", tmp_path)
+def test_a_tuner_says_how_it_fared(tmp_path: Path) -> None:
+    assert "mean rank" not in entry("tuner", "cdt", tmp_path)
     folder = tmp_path / "tournament" / "ranks" / "paper"
     folder.mkdir(parents=True)
-    row = "UCB1,2,9,1.5,1.25,1.75,0.5,0.4,0.6\n"
+    row = "CDT,2,9,1.5,1.25,1.75,0.5,0.4,0.6\n"
     head = "method,families,tasks,mean_rank,ci_low,ci_high,relative,relative_low,relative_high\n"
-    (folder / "ranks.csv").write_text(head + row + row.replace("UCB1", "TL"))
-    (folder / "manifest.json").write_text("{}")
+    (folder / "ranks.csv").write_text(head + row + row.replace("CDT", "TL"))
     (folder / "table.csv").write_text("family," + head + "arms," + row + "peaks," + row.replace("0.5", "0.25"))
-    said = entry("tuner", "ucb1", tmp_path).splitlines()[-1]
-    assert said == (
-        "In `tournament/ranks` as `tuner=ucb1`: mean rank 1.5 (1.2 to 1.8) of 2 over 9 tasks; regret by that of random "
-        "configurations 0.50 (0.40 to 0.60); by family: arms 0.50, peaks 0.25."
-    )
+    (folder / "manifest.json").write_text("{}")
+    said = entry("tuner", "cdt", tmp_path).rstrip()
+    for words in ("mean rank 1.5 (1.2 to 1.8) of 2", "over 9 tasks", "0.50 (0.40 to 0.60)", "arms 0.50, peaks 0.25"):
+        assert words in said

@@ -90,17 +90,6 @@ def test_late_rewards_cost_little(delay):
 # threads and processes
 
 
-def test_a_configuration_that_the_caller_changes_is_not_the_tuners():
-    tuner = begin(residual=None, horizon=100)
-    for _ in range(40):
-        _, configuration = tuner.ask_ticket()
-        tuner.tell(configuration["x"])
-        configuration["x"] = 99.0
-        configuration.clear()
-    assert all(0.1 <= points["x"] <= 5.0 for points, _, _ in tuner.posterior())
-    tuner.restore(tuner.save())
-
-
 def test_a_ticket_without_its_name_is_refused_before_anything_is_learnt():
     tuner = begin()
     play(tuner, 30)
@@ -284,17 +273,6 @@ def changed(path, value=None, change=setitem, sign=False):
     return make
 
 
-def number(name, place, value):
-    """Return what makes a signed state with one number of an array changed, which is saved as base64 of its bytes."""
-
-    def change(part, key):
-        values = np.frombuffer(base64.b64decode(part[key]), part["array"]).copy()
-        values[place] = value
-        part[key] = base64.b64encode(values.tobytes()).decode()
-
-    return changed(f"{ARRAYS}.{name}.bytes", change=change, sign=True)
-
-
 DAMAGED = [
     (changed("state._plan", change=delitem), "'_plan'"),
     (changed("settings.beta", 2.0), "settings.beta: found 2.0, expected 1.5"),
@@ -303,9 +281,7 @@ DAMAGED = [
     (changed("state._chosen", 99, sign=True), "found the points"),
     (changed("state._log_odds", 1e9, sign=True), "log odds"),
     (changed(f"{ARRAYS}.means.shape.0", -1, sign=True), "means: found"),
-    (number("covariances", 1, 1e3), "covariances"),
-    (number("variances", 0, 0.0), "noise variances above 0"),
-    (number("scalars", 3, 40.0), "hypotheses"),
+    (changed(f"{ARRAYS}.variances.bytes", base64.b64encode(bytes(800)).decode(), sign=True), "variances"),
     (changed(f"{REWARDS}._first.0.tuple.0", 99, sign=True), "points from 0 to"),
 ]
 

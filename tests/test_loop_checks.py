@@ -224,22 +224,13 @@ def test_contexts_of_another_shape_are_named(contexts, words):
 
 
 PLAIN = np.array([[1.0, 0.5], [0.25, 2.0], [-1.0, 0.0]])
-SAME = {
-    "a list": PLAIN.tolist(),
-    "float32": PLAIN.astype(np.float32),
-    "big-endian": PLAIN.astype(">f8"),
-    "objects": PLAIN.astype(object),
-    "a table": pd.DataFrame(PLAIN),
-    "masked nowhere": np.ma.masked_array(PLAIN),
-}
 
 
-@pytest.mark.parametrize("contexts", SAME.values(), ids=SAME)
-def test_contexts_of_the_same_numbers_are_the_same(contexts):
-    found, expected = (play(each, [0.1, 0.7, 0.3] * 3) for each in (contexts, PLAIN))
-    assert {name: column.tolist() for name, column in found.items()} == {
-        name: column.tolist() for name, column in expected.items()
-    }
+def test_contexts_of_the_same_numbers_are_the_same():
+    kinds = [PLAIN, PLAIN.tolist(), PLAIN.astype(">f8"), PLAIN.astype(object), pd.DataFrame(PLAIN)]
+    first, *others = (play(contexts, [0.1, 0.7, 0.3] * 3) for contexts in kinds)
+    for found in others:
+        pd.testing.assert_frame_equal(pd.DataFrame(found), pd.DataFrame(first))
 
 
 NO_NUMBERS = {
@@ -303,13 +294,6 @@ def test_a_reward_whose_square_overflows_is_refused_where_an_algorithm_learns_it
 def test_a_value_that_is_neither_number_string_nor_none_is_named(value):
     with pytest.raises(TaskError, match=r"^round 4: found 'more' = .* for .*, expected a number, a string or None"):
         run(Pays(more=value), Random(), rounds=5)
-
-
-@pytest.mark.parametrize("value", [math.nan, -math.inf, 10**400, Decimal("0.5"), 1 + 0j, (1, 2), b"a"])
-def test_candidates_are_finite_numbers_strings_or_none(value):
-    with pytest.raises(ConfigError, match=r"^hyper-parameter 'x': found candidates .*, expected finite numbers, str"):
-        Space.of(x=[0.5, value])
-    assert Space.of(x=[np.float32(0.5), 3, "a", None, True]).names == ("x",)
 
 
 @pytest.mark.parametrize("value", [-1, 1.5, "5", None, math.nan], ids=str)

@@ -5,7 +5,7 @@ import re
 import pytest
 from commands import peak_settings
 
-from bench.errors import BenchError
+from bench.errors import BenchError, ConfigError
 from runners.config.classes import describe
 from runners.config.compose import from_overrides
 from runners.config.experiment import Experiment, check_experiment, run_repetition
@@ -32,6 +32,22 @@ class Late(Right):
 class NoTell(Tuner):
     def _start(self, problem, seeds): pass
     def _ask(self): return {}
+"""
+TASK = """
+from bandit_bench import Environment, Outcome, Problem, Task, component
+
+@component
+class Scaled(Task):
+    {fields}
+    scale: float = 1.0
+
+    def start(self, rounds, seeds):
+        self.environment.start(rounds, seeds.child("env"))
+        return Problem(self.environment.space, rounds)
+
+    def play(self, configuration):
+        reward = self.scale * self.environment.play(configuration)
+        return Outcome(reward, {{"reward": reward}})
 """
 ALGORITHM = """
 from bandit_bench import ContextualAlgorithm
@@ -86,3 +102,19 @@ def test_candidates_of_a_users_algorithm_may_be_words_or_negative_numbers(tmp_pa
     experiment = from_overrides(words).experiment
     check_experiment(experiment)
     assert len(run_repetition(experiment, 0).columns()["round"]) > 0
+
+
+def test_a_users_task_has_a_field_for_its_environment(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "without_field.py").write_text(TASK.format(fields=""))
+    (tmp_path / "with_field.py").write_text(TASK.format(fields="environment: Environment"))
+    words = ["env=switching_sine", "algorithm=none", "tuner=random", "horizon=20"]
+    with pytest.raises(ConfigError, match=r"^task: found Scaled without the field 'environment', .*bandit_bench"):
+        check_experiment(from_overrides([*words, "task=without_field.Scaled"]).experiment)
+    once, twice = (
+        run_repetition(
+            from_overrides([*words, "task=with_field.Scaled", f"task.scale={scale}"]).experiment, 0
+        ).columns()
+        for scale in (1.0, 2.0)
+    )
+    assert (twice["reward"] == 2 * once["reward"]).all()

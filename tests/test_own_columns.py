@@ -1,4 +1,4 @@
-"""Columns of a user's figure that only some runs have, or that first appear late, are never refused."""
+"""Columns that no run has are refused, those that only some runs have, or that first appear late, are not."""
 
 import pandas as pd
 import pytest
@@ -51,6 +51,18 @@ def test_a_misspelt_column_is_refused_when_all_runs_are_finished_too(make):
     answer = make("two", FIGURE + WHISKERS.replace("ridge", "rigde"))
     assert answer.code == 1
     assert "two.yaml: figure 'two', key 'whiskers.low': found 'rigde', did you mean 'ridge'" in answer.err
+
+
+def test_a_comparison_refuses_a_misspelt_column_in_the_same_words_when_all_runs_are_finished(
+    commands, monkeypatch, capsys
+):
+    words = ("tuner=tl,random", "env.dim=2", "horizon=20", "repetitions=1")
+    first, made, again = (
+        commands.here(monkeypatch, capsys, "compare", *words, *column)
+        for column in (["column=regrett"], [], ["column=regrett"])
+    )
+    assert first.err.startswith("error: column: found 'regrett', did you mean 'regret'")
+    assert [first.code, made.code, again] == [1, 0, first]
 
 
 def test_a_column_of_an_own_environment_may_first_appear_in_a_later_round(make, commands):

@@ -44,14 +44,6 @@ def test_estimates_are_those_of_the_formulas():
         assert estimates["dr"][place] == pytest.approx(corrected.mean())
 
 
-def test_linucb_per_arm_plays_as_a_plain_loop_with_a_block_for_each_arm_does():
-    data = dict(players.shared_contexts(np.random.default_rng(5), 60, n_arms=4, dim=3))
-    blocks = np.einsum("ij,tk->tijk", np.eye(4), data["contexts"]).reshape(60, 4, 12)
-    choices = players.linucb(data, 60, 0)()
-    assert choices == plain_linucb(blocks, data["rewards"])
-    assert set(choices) == set(range(4))
-
-
 def test_the_committed_page_agrees_with_the_table():
     folder = Path(__file__).resolve().parents[1] / "results" / "benchmark"
     page = (folder / "peers.md").read_text()

@@ -194,13 +194,10 @@ def test_intervals_in_pages_are_those_of_a_case(reference_results: Path) -> None
     ("words", "claim", "message"),
     [
         ("A beats B.", "p/f#1@P: holds", ""),
-        ("A beats B.", "p/f#1: holds", "the verdicts are holds, open, tie, no evidence"),
-        ("A beats B in two cases.", "p/f#1: holds in 2 of 4", "it is 1 of 4"),
+        ("A beats B in two cases.", "p/f#1: holds in 2 of 3", "it is 1 of 3"),
         ("A beats B.", "p/f#1@Q: open", "sounds decided"),
-        ("On P that is open.", "p/f#1@P: open", "the verdicts are holds"),
         ("On P that is open.", "p/f#3@P: open", "the verdicts are holds"),
         ("A beats B. It ends level with it.", "p/f#1@R: tie", ""),
-        ("A beats B.", "p/f#1@S: holds", "the verdicts are no evidence"),
         ("A beats B.", "p/f#1@P: wins", "expected figure#claim: verdict"),
         ("A beats B.", "p/f#3@P: holds", "does not say 'not after Holm's correction'"),
         ("A beats B, not after Holm's correction.", "p/f#3@P: holds", ""),
@@ -210,7 +207,7 @@ def test_words_that_say_more_than_the_verdict_are_named(tmp_path: Path, words: s
     folder = tmp_path / "p" / "f" / "paper"
     folder.mkdir(parents=True)
     rows = [("1", "P", "less", "holds", "yes"), ("1", "Q", "less", "open", ""), ("1", "R", "less", "tie", "yes")]
-    rows += [("1", "S", "less", "no evidence", ""), ("3", "P", "less", "holds", "no")]
+    rows += [("3", "P", "less", "holds", "no")]
     columns = ["claim", "case", "expect", "verdict", "holm"]
     pd.DataFrame(rows, columns=columns).to_csv(folder / "claims.csv", index=False)
     found = problem(Statement(words, claim, (claim,)), tmp_path)

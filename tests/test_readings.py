@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 
 import numpy as np
 import pandas as pd
@@ -10,9 +9,8 @@ import pytest
 from rendered import finals_of, render
 from scipy import stats
 
-from bench.audit.readings import render_readings
-from bench.gallery.build import build
-from bench.gallery.papers import read_papers
+from bench.audit.readings import AS_PRINTED, claims_table, numbers_table
+from bench.report.claims.check import verdicts_on
 from bench.report.figure import read_figure
 from bench.report.provenance import Provenance
 from bench.report.results import Results
@@ -61,10 +59,10 @@ def results(figure, finals, provenance=SIZE):
     return Results(figure, finals=finals, provenance=provenance)
 
 
-def readings_of(figure, first, second, size):
-    """Return what a figure says under two readings, given the final values under each."""
+def under_both(figure, first, second):
+    """Return a figure's results under two readings, given the final values under each."""
     finals = {"as printed": first, "less noise": second}
-    return render_readings({name: results(figure, table) for name, table in finals.items()}, size)
+    return {name: results(figure, table) for name, table in finals.items()}
 
 
 LOW, HIGH = [9.0, 10.0, 11.0, 9.5, 10.5, 10.0], [19.0, 20.0, 22.0, 19.5, 20.5, 21.0]
@@ -98,8 +96,9 @@ def test_a_reading_replaces_keys_and_groups():
 
 def test_a_claim_turns_under_a_reading():
     figure = read_figure(FIGURE)
-    found = readings_of(figure, finals(LOW, HIGH), finals(HIGH, LOW), 6)
-    assert found.claims.set_index("reading")["verdict"].to_dict() == {"as printed": "holds", "less noise": "fails"}
+    found = under_both(figure, finals(LOW, HIGH), finals(HIGH, LOW))
+    table = claims_table({name: verdicts_on(under) for name, under in found.items()})
+    assert table.set_index("reading")["verdict"].to_dict() == {"as printed": "holds", "less noise": "fails"}
     alone = render(figure, pd.DataFrame(), finals(LOW, HIGH), provenance=SIZE)
     assert alone.claims["verdict"].tolist() == ["holds"]
 
@@ -110,7 +109,7 @@ def test_published_numbers_are_inside_possible_or_outside():
         {"method": "TL", "what": "std", "value": 0.01},
         {"method": "OP", "what": "mean", "value": 10.9},
     ]})  # fmt: skip
-    numbers = readings_of(figure, finals(LOW, HIGH), finals(LOW, LOW), 5).numbers
+    numbers = numbers_table(under_both(figure, finals(LOW, HIGH), finals(LOW, LOW)), 5)
     verdicts = {(row["method"], row["what"]): row["verdict"] for row in numbers.to_dict("records")}
     assert verdicts == {("TL", "mean"): "inside", ("TL", "std"): "outside", ("OP", "mean"): "possible"}
     op = numbers[numbers["method"] == "OP"].set_index("reading")
@@ -126,8 +125,7 @@ def test_surrogate_results_are_shown_without_published_numbers():
     surrogate = SIZE.model_copy(update={"surrogate": ("made_up",)})
     figure = read_figure(FIGURE)
     one = results(figure, finals(LOW, HIGH), surrogate)
-    found = render_readings({"as printed": one, "less noise": one}, 6)
-    assert found.numbers.empty
+    assert numbers_table({"as printed": one, "less noise": one}, 6).empty
 
 
 def test_the_first_reading_is_the_figure_unchanged(tmp_path, monkeypatch):
@@ -156,26 +154,7 @@ def test_the_first_reading_is_the_figure_unchanged(tmp_path, monkeypatch):
     reproduce_figure(
         AskedFigure(read_figure(FIGURE), "mine/with/paper", "smoke", [], "command", True), jobs=1, runner=Runner()
     )
-    plain = build(read_papers(tmp_path, {"mine/with": FIGURE, "mine/without": PLAIN}))["mine/without/index.html"]
-    assert "Number by number: 2 rows" in plain
-    assert "as printed" not in plain
-    assert "theorem 1: sqrt(T); mean paired difference" in plain
     assert (folders[0] / "readings.csv").read_bytes() == files["readings.csv"]
-
-    # A reading that the figure has since, and the result has not
-    later = with_readings(PRINTED, QUIET, {**QUIET, "name": "later"})
-    page = build(read_papers(tmp_path, {"mine/with": later}))["mine/with/index.html"]
-    assert "<dt><b>later</b>" in page
-    assert "Every case has the same verdict under every reading." in page
-    [path] = tmp_path.glob("mine/with/*/readings.csv")
-    table = pd.read_csv(path)
-    table.loc[table["reading"] == "less noise", "verdict"] = "tie"
-    table.to_csv(path, index=False)
-    page = build(read_papers(tmp_path, {"mine/with": later}))["mine/with/index.html"]
-    assert "<th><span>later</span></th>" in page
-    [row] = re.findall(r"<tr><td>all</td>(<td.*?</td>)(<td.*?</td>)(<td.*?</td>)</tr>", page)
-    assert ["differs" in cell for cell in row] == [False, True, False]
-    assert row[2] == "<td>–</td>"
 
 
 @pytest.mark.parametrize(("deviation", "divisor"), [("sample", 3), ("population", 4)])
@@ -191,7 +170,7 @@ def test_the_best_of_few_repetitions_is_predicted_from_many(deviation, divisor):
         "published": [{"what": "best", "value": 0}, {"what": "mean", "value": -1.0}, {"what": "std", "value": 9.0}],
     }  # fmt: skip
     figure = read_figure(grid)
-    numbers = render_readings({"": results(figure, table)}, 4).numbers.set_index("what")
+    numbers = numbers_table({AS_PRINTED: results(figure, table)}, 4).set_index("what")
     # Of four repetitions the mean at 0 is below that at 1 with probability Phi(-1 / sqrt(1/2)) = 7.9 %
     assert numbers.loc["best", ["further_low", "further_high"]].tolist() == [0, 1]
     assert (numbers.loc["best", "inside"], numbers.loc["best", "verdict"]) == ("no", "possible")
@@ -209,7 +188,7 @@ def test_a_number_is_reached_within_half_a_unit_of_its_last_digit():
     published = [{"method": "TL", "what": "mean", "value": 9.7}, {"method": "OP", "what": "mean", "value": 9.71}]
     figure = read_figure({**PLAIN, "published": published})
     same = [9.74] * 6
-    found = render_readings({"": results(figure, finals(same, same))}, 6).numbers
+    found = numbers_table({AS_PRINTED: results(figure, finals(same, same))}, 6)
     assert found["inside"].tolist() == ["yes", "no"]
 
 
@@ -217,7 +196,7 @@ def test_the_same_runs_say_the_same_of_a_number_under_a_reading_that_stops_earli
     """TL's runs are those of the first reading, fewer of them; OP's are others."""
     figure = read_figure(FIGURE | {"published": [{"method": m, "what": "mean", "value": 12.5} for m in ("TL", "OP")]})
     many = [*LOW, 30.0, 10.0, 10.0]
-    found = readings_of(figure, finals(many, many), finals(many[:7], many[1:7]), 5).numbers
+    found = numbers_table(under_both(figure, finals(many, many), finals(many[:7], many[1:7])), 5)
     rows = found.set_index(["method", "reading"])[["estimate", "std", "n", "ci_low", "further_high", "predicted"]]
     assert rows.loc["TL", "less noise"].tolist() == rows.loc["TL", "as printed"].tolist()
     assert rows["n"].to_dict() == {
@@ -230,13 +209,13 @@ def test_a_number_is_exact_if_the_first_repetitions_give_it_and_the_draws_are_th
     published = [{"method": m, "what": "std", "value": value, "cell": f"table: {m}"} for m in ("TL", "OP")]
     same = {**QUIET, "same_draws": {"method": "TL"}}
     figure = read_figure({**with_readings(PRINTED, same), "published": published, "deviation": "population"})
-    found = readings_of(figure, finals(LOW, LOW), finals(HIGH, HIGH), 4).numbers
+    found = numbers_table(under_both(figure, finals(LOW, LOW), finals(HIGH, HIGH)), 4)
     first = found.set_index(["method", "reading"])["first"]
     assert round(first["TL", "less noise"], 2) == value
     assert first.drop(("TL", "less noise")).isna().all()
     assert found.drop_duplicates("cell").set_index("method")["verdict"].to_dict()["TL"] == "exact"
     assert (found[found["method"] == "OP"]["verdict"] != "exact").all()
-    one_less = readings_of(figure, finals(LOW, LOW), finals(HIGH, HIGH), 5).numbers
+    one_less = numbers_table(under_both(figure, finals(LOW, LOW), finals(HIGH, HIGH)), 5)
     assert not (one_less["verdict"] == "exact").any()
-    too_few = readings_of(figure, finals(LOW, LOW), finals(HIGH, HIGH), 7).numbers
+    too_few = numbers_table(under_both(figure, finals(LOW, LOW), finals(HIGH, HIGH)), 7)
     assert too_few["first"].isna().all()

@@ -18,6 +18,7 @@ from bench.report.claims.judgement import MIN_REPETITIONS
 from bench.report.drawing import in_digits
 from bench.report.figure import read_figure
 from bench.report.pictures import content
+from bench.report.plot import RANDOM_ARMS
 from bench.stats import mean_band
 
 ROUNDS = np.linspace(1, 1000, 50).round().astype(int)
@@ -292,3 +293,8 @@ def test_single_repetitions_are_thin_lines_of_their_method():
     assert all(0 < line.look.width < 1 and line.look.color == mean.look.color for line in lines.values())
     assert "Thin lines: single repetitions." in plot.caption
     assert not [mark for mark in shown(CURVES, curves, finals).marks() if mark.part.startswith("repetition")]
+
+
+def test_regret_of_random_arms_is_a_line_of_its_own():
+    (random,) = [mark for mark in shown(CURVES, *results(("P",), 450.0)).marks() if mark.name == RANDOM_ARMS]
+    np.testing.assert_allclose(random.y, 450.0 * ROUNDS / 1000)

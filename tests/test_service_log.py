@@ -1,49 +1,18 @@
 """The log of a service is replayed for other tuners: as if they had been asked, whatever made the log."""
 
-import atexit
-import shutil
-import tempfile
-from functools import cache
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
+from own_log import CONFIGURATIONS, reward_of, service_log
 
 import bandit_bench as bb
 from bench.envs.service_log import ServiceLog
 from bench.seeding import Seeds
 
-MEANS = {(0.1, "small"): 0.7, (0.1, "large"): 0.3, (1.0, "small"): 0.45, (1.0, "large"): 0.5}
-
-
-def reward_of(configuration, rng):
-    return float(rng.random() < MEANS[configuration["rate"], configuration["model"]])
-
-
-@cache
-def log(n=6_000):
-    """Write the log of a service with EXP3, as `bandit_bench.serve` does; return its path."""
-    rng = np.random.default_rng(0)
-    space = bb.Space.of(rate=[0.1, 1.0], model=["small", "large"])
-    tuner = bb.tuner("exp3", form="weight", gamma=0.4)
-    tuner.start(bb.Problem(space, n), bb.Seeds(1))
-    rows = []
-    for number in range(n):
-        chances, asked = tuner.probabilities()["configuration"], tuner.ask()
-        reward = reward_of(asked, rng)
-        tuner.tell(reward)
-        rows.append([number, number, *asked.values(), chances[space.product().index(asked)], reward])
-    folder = Path(tempfile.mkdtemp())
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    columns = ["asked", "told", "rate", "model", "propensity", "reward"]
-    pd.DataFrame(rows, columns=columns).to_csv(folder / "log.csv", index=False)
-    return str(folder / "log.csv")
-
 
 def replayed(tuner, repetition, rounds=None):
     """Return the rewards of a tuner on a part of the log."""
-    environment = ServiceLog(path=log(), n_parts=5)
+    environment = ServiceLog(path=service_log(), n_parts=5)
     environment.start(10**9, Seeds(0, repetition).child("env"))
     tuner.start(bb.Problem(environment.space, environment.expected_rounds), bb.Seeds(repetition))
     rewards = []
@@ -56,13 +25,13 @@ def replayed(tuner, repetition, rounds=None):
     return rewards
 
 
-@pytest.mark.parametrize("configuration", MEANS)
+@pytest.mark.parametrize("configuration", CONFIGURATIONS)
 def test_a_configuration_earns_its_mean_though_the_tuner_that_made_the_log_had_learnt(configuration):
     rate, model = configuration
     rewards = np.concatenate(
         [replayed(bb.tuner("fixed", configuration={"rate": rate, "model": model}), part) for part in range(5)]
     )
-    assert abs(rewards.mean() - MEANS[configuration]) < 4 * 0.5 / np.sqrt(len(rewards))
+    assert abs(rewards.mean() - CONFIGURATIONS[configuration]) < 4 * 0.5 / np.sqrt(len(rewards))
 
 
 def test_a_tuner_that_learns_earns_as_much_as_live():
@@ -71,7 +40,7 @@ def test_a_tuner_that_learns_earns_as_much_as_live():
     live, rng = [], np.random.default_rng(5)
     for seed in range(200):
         tuner = bb.tuner("ucb1")
-        tuner.start(bb.Problem(ServiceLog(path=log()).space, 10**3), bb.Seeds(seed))
+        tuner.start(bb.Problem(ServiceLog(path=service_log()).space, 10**3), bb.Seeds(seed))
         rewards = []
         for _ in range(rounds):
             rewards.append(reward_of(tuner.ask(), rng))
@@ -82,18 +51,18 @@ def test_a_tuner_that_learns_earns_as_much_as_live():
 
 def test_tuners_are_compared_and_unfit_logs_are_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / "results"))
-    data = ("service_log", {"path": log()})
+    data = ("service_log", {"path": service_log()})
     made = bb.compare(["gaussian_ts", "ucb1", "random"], env=data, repetitions=5)
     assert made.finals["accepted"].min() > 30
     table = made.table.set_index("method")["mean"]
     assert table["Gaussian TS"] > table["Random each round"]
     with pytest.raises(bb.BenchError, match=r"repetitions: found 6, expected at most 5"):
         bb.compare(["ucb1", "random"], env=data, repetitions=6)
-    table = pd.read_csv(log()).assign(propensity=np.nan)  # as of a tuner that does not draw
+    table = pd.read_csv(service_log()).assign(propensity=np.nan)  # as of a tuner that does not draw
     table.to_csv(tmp_path / "none.csv", index=False)
     with pytest.raises(bb.BenchError, match=r"none.csv, line 2, propensity: .* learnt \(task.history\), not replayed"):
         bb.compare(["ucb1", "random"], env=("service_log", {"path": str(tmp_path / "none.csv")}), repetitions=5)
-    rare = pd.read_csv(log())
+    rare = pd.read_csv(service_log())
     rare.loc[0, "propensity"] = 0.0016  # of 1,200 asks in a part: 1.9 rounds
     rare.to_csv(tmp_path / "rare.csv", index=False)
     with pytest.raises(bb.BenchError, match=r"0.0016 in 1,200 asks .* 1.9 rounds .* more asks, .*gamma"):

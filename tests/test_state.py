@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import registry
-import yaml
 
 from bench.component import component
 from bench.errors import TunerError
@@ -105,13 +104,6 @@ def test_saved_at_random_moments_and_restored_in_another_process_it_decides_the_
     assert [json.loads(line) for line in out.splitlines()] == expected
 
 
-def by_length(data):
-    """Keys as PostgreSQL's jsonb gives them back."""
-    if isinstance(data, dict):
-        return {key: by_length(data[key]) for key in sorted(data, key=lambda key: (len(key), key))}
-    return [by_length(item) for item in data] if isinstance(data, list) else data
-
-
 def without_points(data):
     """Numbers as JavaScript reads and writes them: 1.0 is 1, and whole numbers beyond 2^53 are rounded."""
     if isinstance(data, dict):
@@ -123,8 +115,6 @@ def without_points(data):
 
 STORES = {
     "sorted": lambda saved: json.loads(json.dumps(saved, sort_keys=True)),
-    "jsonb": by_length,
-    "yaml": lambda saved: yaml.safe_load(yaml.safe_dump(saved)),
     "JavaScript": without_points,
 }
 

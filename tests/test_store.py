@@ -57,16 +57,6 @@ def test_a_result_is_read_back_unchanged_even_by_other_tools(store):
     assert names == ["rep-00007.json", "rep-00007.parquet", "settings.json"]
 
 
-def test_the_bytes_depend_on_the_content_alone(store, tmp_path):
-    other = Store(tmp_path / "other")
-    other.prepare(RUN, {})
-    store.write(RUN, 0, columns(), {"seconds": 1.0})
-    other.write(RUN, 0, columns(), {"seconds": 2.0})
-    assert store.path(RUN, 0).read_bytes() == other.path(RUN, 0).read_bytes()
-    other.write(RUN, 0, columns(1), {})
-    assert store.path(RUN, 0).read_bytes() != other.path(RUN, 0).read_bytes()
-
-
 def test_every_flipped_byte_and_every_lost_one_is_noticed(store):
     store.write(RUN, 0, columns(), {})
     path = store.path(RUN, 0)

@@ -8,7 +8,7 @@ import pytest
 import registry
 from matplotlib.colors import to_rgb
 
-from bench.report.style import PALETTE, Look, Looks, Palette
+from bench.report.style import PALETTE, Look, Looks, looks_of
 from runners.config.figures import figure_names
 
 # Machado, Oliveira and Fernandes 2009, table 1: linear colours as seen without the cones for red, and for green
@@ -28,18 +28,16 @@ def test_no_two_lines_of_a_figure_look_alike(name):
     if figure.kind == "ranking":  # a heat map has no lines to be told apart
         return
     methods = dict.fromkeys(str(method) for block in figure.runs for method in block.get("method", {}))
-    palette = Palette(figure.looks, figure.colors, methods)
-    assert len({palette.look(method) for method in methods}) == len(methods)
+    looks = looks_of(methods, figure.looks, figure.colors).values()
+    assert len(set(looks)) == len(methods)
     if len(methods) <= 30:  # as many as there are pairs of a colour and a dash
-        assert len({(palette.look(method).color, palette.look(method).dash) for method in methods}) == len(methods), (
-            "only markers differ"
-        )
+        assert len({(look.color, look.dash) for look in looks}) == len(methods), "only markers differ"
 
 
 @pytest.mark.parametrize("by", [PROTANOPIA, DEUTERANOPIA])
 def test_readers_who_do_not_see_red_or_green_tell_the_palette_apart(by):
     """By colour, or, where two are near to them, by dashes."""
-    styles = [Palette(Looks(), {}, map(str, range(len(PALETTE)))).look(str(i)) for i in range(len(PALETTE))]
+    styles = looks_of([*map(str, range(len(PALETTE)))], Looks(), {}).values()
     for one, other in itertools.combinations(styles, 2):
         distance = math.dist(seen(one.color, by), seen(other.color, by))
         assert distance > 60 or one.dash != other.dash, (one, other)
@@ -47,7 +45,7 @@ def test_readers_who_do_not_see_red_or_green_tell_the_palette_apart(by):
 
 def test_lines_of_a_paper_keep_their_look_and_others_have_another():
     looks = Looks(lines={"TL": (PALETTE[0], "-", "o")})
-    palette = Palette(looks, {}, ["Mine", "TL"])
-    assert palette.look("TL") == Look(PALETTE[0], "-", "o")
-    assert palette.look("Mine").color != PALETTE[0]
-    assert Palette(looks, {}, ["Mine"]).look("Mine") == Look(PALETTE[0], "-", "o"), "a look that no line has is free"
+    found = looks_of(["Mine", "TL"], looks, {})
+    assert found["TL"] == Look(PALETTE[0], "-", "o")
+    assert found["Mine"].color != PALETTE[0]
+    assert looks_of(["Mine"], looks, {})["Mine"] == Look(PALETTE[0], "-", "o"), "a look that no line has is free"

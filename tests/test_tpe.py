@@ -176,3 +176,24 @@ def test_rewards_of_a_value_outside_the_axis_do_not_draw_proposals_to_its_ends(p
         low, high = (math.log(parameter[end]) if "log" in parameter else parameter[end] for end in ("low", "high"))
         places = [math.log(each) if "log" in parameter else each for each in proposals]
         assert sum(place < (low + high) / 2 for place in places) in range(4, 17)
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [{"low": 0, "high": 2**60}, {"low": 2**53, "high": 2**53 + 10}, {"low": 1, "high": 10**18, "log": True}],
+)
+def test_whole_numbers_too_large_for_halves_are_searched_like_real_ones(parameter):
+    parameter |= {"integer": True}
+    space = Space.of(n=parameter)
+    low, high = space.parameters[0].low, space.parameters[0].high
+    tuner, distances = TPE(), []
+    tuner.start(Problem(space, 60), Seeds(4))
+    for _ in range(60):
+        with np.errstate(divide="raise", invalid="raise"):
+            asked = tuner.ask()["n"]
+        assert isinstance(asked, int)
+        assert low <= asked <= high
+        place = math.log(asked / low) / math.log(high / low) if "log" in parameter else (asked - low) / (high - low)
+        distances.append(abs(place - 0.7))
+        tuner.tell(-distances[-1])
+    assert np.mean(distances[-20:]) < 0.8 * np.mean(distances[:10])

@@ -45,6 +45,8 @@ COMPARE: Sentences = {
     "env.path=log(1).csv": ("\"env.path='log(1).csv'\"",),
     "env.context=[age,P(x)]": ("env.context=[age,P(x)]", "in quotes"),
     "tuner=tl,random column=foo": ("column: found 'foo'", "regret"),
+    "tuner=tl,random column=seconds_foo": ("column: found 'seconds_foo'", "seconds_total"),
+    "tuner=tl,random column=seconds_total": ("key 'column': found 'seconds_total'", "dots"),
     "name=../elsewhere": ("name: found '../elsewhere'",),
 }
 REPRODUCE: Sentences = {
@@ -55,22 +57,18 @@ REPRODUCE: Sentences = {
     "figure=bad/tuner": ("bad/figures/tuner.yaml: tuner: found 'cdtt'", "'cdt'"),
     "figure=bad/key": ("conf/papers/bad/figures/key.yaml: ", "'colum'"),
     "figure=bad/syntax": ("conf/papers/bad/figures/syntax.yaml:2: ",),
-    "figure=bad/panels": ("bad/figures/panels.yaml: ", "key 'panels'", "'metod'", "method"),
     "figure=bad/column": ("bad/figures/column.yaml: ", "key 'column': found 'regrett'", "'regret'"),
-    "figure=bad/whiskers": ("bad/figures/whiskers.yaml: ", "key 'whiskers.only'", "method"),
     "figure=bad/claim": ("bad/figures/claim.yaml: ", "claim 'growth', key 'column': found 'rewards'", "'reward'"),
-    "figure=bad/side": ("bad/figures/side.yaml: ", "claim 'a', key 'measured'", "'B'", "A"),
+    "figure=bad/seconds": ("bad/figures/seconds.yaml: ", "key 'column': found 'seconds_foo'", "seconds_total"),
 }
-SLOPE = "column: regret\nclaims: [{text: a, kind: slope, threshold: 1, expect: less, "
+BOUND = "claims: [{text: a, kind: bound, measured: {method: A}, formula: {name: exp3, n_arms: 5}, "
 FIGURES = {
     "tuner": ("column: regret", "cdtt"),
     "key": ("colum: x", "cdt"),
     "syntax": ("a: [", ""),
-    "panels": ("column: regret\npanels: [metod]", "random"),
     "column": ("column: regrett", "random"),
-    "claim": (SLOPE + "id: growth, column: rewards}]", "random"),
-    "whiskers": ("kind: dots\ncolumn: regret\nwhiskers: {low: reward, high: regret, only: {metod: A}}", "random"),
-    "side": (SLOPE + "id: a, measured: {method: B}}]", "random"),
+    "claim": (f"column: regret\n{BOUND}id: growth, column: rewards}}]", "random"),
+    "seconds": ("kind: dots\ncolumn: seconds_foo", "random"),
 }
 WRONG = {"run": RUN, "parts": PARTS, "compare": COMPARE | REPETITIONS, "reproduce": REPRODUCE | REPETITIONS}
 # The rest is small, so that what should have been refused is over soon

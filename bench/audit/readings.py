@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from bench.audit.agreement import Intervals, of_mean, of_std, rounding
 from bench.columns import names_of, readings_columns
-from bench.report.claims.check import verdicts_on
 from bench.report.figure import Figure
 from bench.report.labels import Selection, canonical, matches, selection
 from bench.report.reading import READING
@@ -19,29 +18,6 @@ NUMBERS = names_of("numbers")
 EXACT, INSIDE, POSSIBLE, OUTSIDE = "exact", "inside", "possible", "outside"
 AS_PRINTED = "as printed"
 """Name of the only reading of a figure without readings."""
-
-
-class Readings(NamedTuple):
-    """A figure's claims and published numbers under its readings."""
-
-    claims: pd.DataFrame
-    numbers: pd.DataFrame
-
-
-def render_readings(results: Mapping[str, Results[Figure]], size: int, first: pd.DataFrame | None = None) -> Readings:
-    """Return a figure's claims and published numbers under each reading; for a single reading only the numbers.
-
-    ``results`` are by reading, in order; ``size`` is the paper's number of repetitions; ``first`` holds the verdicts
-    under the first reading, if known.
-    """
-    if len(results) == 1:
-        ((name, only),) = results.items()
-        return Readings(pd.DataFrame(), numbers_table({name or AS_PRINTED: only}, size))
-    verdicts = {
-        name: first if first is not None and name == next(iter(results)) else verdicts_on(under)
-        for name, under in results.items()
-    }
-    return Readings(claims_table(verdicts), numbers_table(results, size))
 
 
 def claims_table(verdicts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -59,11 +35,11 @@ def numbers_table(results: Mapping[str, Results[Figure]], size: int) -> pd.DataF
     of the paper's size contains it under some reading; many false numbers are possible too. Else it is `outside`. An
     interval contains a number if it reaches to within half a unit of the number's last digit.
 
-    ``results`` are by reading, in order; a figure without readings has one. ``size`` is the paper's number of
-    repetitions. The columns are the axes, then `NUMBERS`: `first` is our number from as many repetitions as in the
-    paper, for a reading with the authors' draws; `inside` and `predicted` (yes, no, or "" without results) belong to
-    one reading, `verdict` to the number. The table is empty without published numbers, for a packaged sample, and for
-    runs to which the numbers do not apply.
+    ``results`` are by reading, in order; a figure without readings has one, `AS_PRINTED`. ``size`` is the paper's
+    number of repetitions. The columns are the axes, then `NUMBERS`: `first` is our number from as many repetitions as
+    in the paper, for a reading with the authors' draws; `inside` and `predicted` (yes, no, or "" without results)
+    belong to one reading, `verdict` to the number. The table is empty without published numbers, for a packaged sample,
+    and for runs to which the numbers do not apply.
     """
     rows: list[dict[str, Any]] = []
     whole = next(iter(results.values()))

@@ -1,4 +1,4 @@
-"""Claims of a figure for its page: cases on an axis, and a summary sentence."""
+"""Claims of a figure for its page: cases on an axis."""
 
 import math
 import re
@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from bench.report.claims.check import KINDS
 from bench.report.claims.judgement import NO_EVIDENCE
-from bench.report.claims.tallies import Tally, tally_of
 from bench.report.typeset import number
 
 DIFFERENCES = [name for name, kind in KINDS.items() if kind.is_difference]
@@ -60,10 +59,6 @@ class ClaimView(NamedTuple):
     @property
     def every(self) -> list[Case]:
         return [*self.cases, *self.no_evidence]
-
-    @property
-    def tally(self) -> Tally:
-        return tally_of(self.every)
 
 
 def slug(text: str) -> str:

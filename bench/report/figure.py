@@ -21,7 +21,7 @@ from bench.report.limits import Limits
 from bench.report.plot import Plot
 from bench.report.reading import READING
 from bench.report.results import Results
-from bench.report.style import Palette
+from bench.report.style import looks_of
 from bench.report.tables import summary
 
 MAX_ROUNDS = 60
@@ -38,8 +38,8 @@ class Figure(FigureKeys):
     def blank(self, names: Iterable[str]) -> Plot:
         """Return a plot without panels, for methods of these names."""
         methods = tuple(dict.fromkeys(names))
-        palette = Palette(self.looks, self.colors, methods)
-        return Plot(self.heading, methods=methods, palette=palette, words=self.looks.words)
+        looks = looks_of(methods, self.looks, self.colors)
+        return Plot(self.heading, methods=methods, looks=looks, colors=self.colors, words=self.looks.words)
 
     # Methods that a kind may override
 
@@ -101,6 +101,8 @@ class Figure(FigureKeys):
         for axis in results.axes:
             if axis in (*TABLE_COLUMNS, self.column):
                 raise ConfigError(f"{self.where}: an axis is called '{axis}', like a column of its tables, rename it")
+        if (unfolded := self.unfold.column if self.unfold else self.column) != self.column:
+            raise ConfigError(f"{self.where}, key 'unfold.column': found '{unfolded}', expected '{self.column}'")
         results.panel_axes()
         known = {label for axis in results.axes for label in results.labels(axis)}
         for label in self.colors:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.report.labels import apart
-from bench.report.style import GREY, Look, Looks, Palette
+from bench.report.style import GREY, Look
 from bench.report.typeset import spelled
 
 Array = npt.NDArray[np.float64]
@@ -156,7 +156,8 @@ class Plot:
     panel_size: tuple[float, float] = (3.9, 2.9)  # inches
     mark: str = ""  # the mark of replaced data, such as SURROGATE DATA
     methods: Sequence[str] = ()
-    palette: Palette = field(default_factory=lambda: Palette(Looks(), {}))
+    looks: Mapping[str, Look] = field(default_factory=dict)  # by method
+    colors: Mapping[str, str] = field(default_factory=dict)  # chosen ones, by name
     words: Mapping[str, str] = field(default_factory=dict)  # replacements of its words in the display
 
     def marks(self) -> Iterator[Mark]:
@@ -165,7 +166,7 @@ class Plot:
 
     def look(self, name: str, **keys: Any) -> Look:
         """Return the look of a line, with ``keys`` changed."""
-        return replace(self.palette.look(name), **keys)
+        return replace(self.looks[name], **keys)
 
     def beside(self, name: str) -> str:
         """Return the name of a reference or limit in this plot, distinct from methods' names."""
@@ -178,7 +179,7 @@ class Plot:
         """Add a mark of a panel, see `mark`, and its name to the legend; return it."""
         if role != "method":
             name = self.beside(name)
-            look = replace(look, color=self.palette.colors.get(name, look.color))
+            look = replace(look, color=self.colors.get(name, look.color))
         panel.marks.append(mark(name, panel.title, look, role=role, **keys))
         self.explain(name, look)
         return panel.marks[-1]

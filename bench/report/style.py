@@ -1,5 +1,6 @@
 """One style for all figures: colours distinguishable with red-green colour-blindness, with dashes and markers."""
 
+import itertools
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -61,44 +62,29 @@ class Looks(BaseModel):
     words: dict[str, str] = {}
 
 
-class Palette:
-    """The styles of the lines of one figure: its paper's, with chosen colours; else one of `PALETTE`.
+def looks_of(names: Collection[str], looks: Looks, colors: Mapping[str, str]) -> dict[str, Look]:
+    """Return the look of each line of a figure: its paper's, else an automatic one; with the chosen colour, if any.
 
-    Automatic styles follow the order of ``names``, and then the order of requests; no two are equal while unused ones
-    remain, and none has dashes and colour of a line of the paper. Raises ConfigError for an unknown colour in
-    ``colors``.
+    Automatic looks follow the order of ``names``; no two are equal while unused ones remain, and none has dashes and
+    colour of a line of the paper. Raises ConfigError for an unknown colour in ``colors``.
     """
+    from matplotlib.colors import is_color_like  # slow to import
 
-    def __init__(self, looks: Looks, colors: Mapping[str, str], names: Collection[str] = ()) -> None:
-        from matplotlib.colors import is_color_like  # slow to import
-
-        for name, color in colors.items():
-            if not is_color_like(color):
-                raise ConfigError(f"colors: found '{color}' for '{name}', expected a colour such as black or #d55e00")
-        self.colors = dict(colors)
-        self._looks = {
-            name: Look(color, DASHES[dash], marker)
-            for name, (color, dash, marker) in looks.lines.items()
-            if name in names
-        }
-        taken = {(look.color, look.dash) for look in self._looks.values()}
-        dashes, every = list(DASHES.values()), len(PALETTE)
-        automatic = [
-            Look(color, dashes[(place + turn) % len(dashes)], _MARKERS[(place + turn * every) % len(_MARKERS)])
-            for turn in range(len(dashes))
-            for place, color in enumerate(PALETTE)
-        ]
-        self._automatic = [look for look in automatic if (look.color, look.dash) not in taken] or automatic
-        self._given = 0
-        for name in names:
-            self.look(name)
-
-    def look(self, name: str) -> Look:
-        if name not in self._looks:
-            self._looks[name] = self._automatic[self._given % len(self._automatic)]
-            self._given += 1
-        look = self._looks[name]
-        return replace(look, color=self.colors.get(name, look.color))
+    for name, color in colors.items():
+        if not is_color_like(color):
+            raise ConfigError(f"colors: found '{color}' for '{name}', expected a colour such as black or #d55e00")
+    lines = {name: looks.lines[name] for name in names if name in looks.lines}
+    given = {name: Look(color, DASHES[dash], marker) for name, (color, dash, marker) in lines.items()}
+    taken = {(look.color, look.dash) for look in given.values()}
+    dashes, every = list(DASHES.values()), len(PALETTE)
+    automatic = [
+        Look(color, dashes[(place + turn) % len(dashes)], _MARKERS[(place + turn * every) % len(_MARKERS)])
+        for turn in range(len(dashes))
+        for place, color in enumerate(PALETTE)
+    ]
+    free = itertools.cycle([look for look in automatic if (look.color, look.dash) not in taken] or automatic)
+    every_look = {name: given[name] if name in given else next(free) for name in names}
+    return {name: replace(look, color=colors.get(name, look.color)) for name, look in every_look.items()}
 
 
 SETTINGS: dict[str, Any] = {

@@ -14,6 +14,8 @@ from bench.tuners.parzen import Dimensions, Parzen
 
 _GOOD, _MOST_GOOD = 0.1, 25
 """The share of the trials that count as good, and their largest number."""
+_LARGEST_WHOLE = 2.0**32
+"""The largest whole number whose interval has a mass of its own; larger ones are searched as real numbers."""
 _N_SAMPLES = 24
 """Values drawn from the density of the good trials, of which the best is proposed."""
 
@@ -123,7 +125,7 @@ class _Axis:
         low, high, is_log = self.parameter.low, self.parameter.high, self.parameter.log
         if low is None or high is None:
             return 0.0, 0.0, 0.0, False, len(self.parameter.candidates)
-        half = 0.5 if self.parameter.integer else 0.0
+        half = 0.5 if self.parameter.integer and max(-low, high) <= _LARGEST_WHOLE else 0.0
         ends = low - half, high + half
         return (log(ends[0]), log(ends[1]), half, True, 0) if is_log else (*ends, half, False, 0)
 

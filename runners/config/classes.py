@@ -102,7 +102,7 @@ def is_suites(cls: type) -> bool:
 def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> Any:
     """Build a part from a copy of its settings, so that a part cannot change those of the next repetition.
 
-    Raises ConfigError, naming the key, if the class refuses a setting or lacks a required method.
+    Raises ConfigError, naming the key, if the class refuses a setting, or lacks a required method or one of ``parts``.
     """
     fields = {str(name): copy.deepcopy(value) for name, value in settings.items() if name != "_target_"}
     if lacking := sorted(getattr(cls, "__abstractmethods__", ())):
@@ -116,7 +116,11 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
                 f"(from {INTERFACE} import component) in the line above `class {cls.__name__}`"
             )
     names = defaults(cls.common) if hasattr(cls, "common") else {}  # settings common to all parts of the kind
-    own = inspect.signature(cls).parameters if fields.keys() & names.keys() else {}
+    own = inspect.signature(cls).parameters if parts or fields.keys() & names.keys() else {}
+    takes_any = is_suites(cls) or any(argument.kind is argument.VAR_KEYWORD for argument in own.values())
+    for name in parts.keys() - own.keys() if not takes_any else ():
+        text = f"expected it: `{name}: {INTERFACE}.{name.title()}`"
+        raise ConfigError(f"{part}: found {cls.__name__} without the field '{name}', {text}")
     common = {name: fields.pop(name) for name in names if name in fields and name not in own}
     try:
         built = cls(**parts, **fields)

@@ -1,11 +1,10 @@
-"""Checks before a run: whether the parts fit together, and the columns of the trace."""
+"""Checks before a run: whether the parts fit together, and the columns of the results."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
 from bench.algorithms.contextual import ContextualAlgorithm
-from bench.columns import is_measured
 from bench.errors import BenchError, ConfigError, one_line
 from bench.loop import run
 from bench.seeding import Seeds
@@ -25,7 +24,7 @@ _WHEN = "when it was started and asked once"
 class Fit:
     """The findings about an experiment.
 
-    ``error``: the reason why it cannot be run, or ""; ``columns``: those of its trace, empty if unknown; ``searches``:
+    ``error``: the reason why it cannot be run, or ""; ``columns``: of its results, empty if unknown; ``searches``:
     whether its tuner can search an interval, None if unknown or if the tuner may leave the space; ``apart``: a sentence
     on each hyper-parameter with candidates outside its interval.
     """
@@ -67,18 +66,22 @@ def check(
 def check_columns(
     named: Mapping[str, str], experiments: Iterable[Experiment], found: Mapping[str, Fit], store: Store
 ) -> None:
-    """Raise ConfigError for a column that no trace has; skipped if the columns of a trace are unknown.
+    """Raise ConfigError for a column that no run has; skipped if the columns of a run are unknown.
 
     ``named``: the place that names each column; ``found``: the `fits` of experiments with missing repetitions. The
-    columns of the others are those of their first stored repetition.
+    columns of the others are those of their first stored repetition, read only while a column is still to be found.
     """
-    traces = [
-        found[experiment.run_id].columns if experiment.run_id in found else _stored_columns(experiment, store)
-        for experiment in experiments
-    ]
-    known = dict.fromkeys(name for columns in traces for name in columns if name != "round")
-    for column, place in named.items() if traces and all(traces) else ():
-        if column not in known and column != "rounds" and not is_measured(column):
+    known: dict[str, None] = {}
+    for experiment in experiments:
+        if named.keys() <= known.keys():
+            return
+        is_new = experiment.run_id in found
+        columns = found[experiment.run_id].columns if is_new else _stored_columns(experiment, store)
+        if not columns:
+            return
+        known |= dict.fromkeys(columns)
+    for column, place in named.items():
+        if column not in known:
             raise ConfigError(f"{place}: found '{column}', {one_of(column, known)}")
 
 
@@ -111,19 +114,27 @@ def _with_columns(experiment: Experiment, columns: Collection[str]) -> Fit:
 def _stored_columns(experiment: Experiment, store: Store) -> tuple[str, ...]:
     for repetition in sorted(store.done(experiment.run_id)):
         with suppress(StoreError):  # a damaged repetition is run again
-            return tuple(store.table(experiment.run_id, repetition).column_names)
+            costs = store.read_side(experiment.run_id, repetition).get("costs", {})
+            return _of_results(store.table(experiment.run_id, repetition).column_names, costs)
     return ()
 
 
 def _columns(experiment: Experiment, task: Task, columns: Collection[str]) -> tuple[str, ...]:
-    """Return the columns of the trace, from a first round unless the task sums all ``columns``."""
+    """Return the columns of the results, from a first round unless the task sums all ``columns``."""
     settings = experiment.settings
     problem = task.start(settings["horizon"], Seeds(settings["seed"]))
     if {*columns} <= {*task.sums}:
         return tuple(task.sums)
     task, tuner = build(experiment)
     at_random = max(task.random_rounds, tuner.random_rounds(problem))
-    return tuple(run(task, tuner, rounds=min(settings["horizon"], at_random + 1)).columns())
+    trace = run(task, tuner, rounds=min(settings["horizon"], at_random + 1))
+    return _of_results(trace.columns(), trace.costs)
+
+
+def _of_results(columns: Iterable[str], costs: Iterable[str]) -> tuple[str, ...]:
+    """Return the columns of final values, as `runners.results.aggregate.final_table` names them, without labels."""
+    seconds = ("seconds_total", *(f"seconds_{name}" for name in costs))
+    return (*(name for name in columns if name != "round"), "rounds", *seconds)
 
 
 def _apart(task: Task) -> Iterator[str]:

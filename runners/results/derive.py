@@ -59,12 +59,16 @@ class Derived:
         has_readings = len(self.by_reading) > 1
         if not has_readings and (not figure.published or is_time):
             return {}
-        from bench.audit.readings import render_readings  # not needed by comparisons
+        from bench.audit.readings import AS_PRINTED, claims_table, numbers_table  # not needed by comparisons
 
         size = figure.published_repetitions or figure.repetitions or load_paper(figure.paper)["settings"]["repetitions"]
-        found = render_readings(self.by_reading, size, self.claims)
-        numbers = {"numbers": found.numbers} if len(found.numbers) and not is_measured(figure.column) else {}
-        return ({"readings": found.claims} if has_readings else {}) | numbers
+        tables = {}
+        if has_readings:
+            others = {name: verdicts_on(under) for name, under in self.by_reading.items() if under is not self.results}
+            tables["readings"] = claims_table({next(iter(self.by_reading)): self.claims} | others)
+        if not is_measured(figure.column):
+            tables["numbers"] = numbers_table({name or AS_PRINTED: of for name, of in self.by_reading.items()}, size)
+        return {name: table for name, table in tables.items() if name == "readings" or len(table)}
 
 
 def long_tables(results: Results[Figure]) -> dict[str, bytes]:

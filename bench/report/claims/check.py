@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import pandas as pd
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
@@ -78,16 +78,6 @@ class Count(Claim):
         return Finding("all", interval, self.unit(), verdict, counts_as=verdict, note=note)
 
 
-class Unfinished(NamedTuple):
-    """An open case: its experiments' labels, and the approximate number of repetitions that would decide it.
-
-    NaN if results are missing, or a million would not suffice.
-    """
-
-    experiments: list[dict[str, str]]
-    repetitions: float
-
-
 KINDS = by_kind(PairedDifference, RelativeDifference, Ratio, Spread, Bound, Slope, BestOnGrid, Count)
 
 
@@ -152,13 +142,14 @@ def _as_open(case: Finding) -> Finding:
     return replace(case, verdict=OPEN, counts_as=OPEN)
 
 
-def still_open(results: Results) -> dict[tuple[str, str], Unfinished]:
-    """Return the experiments of open cases, and the approximate number of repetitions, by claim and case.
+def still_open(results: Results) -> dict[tuple[str, str], tuple[list[dict[str, str]], float]]:
+    """Return, by claim and case, labels of the experiments of open cases, and the repetitions that would decide them.
 
-    Cases without evidence are left out. Raises as `verdicts_on` does.
+    The number is approximate, NaN if results are missing, or a million would not suffice. Cases without evidence are
+    left out. Raises as `verdicts_on` does.
     """
     setting = Conditions(rule(results.provenance.until_decided))
-    unfinished = {}
+    unfinished = dict[tuple[str, str], tuple[list[dict[str, str]], float]]()
     for claim in claims_of(results):
         if not isinstance(claim, CaseClaim):
             continue
@@ -167,7 +158,7 @@ def still_open(results: Results) -> dict[tuple[str, str], Unfinished]:
             finding = claim.finding(case, setting)
             if finding.verdict == OPEN:
                 needed = [results.as_dict(key) for key in claim.experiments(case)]
-                unfinished[claim.id, finding.case] = Unfinished(needed, finding.repetitions_needed)
+                unfinished[claim.id, finding.case] = needed, finding.repetitions_needed
     return unfinished
 
 

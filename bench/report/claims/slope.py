@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from pydantic import Field, model_validator
 
+from bench.errors import ConfigError, either
 from bench.report.claims.base import Case, CaseClaim, Chosen
 from bench.report.claims.comparisons import REGRET
 from bench.report.claims.judgement import (
@@ -77,6 +78,10 @@ class Slope(CaseClaim):
     def validate_axes(self, results: Results, where: str) -> None:
         super().validate_axes(results, where)
         results.check(self.against, f"{where}, key 'against'")
+        figure: Any = results.figure
+        kept = [figure.unfold.column] if figure.unfold else figure.curve_columns()
+        if self.axis == ROUND and self.column not in kept:
+            raise ConfigError(f"{where}, key 'column': found '{self.column}', expected one of: {either(kept)}")
 
     def unit(self) -> str:
         what = "mean" if self.axis == ROUND else "mean final"

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
-from bench.columns import column_of, is_regret
+from bench.columns import column_of, is_measured, is_regret
 from bench.errors import ConfigError
 from bench.regret_bounds import regret_bound
 from bench.report.claims.judgement import MIN_REPETITIONS
@@ -96,6 +96,9 @@ class Curves(Figure):
 
     def check(self, results: Results) -> None:
         super().check(results)
+        for column, place in self.trace_columns().items():
+            if column in self.curve_columns() and (column == "rounds" or is_measured(column)):
+                raise ConfigError(f"{place}: found '{column}', which has no curve, expected another, or kind: dots")
         self._formulas(results)
         if self.limits:
             self.limits.check(results, results.panel_axes(), self.where)

@@ -10,6 +10,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
 from bench.errors import ConfigError
+from bench.report.claims.check import claims_of
 from bench.report.labels import describe, matches, selection
 from bench.report.plot import FAR, RANDOM_ARMS, RANDOM_CAPTION, Look, Mark, Panel, Plot, Text
 from bench.report.results import Labels, Results
@@ -67,6 +68,10 @@ class Dots(Rows):
             raise ConfigError(f"{self.where}: found only one of the keys 'better' and 'in_column', expected both")
         if self.better:
             self._better(results)
+            for claim in claims_of(results):
+                if getattr(claim, "column", "") == self.column:
+                    place = f"{self.where}, claim '{claim.id}', key 'column'"
+                    raise ConfigError(f"{place}: found '{self.column}', expected one of runs, such as {self.in_column}")
         if self.whiskers:
             results.check(selection(self.whiskers.only), f"{self.where}, key 'whiskers.only'")
 

@@ -37,13 +37,15 @@ class Timing(Figure):
 
     def check(self, results: Results) -> None:
         super().check(results)
+        for column, place in self.trace_columns().items():
+            if column not in ("seconds", "cpu_seconds"):
+                raise ConfigError(f"{place}: found '{column}', expected seconds or cpu_seconds")
         self._references(results)
-        self._published(results)
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
         """Return one row per experiment, those without measurements included (n = 0): medians, and ratios of them."""
         check_column(results)
-        published = {} if results.is_surrogate else self._published(results)
+        published = {} if results.is_surrogate else results.published_means()
         references = self._references(results)
         rows = []
         for key in results.experiments:
@@ -55,9 +57,9 @@ class Timing(Figure):
                 row |= {"fastest": values.min(), "slowest": values.max()}
             row["relative"] = row["seconds"] / _median(results.column(reference, self.column))
             if published:
-                value, note = published.get(key, (math.nan, ""))
-                per, _ = published.get(reference, (math.nan, ""))
-                row |= {"published_seconds": value, "published_relative": value / per, "published_note": note}
+                value, per = (published[one].value if one in published else math.nan for one in (key, reference))
+                row |= {"published_seconds": value, "published_relative": value / per}
+                row |= {"published_note": published[key].note if key in published else ""}
             rows.append(row)
         table = pd.DataFrame(rows)
         if "published_note" in table and not table["published_note"].any():
@@ -112,18 +114,6 @@ class Timing(Figure):
                 f"For {100 * share:.0f} % of the time the processor was not with the run: it had other work."
             )
         return caption
-
-    def _published(self, results: Results) -> dict[Labels, tuple[float, str]]:
-        numbers = {}
-        for labels, what, value, note, _ in results.published_numbers():
-            keys = results.select({axis: (label,) for axis, label in labels.items()})
-            if len(keys) != 1:
-                raise ConfigError(
-                    f"{self.where}, published {what} {value:g}: fits {len(keys)} experiments, expected the mean "
-                    "seconds of one"
-                )
-            numbers[keys[0]] = (value, note)
-        return numbers
 
     def _references(self, results: Results) -> dict[Labels, Labels]:
         """Return the reference of every experiment: the one of the same panel that the key `reference` selects."""
