@@ -1,31 +1,20 @@
 """Comparisons: run the missing repetitions of every combination, draw a figure, and judge the differences."""
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from bandit_bench._comparison import ComparisonResult
-from bandit_bench._parts import (
-    Axis,
-    Part,
-    Parts,
-    Piece,
-    axis_of,
-    is_direct,
-    literal,
-    part_of,
-    runner_of,
-    settings_of,
-)
+from bandit_bench._parts import Axis, Parts, axis_of, is_direct, runner_of, settings_of
 from bandit_bench._plan import LOOK, METHOD, ComparisonPlan
 from bench.errors import ConfigError
 from bench.report.formats import extra_formats, print_size
 from bench.report.labels import canonical
+from runners.config.compose import most_repetitions
 from runners.config.figures import LabelledRun
 from runners.config.folders import look_again
-from runners.config.nearest import one_of
-from runners.config.repetitions import most_repetitions
-from runners.config.tree import plain
+from runners.config.tree import one_of
 
 if TYPE_CHECKING:
     from bench.report.formats import Size
@@ -37,7 +26,7 @@ def compare(
     *,
     env: Parts = "synthetic_linear",
     algorithm: Parts | None = None,
-    task: Part | None = None,
+    task: Parts | None = None,
     paper: str = "none",
     horizon: int | None = None,
     repetitions: int | Literal["until_decided"] | None = None,
@@ -108,20 +97,20 @@ def compare(
 
     Raises BenchError with the value found and the value expected if no line can be run.
     """
-    _check_look(look)
+    for key in look.keys() - {*LOOK}:
+        raise ConfigError(f"{key}: found an argument that compare does not have, {one_of(key, LOOK)} for the drawing")
     look_again()
     axes = {"tuner": axis_of("tuner", tuners), "env": axis_of("env", env)}
-    if algorithm is not None:
-        axes["algorithm"] = axis_of("algorithm", algorithm)
-    elif is_direct(env):
-        axes["algorithm"] = {"none": Piece({"algorithm": "none"})}
-    axes |= {key.lstrip("+"): _axis(key, values) for key, values in (sweep or {}).items()}
+    if algorithm is None and is_direct(env):
+        algorithm = "none"
+    axes |= {key: axis_of(key, part) for key, part in (("algorithm", algorithm), ("task", task)) if part is not None}
+    axes |= {key.lstrip("+"): axis_of(key, values) for key, values in (sweep or {}).items()}
     until = most_repetitions(repetitions, max_repetitions)
     sizes = {"horizon": horizon, "repetitions": repetitions if until is None else None, "seed": seed}
     plan = ComparisonPlan(
         axes=axes,
         lines=(lines,) if isinstance(lines, str) else tuple(lines),
-        common=(part_of("task", task) if task is not None else Piece()) + settings_of(settings),
+        common=settings_of(settings),
         sizes=settings_of({key: value for key, value in sizes.items() if value is not None}),
         machine=settings_of({"jobs": jobs}) + runner_of(runner),
         paper=paper,
@@ -130,41 +119,29 @@ def compare(
         name=name,
         until_decided=until,
         tie=tie,
-        strict=strict,
-        formats=(extra := extra_formats(formats)),
-        size=print_size(size, extra),
         look=look,
-        command=command,
     )
+    formats = extra_formats(formats)
+    size = print_size(size, formats)
     runs = plan.runs()  # wrong arguments are refused before slow imports
     plan.check_number()
-    return _carried_out(
-        replace(plan, column=_compared(plan.column, runs[0].experiment)), runs, renew=renew, instead=instead
-    )
-
-
-def _carried_out(
-    plan: ComparisonPlan, runs: list[LabelledRun], *, renew: bool, instead: "Instead | None"
-) -> ComparisonResult:
-    """Run the missing repetitions, then write and judge the figure. Raises BenchError if this is impossible."""
-    from bandit_bench._fitting import that_fit
+    plan = replace(plan, column=_compared(plan.column, runs[0].experiment))
     from bench.report.figure import read_figure
     from runners.execute.asked_figure import AskedFigure
     from runners.execute.reproduce_figure import reproduce_figure
     from runners.execute.stand_ins import announcement, missing_data
     from runners.execute.workers import workers
     from runners.results.comparison_pages import write_comparisons
-    from runners.results.reuse import finished, reuse_line
-    from runners.results.store import Store, alone, results_folder
+    from runners.results.store import Store, alone, finished, results_folder, reuse_line
 
-    jobs, runner, store = runs[0].settings.jobs, runs[0].runner, Store(results_folder())
-    wanted = {run.experiment.run_id: plan.until_decided or run.settings.repetitions for run in runs}
+    store, back_end = Store(results_folder()), runs[0].runner
+    wanted = {run.experiment.run_id: until or run.settings.repetitions for run in runs}
     before = finished(store, wanted, renew=renew and not instead)
-    with workers(runner, jobs):
-        methods, notes, data_notes = that_fit(plan, runs, jobs, runner)
+    with workers(back_end, jobs):
+        methods, notes, data_notes = _that_fit(plan, runs, strict=strict)
         left = {canonical(method) for method in methods}
         runs = [run for run in runs if run.labels[METHOD] in left]
-        figure = read_figure(plan.figure(methods, _tuned(plan, runs)))
+        figure = read_figure(plan.figure(methods, runs, _tuned(plan, runs)))
         for line in [*announcement({figure.name: missing_data(runs)}), *data_notes, *(notes if instead else [])]:
             print(line, flush=True)
         asked = AskedFigure(
@@ -172,27 +149,89 @@ def _carried_out(
             f"compare/{figure.name}",
             plan.scale,
             plan.sizes.words,
-            plan.in_words,
-            until_decided=plan.until_decided,
-            formats=plan.formats,
-            size=plan.size,
+            command or f"bandit_bench.compare([{', '.join(plan.methods)}], ...), in your own notebook or script",
+            until_decided=until,
+            formats=formats,
+            size=size,
             runs=runs,
         )
         if instead:
-            instead([asked], jobs, runner)
+            instead([asked], jobs, back_end)
             return ComparisonResult(results_folder() / asked.where, figure, is_complete=False)
         refusal = (
             f"name: found '{figure.name}', which another command is writing, expected a free name: choose another, or "
             "wait until it has finished"
         )
         with alone(results_folder() / "compare" / f".{figure.name}.lock", refusal):
-            result = reproduce_figure(asked, jobs=jobs, runner=runner)
+            result = reproduce_figure(asked, jobs=jobs, runner=back_end)
             notes += result.notes
             write_comparisons(results_folder(), result.folder.name)
     is_complete = result.complete and len(methods) == len(plan.methods)
-    if line := reuse_line(store, before, "renew=true" if plan.command else "renew=True"):
+    if line := reuse_line(store, before, "renew=true" if command else "renew=True"):
         notes.append(f"Repetitions that were there: {line}")
     return ComparisonResult(result.folder, figure, is_complete=is_complete, notes=notes)
+
+
+def _that_fit(plan: ComparisonPlan, runs: Sequence[LabelledRun], *, strict: bool) -> tuple[Axis, list[str], list[str]]:
+    """Return the lines that can be run everywhere, with notes on them and on the data before the run.
+
+    Logs the reasons for the other lines. Raises ConfigError if fewer than two are left, or none has the column, and
+    with ``strict`` for the first that cannot be run.
+    """
+    from runners.config.classes import require  # slow to import
+    from runners.execute.fit import check_columns, fits
+    from runners.results.store import Store, results_folder
+
+    store, methods = Store(results_folder()), plan.methods
+    _refuse_in_logs(plan.column, [run.experiment for run in runs])
+    for run in runs if plan.until_decided is None else ():
+        run.experiment.check_repetitions(run.settings.repetitions)
+    new = [run for run in runs if not set(range(run.settings.repetitions)) <= store.done(run.experiment.run_id)]
+    if not new:
+        check_columns({plan.column: "column"}, [run.experiment for run in runs], {}, store)
+        return methods, [], []
+    every = [run.experiment for run in new]
+    require(*({part: cls for part, cls in one.classes.items() if part not in one.own} for one in every))
+    by_id = {one.run_id: one for one in every}
+    found = fits(by_id.values(), [plan.column], jobs=runs[0].settings.jobs, runner=runs[0].runner)
+    reasons: dict[str, str] = {}
+    errors = {fit.error for fit in found.values()}
+    if len(errors) == 1 and (error := errors.pop()):  # an error of the data, not of a line
+        raise ConfigError(error)
+    for run in new:
+        error, labels = found[run.experiment.run_id].error, dict(run.labels)
+        if error:
+            method = labels.pop(METHOD)
+            own = error.replace(f"{method}: ", "", 1)
+            reasons.setdefault(method, ", ".join([method, *map(str, labels.values())]) + f": {own}")
+    left = {method: piece for method, piece in methods.items() if canonical(method) not in reasons}
+    if reasons and (strict or len(left) < 2):
+        raise ConfigError(next(iter(reasons.values())))
+    for reason in reasons.values():
+        print(f"error: left out: {reason}", file=sys.stderr)
+    fitting = [found[run.experiment.run_id] for run in new if run.labels[METHOD] not in reasons]
+    kept = [run.experiment for run in runs if run.labels[METHOD] not in reasons]
+    check_columns({plan.column: "column"}, kept, found, store)
+    is_unequal = len({fit.searches for fit in fitting} - {None}) > 1
+    notes = list(dict.fromkeys(text for fit in fitting for text in fit.apart)) if is_unequal else []
+    by_data = {(repr(one.settings["env"]), *one.handed.values()): one for one in every}
+    data = dict.fromkeys(line for experiment in by_data.values() for line in experiment.data_notes())
+    return left, notes, list(data)
+
+
+def _refuse_in_logs(column: str, experiments: Iterable[Any]) -> None:
+    """Raise ConfigError for regret in a log, and for sums over rounds, whose number differs between runs."""
+    for cls in {experiment.classes["env"] for experiment in experiments}:
+        if getattr(cls, "rejects", False) and column in cls.sums:
+            raise ConfigError(
+                f"column: found '{column}', the sum over accepted rounds, and the number of these rounds differs from "
+                f"run to run in {cls.__name__}, expected a mean, such as {cls.compared}"
+            )
+        if column == "regret" and getattr(cls, "rejects", False):
+            raise ConfigError(
+                f"column: found 'regret', which {cls.__name__} does not know, as a log lacks the rewards of other "
+                f"actions, expected another column, such as column={cls.compared}, or none"
+            )
 
 
 def _compared(column: str, experiment: Any) -> str:
@@ -214,26 +253,3 @@ def _tuned(plan: ComparisonPlan, runs: Sequence[LabelledRun]) -> str:
     several = len(where) > 1
     texts = [tuned + f" in {', '.join(envs)}" * several for tuned, envs in where.items() if tuned]
     return f"Tuned: {'; '.join(texts)}" if texts else ""
-
-
-def _check_look(look: Mapping[str, Any]) -> None:
-    """Raise ConfigError for an argument that `compare` does not have."""
-    for key in look.keys() - {*LOOK}:
-        raise ConfigError(f"{key}: found an argument that compare does not have, {one_of(key, LOOK)} for the drawing")
-
-
-def _axis(key: str, values: Any) -> Axis:
-    """Return the labels of a key's values, by default the values, each with its override."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise ConfigError(f"sweep: found {key} = {values!r}, expected several values, such as [5, 25]")
-    pairs = values.items() if isinstance(values, Mapping) else [(value, value) for value in values]
-    axis: Axis = {}
-    for given, value in pairs:
-        piece = settings_of({key: value})
-        label = canonical(given) if isinstance(given, str | float) else literal(plain(given, key))
-        if label in axis:
-            raise ConfigError(f"{key}: found two called '{label}', expected different labels")
-        axis[label] = piece
-    if not axis:
-        raise ConfigError(f"sweep: found no value of {key}, expected several, such as [5, 25]")
-    return axis

@@ -173,7 +173,7 @@ def load(name: str, *, scale: str | None = None) -> ComparisonResult:
     from bench.report.folder import COMPARISON, SCALES
     from runners.config.figures import load_figure
     from runners.config.folders import CHECKOUT, look_again
-    from runners.config.nearest import one_of
+    from runners.config.tree import one_of
     from runners.results.folder import ResultFolder
     from runners.results.store import results_folder
 

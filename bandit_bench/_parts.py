@@ -5,16 +5,17 @@ A part is a name (``"cdt"``), a class, an object of one, or one of these with se
 
 import re
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from bench.envs.direct import DirectEnvironment
 from bench.errors import ConfigError
-from runners.config.classes import BASES, import_class, is_suites
-from runners.config.compose import Run, Value, compose
-from runners.config.papers import leaves
-from runners.config.tree import GROUPS, class_of, plain, suite_choices
+from bench.report.labels import canonical
+from runners.config.classes import BASES, is_suites
+from runners.config.compose import Run, Value, compose, keys_of
+from runners.config.listed import class_at
+from runners.config.tree import GROUPS, PARTS, class_of, plain, suite_choices
 
 Part: TypeAlias = Any
 """A name, a class, an object of one, or a pair of one of these and a dict of settings."""
@@ -44,7 +45,7 @@ class Piece:
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys that it chooses or sets, down to single values."""
-        return (*self.choices, *(leaf for key, value, _ in self.values for leaf in leaves(value, key)))
+        return keys_of(self.choices, self.values)
 
     def composed(self) -> Run:
         """Return the run. Raises ConfigError for an unknown choice or key, or an invalid value."""
@@ -59,51 +60,57 @@ _QUOTED = re.compile(r"""(['"])((?:(?!\1)[^\\]|\\.)*)\1""")
 _RESERVED = {"true", "false", "null", "inf", "nan"}
 
 
-def axis_of(group: str, parts: Parts) -> Axis:
-    """Return parts by label, by default made from their names and settings.
+class Labelled(NamedTuple):
+    """A part, or a value of a key, with its label; "" for its default label."""
 
-    Raises ConfigError if there is none, a value is not part of the group, or two have the same label.
+    label: str
+    given: Any
+
+
+def axis_of(key: str, given: Parts) -> Axis:
+    """Return parts, or values of a key, by label, by default made from names, settings and values.
+
+    Raises ConfigError if there is none, a value does not suit the key, or two have the same label.
     """
-    if isinstance(parts, Mapping):
-        pairs = [(str(label), part) for label, part in parts.items()]
+    if isinstance(given, Mapping):
+        named = [Labelled(canonical(label), one) for label, one in given.items()]
     else:
-        is_several = isinstance(parts, Sequence) and not isinstance(parts, str) and not _is_pair(parts)
-        pairs = [("", part) for part in (parts if is_several else [parts])]
-    if not pairs:
-        raise ConfigError(f"{group}: found none, expected some: a name, a class, an object, or several in a list")
+        is_several = isinstance(given, Sequence if key in PARTS else Iterable) and not isinstance(given, str)
+        each = given if is_several and not _is_pair(given) else [given]
+        named = [one if isinstance(one, Labelled) else Labelled("", one) for one in each]
+    if not named:
+        raise ConfigError(f"{key}: found none, expected some, several of them in a list")
     axis: Axis = {}
-    read = [(given, part, *_read(group, part)) for given, part in pairs]
-    for given, part, name, values, cls in read:
+    for label, piece in (_of_parts if key in PARTS else _of_values)(key, named):
+        if label in axis:
+            raise ConfigError(
+                f"{key}: found two called '{label}', expected different labels: {key}=label=..., in Python a dict by "
+                "label"
+            )
+        axis[label] = piece
+    return axis
+
+
+def _of_parts(group: str, named: Sequence[Labelled]) -> Iterator[tuple[str, Piece]]:
+    read = [(label, part, *_read(group, part)) for label, part in named]
+    for label, part, name, values, cls in read:
         others = {key for _, _, other, settings, _ in read if other == name for key in settings}
         if isinstance(part, BASES[group]):  # an object's default is a value like the others
             values = {key: getattr(part, key) for key in vars(part) if key in others | values.keys()}
         values = {key: plain(value, f"{group}.{key}") for key, value in values.items()}
-        label = given or label_of(group, name, values)
-        if label in axis:
-            raise ConfigError(
-                f"{group}: found two called '{label}', expected different labels: {group}=label={name},..., "
-                "in Python a dict by label"
-            )
         of_part = tuple(Value(f"{group}.{key}", value) for key, value in values.items())
-        axis[label] = Piece({group: name}, of_part, {group: cls} if cls else {})
-    return axis
+        yield label or label_of(group, name, values), Piece({group: name}, of_part, {group: cls} if cls else {})
+
+
+def _of_values(key: str, named: Sequence[Labelled]) -> Iterator[tuple[str, Piece]]:
+    for label, value in named:
+        by_default = canonical(value) if isinstance(value, str | float) else literal(plain(value, key))
+        yield label or by_default, settings_of({key: value})
 
 
 def part_of(group: str, part: Part) -> Piece:
     (piece,) = axis_of(group, [part]).values()
     return piece
-
-
-def parts_of(
-    tuner: Part, env: Part, algorithm: Part | None = None, task: Part | None = None, *, paper: str = "none"
-) -> Piece:
-    """Return the parts of one run together; a directly played environment takes no algorithm."""
-    piece = Piece({"paper": paper}) + part_of("tuner", tuner) + part_of("env", env)
-    if algorithm is not None:
-        piece += part_of("algorithm", algorithm)
-    elif is_direct(env):
-        piece += Piece({"algorithm": "none"})
-    return piece + part_of("task", task) if task is not None else piece
 
 
 def is_direct(part: Part) -> bool:
@@ -143,6 +150,13 @@ def runner_of(runner: str | Mapping[str, Any] | None) -> Piece:
     return settings_of({f"runner.{key}": value for key, value in runner.items()})
 
 
+def labels_by_axis(only: Any, example: str) -> dict[str, list[str]]:
+    """Return the labels that a part of a figure has, as lists. Raises ConfigError unless they are by axis."""
+    if not isinstance(only, Mapping | None):
+        raise ConfigError(f"only: found '{only}', expected labels by axis: {example}")
+    return {axis: list(map(str, of if isinstance(of, list | tuple) else [of])) for axis, of in (only or {}).items()}
+
+
 def without_quotes(word: str) -> str:
     """Return an argument of the command line without its quotes: ``env.path=a b.csv`` for ``env.path='a b.csv'``."""
     return _QUOTED.sub(lambda match: match[2].replace(rf"\{match[1]}", match[1]), word)
@@ -174,13 +188,10 @@ def _own_settings(component: Any) -> dict[str, Any]:
     found = {}
     for item in fields(component):
         default = item.default if item.default_factory is MISSING else item.default_factory()
-        if item.init and not _same(getattr(component, item.name), default):
-            found[item.name] = getattr(component, item.name)
+        value = getattr(component, item.name)
+        if item.init and not (type(value) is type(default) and bool(value == default)):
+            found[item.name] = value
     return found
-
-
-def _same(value: Any, default: Any) -> bool:
-    return type(value) is type(default) and bool(value == default)
 
 
 def _is_pair(part: Any) -> bool:
@@ -220,5 +231,5 @@ def _choice_of(group: str, cls: type) -> str:
 def _shown_as(group: str, name: str) -> str:
     """Return the label of a part: a tuner of the suite has that of its figures, and so the same colour."""
     path = class_of(group, name) if group == "tuner" else ""
-    cls: Any = import_class(group, {"_target_": path}) if path else None
+    cls: Any = class_at(path) if path else None
     return str(cls.shown_as()) if cls else name.rpartition(".")[2]

@@ -4,9 +4,9 @@ import itertools
 import re
 import reprlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bandit_bench._parts import Axis, Piece, without_quotes
 from bench.columns import column_of
@@ -15,9 +15,6 @@ from bench.errors import ConfigError
 from bench.report.labels import canonical
 from runners.config.figures import LabelledRun
 from runners.config.tree import PARTS
-
-if TYPE_CHECKING:
-    from bench.report.formats import Size
 
 LOOK = ("x_scale", "y_scale", "colors", "rounds")
 """Keys of a figure of curves that affect its drawing."""
@@ -36,25 +33,21 @@ class ComparisonPlan:
     lines, the others make panels. ``common`` applies to all runs, ``sizes`` holds horizon, repetitions and seed,
     ``machine`` the back end. ``until_decided``: the largest number of repetitions, if they are added until verdicts are
     decided. ``tie``: the share of the other's mean within which a difference is a tie. ``look``: drawing keys of a
-    figure of kind `curves`. ``command``: the command that repeats it.
+    figure of kind `curves`.
     """
 
     axes: Mapping[str, Axis]
-    lines: Sequence[str] = ("tuner",)
-    common: Piece = field(default_factory=Piece)
-    sizes: Piece = field(default_factory=Piece)
-    machine: Piece = field(default_factory=Piece)
-    paper: str = "none"
-    scale: str = "paper"
-    column: str = ""
-    name: str = ""
-    until_decided: int | None = None
-    tie: float | None = None
-    strict: bool = False
-    formats: tuple[str, ...] = ()
-    size: "Size" = ""
-    look: Mapping[str, Any] = field(default_factory=dict)
-    command: str = ""
+    lines: Sequence[str]
+    common: Piece
+    sizes: Piece
+    machine: Piece
+    paper: str
+    scale: str
+    column: str
+    name: str
+    until_decided: int | None
+    tie: float | None
+    look: Mapping[str, Any]
 
     def __post_init__(self) -> None:
         if self.name and not NAME.fullmatch(self.name):
@@ -83,14 +76,11 @@ class ComparisonPlan:
     @cached_property
     def methods(self) -> Axis:
         """The lines: all combinations of the values of their axes."""
-        axes = [self.axes[axis] for axis in self.lines if len(self.axes[axis]) > 1] or [self.axes[self.lines[0]]]
-        fixed = (
-            sum((_only(self.axes[axis]) for axis in self.lines), Piece()) if len(axes) < len(self.lines) else Piece()
-        )
+        several = [axis for axis in self.lines if len(self.axes[axis]) > 1] or self.lines[:1]
         methods: Axis = {}
-        for combination in itertools.product(*(axis.items() for axis in axes)):
-            of_labels = sum((piece for _, piece in combination), Piece())
-            methods[", ".join(label for label, _ in combination)] = of_labels + fixed
+        for combination in itertools.product(*(self.axes[axis].items() for axis in self.lines)):
+            labels = [label for axis, (label, _) in zip(self.lines, combination, strict=True) if axis in several]
+            methods[", ".join(labels)] = sum((piece for _, piece in combination), Piece())
         return methods
 
     @property
@@ -153,12 +143,11 @@ class ComparisonPlan:
         """The names to show with each value of a key, because a bare value is unclear."""
         return [*self.axes.get("tuner", {}), self._key] if self._key else []
 
-    def figure(self, methods: Axis | None = None, tuned: str = "") -> dict[str, Any]:
-        """Return the figure: curves, and a claim for the first line against each of the others.
+    def figure(self, methods: Axis, runs: Sequence[LabelledRun], tuned: str) -> dict[str, Any]:
+        """Return the figure of some lines and their runs: curves, and a claim for the first line against each other.
 
         ``tuned``: the tuned hyper-parameters by algorithm, for the line below the title.
         """
-        methods = methods or self.methods
         _, better, label = column_of(self.column)
         better, word = better or "more", "regret" if self.column == "regret" else label
         panels, shared, sizes = self.panels, self.shared.words, self.sizes.words
@@ -182,13 +171,7 @@ class ComparisonPlan:
             }
             for other in others
         ]
-        pieces = [
-            self.shared,
-            self.sizes,
-            *methods.values(),
-            *(piece for of in panels.values() for piece in of.values()),
-        ]
-        keys = dict.fromkeys(key for piece in pieces for key in piece.keys)
+        keys = dict.fromkeys(key for run in runs for key in run.keys)
         return {
             "name": self.title,
             "paper": self.paper,
@@ -205,11 +188,6 @@ class ComparisonPlan:
             "sources": {key: ["assumed", "the comparison says so"] for key in keys if key not in PARTS},
             **self.look,
         }
-
-    @property
-    def in_words(self) -> str:
-        """The command that repeats it, or the call in a user's notebook or script."""
-        return self.command or f"bandit_bench.compare([{', '.join(self.methods)}], ...), in your own notebook or script"
 
 
 def _only(values: Axis) -> Piece:

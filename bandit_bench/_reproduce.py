@@ -1,19 +1,19 @@
 """Reproduction of papers' figures."""
 
 import shlex
-import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from bandit_bench._comparison import ComparisonResult
-from bandit_bench._parts import literal, runner_of
+from bandit_bench._parts import labels_by_axis, literal, runner_of
 from bench.errors import ConfigError
-from runners.config.compose import run_settings
+from bench.report.formats import extra_formats, print_size
+from runners.config.compose import most_repetitions, run_settings
 from runners.config.figures import figure_names, load_figure
 from runners.config.filled import filled
-from runners.config.folders import look_again
-from runners.config.repetitions import most_repetitions
+from runners.config.folders import look_again, results_folder
 from runners.config.runner import Runner
 from runners.config.tree import read_choice
 
@@ -50,16 +50,6 @@ class ReproductionPlan:
     instead: "Instead | None" = None
 
 
-class MadeFigures(NamedTuple):
-    """The figures made, the seconds for them and for their pages, the first page, and the number of new pages."""
-
-    figures: "list[WrittenFigure]"
-    seconds: float
-    seconds_of_pages: float
-    gallery: Any
-    pages: int
-
-
 def reproduce(
     figure: str = "",
     *,
@@ -86,38 +76,46 @@ def reproduce(
     Raises BenchError if a setting is wrong, or a figure cannot be written.
     """
     look_again()
+    plan = plan_of(
+        figure, paper, only, scale=scale, horizon=horizon, repetitions=repetitions, max_repetitions=max_repetitions,
+        seed=seed, readings=readings, surrogate=surrogate, jobs=jobs, runner=runner_of(runner).composed().runner,
+    )  # fmt: skip
+    from runners.results.pages import write_gallery  # slow to import
+
+    made = make(plan)
+    write_gallery(results_folder())
+    for run in made:
+        if run.error:
+            raise ConfigError(f"{run.name}: {run.error}")
+    return {run.name: ComparisonResult(run.folder, run.asked.figure, is_complete=run.complete) for run in made}
+
+
+def plan_of(
+    figure: str | None, paper: str | None, only: Any = None, formats: Any = (), size: Any = "", **others: Any
+) -> ReproductionPlan:
+    """Return the plan of a figure, of all of a paper, or of all papers. Raises ConfigError naming the wrong key."""
     names = [figure] if figure else figure_names(paper or None)
     if not names:
         raise ConfigError(f"paper: found '{paper}', which has no figures, expected another")
-    chosen = {axis: [labels] if isinstance(labels, str) else list(labels) for axis, labels in (only or {}).items()}
-    plan = ReproductionPlan(
-        names, scale, chosen, horizon, repetitions, max_repetitions, seed, readings, surrogate, jobs=jobs,
-        runner=runner_of(runner).composed().runner,
-    )  # fmt: skip
-    made = reproduce_as_planned(plan)
-    for run in made.figures:
-        if run.error:
-            raise ConfigError(f"{run.name}: {run.error}")
-    return {run.name: ComparisonResult(run.folder, run.asked.figure, is_complete=run.complete) for run in made.figures}
+    labels = labels_by_axis(only, """'only={panel: "LinUCB, simulation"}'""")
+    formats = extra_formats(formats)
+    return ReproductionPlan(names, only=labels, formats=formats, size=print_size(size, formats), **others)
 
 
-def reproduce_as_planned(plan: ReproductionPlan) -> MadeFigures:
-    from runners.config.headlines import load_headlines
+def make(plan: ReproductionPlan) -> "list[WrittenFigure]":
+    """Make the planned figures, without their pages; none if another action replaces it."""
     from runners.execute.reproduce_figure import reproduce_figures
     from runners.execute.stand_ins import announcement, drawn_from_committed, lacks_data, missing_data, refuse
     from runners.execute.workers import spread, workers
     from runners.execute.write_figure import redraw
     from runners.results.folder import ResultFolder  # slow to import
-    from runners.results.pages import write_gallery
-    from runners.results.store import results_folder
+    from runners.results.pages import load_headlines
 
-    start = time.perf_counter()
     asked = {name: _asked(plan, name) for name in plan.names}
     asked |= {name: _asked(plan, name) for name in [one.repetitions_of for one in asked.values()] if name}
     asked = {n: one if one.repetitions_of else replace(one, runs=one.experiments()) for n, one in asked.items()}
     load_headlines(plan.names[0].partition("/")[0])
-    with_runs = {name: one for name, one in asked.items() if not one.repetitions_of}
-    missing = {name: missing_data(one.experiments()) for name, one in with_runs.items()}
+    missing = {name: missing_data(one.experiments()) for name, one in asked.items() if not one.repetitions_of}
     is_strict = plan.scale == "paper" and not plan.surrogate
     lacking = [name for name, needed in missing.items() if plan.scale == "paper" and lacks_data(needed)]
     for name, one in asked.items():
@@ -134,17 +132,14 @@ def reproduce_as_planned(plan: ReproductionPlan) -> MadeFigures:
         print(line, flush=True)
     if plan.instead:
         plan.instead([asked[name] for name in missing], plan.jobs, plan.runner)
-        return MadeFigures([], 0.0, 0.0, "", 0)
+        return []
     with workers(plan.runner, plan.jobs):
         made = [one.tell() for one in spread(plan.runner, plan.jobs)(redraw, stored)]
         made += reproduce_figures([asked[name] for name in missing], jobs=plan.jobs, runner=plan.runner)
         folders = {one.name: one.folder for one in made}
         drawn = [(one, folders[one.repetitions_of]) for one in asked.values() if one.repetitions_of]
         drawn = [(one, ResultFolder(folder).beside(one.figure.name).path) for one, folder in drawn]
-        made += [one.tell() for one in spread(plan.runner, plan.jobs)(redraw, drawn)]
-        of_figures = time.perf_counter() - start
-        gallery, pages = write_gallery(results_folder())
-    return MadeFigures(made, of_figures, time.perf_counter() - start - of_figures, gallery, pages)
+        return made + [one.tell() for one in spread(plan.runner, plan.jobs)(redraw, drawn)]
 
 
 def _asked(plan: ReproductionPlan, name: str) -> "AskedFigure":
@@ -162,11 +157,10 @@ def _asked(plan: ReproductionPlan, name: str) -> "AskedFigure":
     if readings and plan.only:
         raise ConfigError("readings: found true with only, expected false: a part is made under the first reading")
     sizes += [f"readings={str(readings).lower()}"] * (readings != usual)
-    sizes += [f"only={in_words(plan.only)}"] * bool(plan.only)
+    sizes += [f"only={literal(dict(plan.only))}"] * bool(plan.only)
     is_paper = plan.scale == "paper"
     is_custom = extra or plan.only or (is_paper and not readings) or (until is not None and not is_paper)
     figure = part_of(name, plan.only) if plan.only else load_figure(name)
-    at_scale = figure.scales.get(plan.scale)
     return AskedFigure(
         figure,
         f"{name}/{plan.scale}{'-custom' if is_custom else ''}",
@@ -174,7 +168,7 @@ def _asked(plan: ReproductionPlan, name: str) -> "AskedFigure":
         extra,
         shlex.join(["python", "-m", "runners.reproduce", f"figure={name}", f"scale={plan.scale}", *sizes]),
         is_reference=is_paper and readings and not plan.only,
-        until_decided=at_scale.until_decided if at_scale and plan.repetitions is None else until,
+        until_decided=figure.at(plan.scale).until_decided if plan.repetitions is None else until,
         formats=plan.formats,
         readings=readings,
         size=plan.size,
@@ -213,23 +207,10 @@ def part_of(name: str, only: Mapping[str, Sequence[str]]) -> "Figure":
     figure |= {"runs": blocks}
     left = {label for block in blocks for labels in block.values() for label in labels}
     figure = whole.restrict(figure, left)
+    bare, kept = figure | {"claims": [], "published": []}, figure | {"claims": [], "published": []}
     for key in ("claims", "published"):
-        figure[key] = [
-            entry for entry in figure.get(key, []) if _fits({**figure, "claims": [], "published": []}, key, entry)
-        ]
-    return read_figure(figure, is_own=True)
-
-
-def _fits(figure: dict[str, Any], key: str, entry: Any) -> bool:
-    from bench.report.figure import read_figure
-
-    try:
-        read_figure({**figure, key: [entry]}, is_own=True)
-    except ConfigError:
-        return False
-    return True
-
-
-def in_words(only: Mapping[str, Sequence[str]]) -> str:
-    """Return labels by axis in Hydra's syntax."""
-    return literal(dict(only))
+        for entry in figure.get(key, []):
+            with suppress(ConfigError):
+                read_figure(bare | {key: [entry]}, is_own=True)
+                kept[key] = [*kept[key], entry]
+    return read_figure(kept, is_own=True)

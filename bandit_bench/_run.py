@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bandit_bench._parts import Part, part_of, parts_of, runner_of, settings_of
+from bandit_bench._parts import Part, Piece, is_direct, part_of, runner_of, settings_of
 from bench.columns import column_of
 from bench.errors import BenchError
 from runners.config.folders import look_again
@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # slow to import
     from bench.tuners.base import Tuner
     from runners.config.compose import Run
     from runners.execute.fanout import Result
+    from runners.results.store import Store
 
 
 class RunResult:
@@ -29,8 +30,10 @@ class RunResult:
     each with its error; ``seconds``: of the call; ``notes``: warnings about the numbers.
     """
 
-    def __init__(self, composed: "Run", result: "Result", seconds: float, notes: Sequence[str] = ()) -> None:
-        self.composed = composed
+    def __init__(
+        self, composed: "Run", store: "Store", result: "Result", seconds: float, notes: Sequence[str] = ()
+    ) -> None:
+        self.composed, self._store = composed, store
         self.done, self.new, self.failed = sorted(result.done), sorted(result.new), dict(sorted(result.failed.items()))
         self.seconds = seconds
         self.notes = list(notes)
@@ -106,12 +109,6 @@ class RunResult:
         parameter = (algorithm.get("space") or {}).get(name)
         return parameter is not None and set(values) <= set(parameter.get("candidates") or ())
 
-    @cached_property
-    def _store(self) -> Any:
-        from runners.results.store import Store, results_folder  # slow to import
-
-        return Store(results_folder())
-
     def _require_some(self) -> None:
         if not self.done:
             number, error = next(iter(self.failed.items()))
@@ -135,7 +132,7 @@ class RunResult:
 
     def reused(self, renew: str = "renew=true") -> str:
         """Return the days of reused repetitions, and the argument that runs them again; "" if there are none."""
-        from runners.results.reuse import reuse_line  # slow to import
+        from runners.results.store import reuse_line  # slow to import
 
         return reuse_line(self._store, {self.run_id: sorted({*self.done} - {*self.new})}, renew)
 
@@ -166,8 +163,12 @@ def run(
     expected, if it cannot be run. A repetition that fails is recorded and does not stop the others.
     """
     look_again()
+    if algorithm is None and is_direct(env):
+        algorithm = "none"
+    parts = {"tuner": tuner, "env": env, "algorithm": algorithm, "task": task}
+    asked = sum((part_of(*each) for each in parts.items() if each[1] is not None), Piece({"paper": paper}))
     sizes = {"horizon": horizon, "repetitions": repetitions, "seed": seed, "jobs": jobs, "renew": renew}
-    asked = parts_of(tuner, env, algorithm, task, paper=paper) + settings_of(settings)
+    asked += settings_of(settings)
     asked += settings_of({key: value for key, value in sizes.items() if value is not None}) + runner_of(runner)
     return run_composed(asked.composed())
 
@@ -190,29 +191,28 @@ def tuner(name: Part, /, **settings: Any) -> "Tuner":
     return made
 
 
-def run_composed(composed: "Run") -> RunResult:
-    from runners.execute.fanout import run_all  # slow to import
+def run_composed(composed: "Run", *, says_data: bool = False) -> RunResult:
+    """Run the missing repetitions of one experiment; ``says_data``: whether notes on its data are printed before."""
+    from runners.execute.fanout import not_determined, run_all  # slow to import
     from runners.execute.fit import check
     from runners.execute.workers import workers
-    from runners.results.reuse import finished
-    from runners.results.store import Store, results_folder
+    from runners.results.store import Store, finished, results_folder
 
-    store, n = Store(results_folder()), composed.settings.repetitions
-    composed.experiment.check_repetitions(n)
-    run_id = composed.experiment.run_id
-    is_missing = len(finished(store, {run_id: n}, renew=composed.settings.renew)[run_id]) < n
+    store, experiment, n = Store(results_folder()), composed.experiment, composed.settings.repetitions
+    experiment.check_repetitions(n)
+    is_missing = len(finished(store, {experiment.run_id: n}, renew=composed.settings.renew)[experiment.run_id]) < n
+    if says_data:
+        said = experiment.data_notes() if is_missing else []
+        for line in (*(data.missing for data in experiment.missing_data()), *said):
+            print(line, flush=True)
     jobs = 1 if n == 1 else composed.settings.jobs
     with workers(composed.runner, jobs) if is_missing else nullcontext():
         if is_missing:
-            check([composed.experiment], jobs=jobs, runner=composed.runner)
+            check([experiment], jobs=jobs, runner=composed.runner)
         start = time.perf_counter()
-        results = run_all([composed.experiment], n, store, jobs=jobs, runner=composed.runner)
+        result = run_all([experiment], n, store, jobs=jobs, runner=composed.runner)[experiment.run_id]
         seconds = time.perf_counter() - start
-    result, notes = results[run_id], []
-    if result.new and not composed.experiment.is_suites:
-        from runners.execute.twice import not_determined
-
-        notes = not_determined([(composed.experiment, result.new)], store, limit=composed.runner.time_limit)
-        for sentence in notes:
-            print(f"warning: {sentence}", file=sys.stderr)
-    return RunResult(composed, result, seconds, notes)
+    notes = not_determined([(experiment, result.new)], store, limit=composed.runner.time_limit)
+    for sentence in notes:
+        print(f"warning: {sentence}", file=sys.stderr)
+    return RunResult(composed, store, result, seconds, notes)

@@ -142,8 +142,10 @@ def _read(text: Any) -> Configuration:
 def _opened(path: str | Path) -> sqlite3.Connection:
     expected = "a file that this server has written, or none, in a folder that can be written"
     try:
-        if Path(path).is_file() and _first_bytes(Path(path)) not in (b"", b"SQLite format 3\0"):
-            raise BenchError(f"{path}: found another kind of file, expected {expected}")  # SQLite accepts short files
+        if Path(path).is_file():
+            with Path(path).open("rb") as content:
+                if content.read(16) not in (b"", b"SQLite format 3\0"):  # SQLite accepts short files
+                    raise BenchError(f"{path}: found another kind of file, expected {expected}")
         file = sqlite3.connect(path, timeout=0.0, isolation_level=None, check_same_thread=False)
         file.execute("PRAGMA locking_mode = EXCLUSIVE")
         rows = file.execute("SELECT name, type FROM sqlite_master WHERE type != 'index'").fetchall()
@@ -167,11 +169,6 @@ def _opened(path: str | Path) -> sqlite3.Connection:
 def _place(path: str | Path) -> tuple[int, int]:
     found = os.stat(path)
     return found.st_dev, found.st_ino
-
-
-def _first_bytes(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(16)
 
 
 def _now() -> str:

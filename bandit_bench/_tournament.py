@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from bandit_bench._parts import Axis, Parts, Piece, axis_of, runner_of, settings_of
+from bandit_bench._parts import Axis, Parts, Piece, axis_of, labels_by_axis, runner_of, settings_of
 from bandit_bench._plan import METHOD, NAME
 from bandit_bench._standings import FAMILY, TASK, TournamentResult, task_of, written
 from bench.errors import ConfigError, one_line
@@ -16,7 +16,7 @@ from bench.report.labels import canonical
 from runners.config.compose import choices_and_values, compose
 from runners.config.figures import LabelledRun, load_figure
 from runners.config.folders import COMMITTED, look_again
-from runners.config.nearest import one_of
+from runners.config.tree import one_of
 
 SCALES = {"quick": ("short", 5), "reduced": ("short", 30), "paper": ("ranks", 30)}
 """The figure of each scale, 2,000 and 10,000 rounds, and the number of its used repetitions; quick has fewer tasks."""
@@ -55,7 +55,7 @@ class TournamentPlan:
     def tasks(self) -> dict[tuple[str, str], list[str]]:
         """The overrides that choose each task, by family and name. ConfigError if ``only`` names an unknown one."""
         figure, found = load_figure(self.name), {}
-        left_out = figure.scales["quick"].leave_out.get(TASK, ()) if self.scale == "quick" and not self.only else ()
+        left_out = figure.at("quick").leave_out.get(TASK, ()) if self.scale == "quick" and not self.only else ()
         for block in figure.runs:
             for family, of_family in block[FAMILY].items():
                 for task, of_task in block[TASK].items() if METHOD in block else ():
@@ -143,10 +143,7 @@ def tournament(
         raise ConfigError(f"repetitions: found {repetitions}, expected 2 to {most}, as many as count at scale {scale}")
     if name and not NAME.fullmatch(name):
         raise ConfigError(f"name: found '{name}', expected letters, digits, - and _, a letter or digit first")
-    if only is not None and not isinstance(only, Mapping):
-        raise ConfigError(f"only: found {only!r}, expected labels by axis: {{family: arms}}")
-    chosen = {axis: [labels] if isinstance(labels, str) else list(labels) for axis, labels in (only or {}).items()}
-    plan = TournamentPlan(scale, repetitions or most, chosen)
+    plan = TournamentPlan(scale, repetitions or most, labels_by_axis(only, "only={family: arms}"))
     known = {entry["labels"].get(METHOD, "") for entry in plan.manifest["runs"]}
     own = settings_of(settings) + settings_of({"jobs": jobs}) + runner_of(runner)
     for key, _, _ in own.values:
@@ -163,17 +160,15 @@ def tournament(
 def _played(
     plan: TournamentPlan, tuners: Axis, name: str, *, renew: bool, dry_run: bool, command: str
 ) -> TournamentResult | None:
-    from runners.execute.fanout import run_all  # slow to import
+    from runners.execute.fanout import not_determined, run_all  # slow to import
     from runners.execute.fit import fits
     from runners.execute.missing import Lacking, estimate
-    from runners.execute.twice import not_determined
     from runners.execute.workers import workers
-    from runners.results.reuse import finished, reuse_line
-    from runners.results.store import Store, results_folder
+    from runners.results.store import Store, finished, results_folder, reuse_line
 
     store, n = Store(results_folder()), plan.repetitions
     every = list(plan.runs(tuners))
-    left_out = _without_data(every)
+    left_out = {task_of(run.labels): data.missing for run in every for data in run.experiment.missing_data()}
     runs = [run for run in every if task_of(run.labels) not in left_out]
     jobs, runner = every[0].settings.jobs, every[0].runner
     with workers(runner, jobs):
@@ -193,8 +188,8 @@ def _played(
         if dry_run:
             return None
         results = run_all(by_id.values(), n, store, jobs=jobs, runner=runner)
-    new = [(one, sorted(results[run_id].new)) for run_id, one in by_id.items() if not one.is_suites]
-    notes = not_determined(new, store, limit=runner.time_limit) if any(numbers for _, numbers in new) else []
+    ran = [(one, results[run_id].new) for run_id, one in by_id.items()]
+    notes = not_determined(ran, store, limit=runner.time_limit)
     for run in runs:
         for number, error in results[run.experiment.run_id].failed.items():
             notes.append(f"{', '.join(run.labels.values())}: repetition {number} failed: {error}")
@@ -210,12 +205,3 @@ def _played(
     about = {"figure": f"compare/{name}", "title": "", "scale": plan.scale, "command": command, "settings": []}
     about["overrides"] = plan.manifest["overrides"]
     return written(name, about, plan.folder, others, runs, done, notes, is_complete=complete)
-
-
-def _without_data(runs: Sequence[LabelledRun]) -> dict[tuple[str, str], str]:
-    """Return the tasks whose data is missing, and the way to get it."""
-    found = {}
-    for run in runs:
-        for data in run.experiment.missing_data():
-            found[task_of(run.labels)] = data.missing
-    return found

@@ -11,6 +11,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -59,31 +60,6 @@ def app(tuner: Tuner, path: str | Path, hosts: Collection[str] = (), margin: flo
                 if not future.done():
                     future.set_result(answer)
 
-    async def call(made: Callable[[ServedTuner], Any]) -> Any:
-        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        waiting.put_nowait((made, future))
-        answer = await future
-        if isinstance(answer, BenchError):
-            raise HTTPException(409, str(answer))
-        return answer
-
-    async def ask(request: Request) -> Response:
-        await _message(request, [])
-        return JSONResponse(await call(ServedTuner.ask))
-
-    async def tell(request: Request) -> Response:
-        message = await _message(request, ["reward", "ticket"])
-        return JSONResponse(await call(lambda served: served.tell(**message)))
-
-    async def played(request: Request) -> Response:
-        return JSONResponse(await call(ServedTuner.played))
-
-    async def recommend(request: Request) -> Response:
-        return JSONResponse(await call(ServedTuner.recommend))
-
-    async def log(request: Request) -> Response:
-        return PlainTextResponse(await call(ServedTuner.log), media_type="text/csv")
-
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         writing = asyncio.create_task(write())
@@ -92,21 +68,27 @@ def app(tuner: Tuner, path: str | Path, hosts: Collection[str] = (), margin: flo
         served.close()
 
     allowed = (*_LOCAL, *hosts)
-    calls = {
-        "POST /ask": ask,
-        "POST /tell": tell,
-        "GET /played": played,
-        "GET /recommend": recommend,
-        "GET /log": log,
+    calls: dict[str, tuple[Callable[..., Any], list[str]]] = {
+        "POST /ask": (ServedTuner.ask, []),
+        "POST /tell": (ServedTuner.tell, ["reward", "ticket"]),
+        "GET /played": (ServedTuner.played, []),
+        "GET /recommend": (ServedTuner.recommend, []),
+        "GET /log": (ServedTuner.log, []),
     }
 
-    def guarded(handler: Callable[[Request], Any]) -> Callable[[Request], Any]:
-        async def guard(request: Request) -> Response:
+    def handler(made: Callable[..., Any], keys: list[str]) -> Callable[[Request], Any]:
+        async def handle(request: Request) -> Response:
             _check_place(request, allowed)
-            answer: Response = await handler(request)
-            return answer
+            message = await _message(request, keys) if request.method == "POST" else {}
+            future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+            waiting.put_nowait((partial(made, **message), future))
+            answer = await future
+            if isinstance(answer, BenchError):
+                raise HTTPException(409, str(answer))
+            is_text = isinstance(answer, str)
+            return PlainTextResponse(answer, media_type="text/csv") if is_text else JSONResponse(answer)
 
-        return guard
+        return handle
 
     async def say(request: Request, error: Exception) -> Response:
         status, text = getattr(error, "status_code", 500), str(getattr(error, "detail", error))
@@ -114,7 +96,7 @@ def app(tuner: Tuner, path: str | Path, hosts: Collection[str] = (), margin: flo
             text = f"found {request.method} {request.url.path}, expected {', '.join(calls)}"
         return JSONResponse({"error": text}, status)
 
-    routes = [Route(name.split()[1], guarded(handler), methods=[name.split()[0]]) for name, handler in calls.items()]
+    routes = [Route(name.split()[1], handler(*of), methods=[name.split()[0]]) for name, of in calls.items()]
     service = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: say})
     service.router.redirect_slashes = False  # curl does not follow
     return service

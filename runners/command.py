@@ -19,10 +19,6 @@ if TYPE_CHECKING:  # slow to import
 
 PLAIN = r"(?!(?:true|false|null|inf|nan|y|yes|n|no|on|off)$)[a-z_][\w.]*|0|[1-9][0-9]*"
 """A value that Hydra, YAML and a reader understand as the same word or number."""
-_PLAIN_OR_QUOTED = re.compile(rf"{PLAIN}|'.*'|\".*\"", re.ASCII | re.IGNORECASE)
-"""A value that needs no further quotes."""
-_ITEM = r"\s*(?:'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\")\s*(?=,|$)|[^,]+"
-"""An item of a list: in quotes it may have commas."""
 _LONGEST = 4_000
 """Largest number of characters of a sentence; the choices of the largest group take 3,000."""
 
@@ -86,11 +82,13 @@ def _with_cures(error: BaseException, texts: list[str]) -> list[str]:
     if isinstance(error, MissingConfigException) and str(error.missing_cfg_file).partition("/")[0] in PARTS:
         texts.append("or your own class as my_module.MyClass")
     if isinstance(error, OverrideParseException):
-        if "=" not in str(error.override):
+        key, equals, value = str(error.override).partition("=")
+        if not equals:
             return [f"{error.override}: found no value, expected key=value"]
+        cure = "['a (1)',b]" if value.startswith("[") else "'" + value.replace("'", r"\'") + "'"
         texts = [
             f"{error.override}: {message(error).partition(chr(10))[0]}",
-            f'write a value with other characters in quotes inside of quotes: "{_quoted(error.override)}"',
+            f'write a value with other characters in quotes inside of quotes: "{key}={cure}"',
         ]
     cause = error.__cause__ or error
     if isinstance(cause, OmegaConfBaseException):
@@ -98,19 +96,6 @@ def _with_cures(error: BaseException, texts: list[str]) -> list[str]:
         if isinstance(cause.parent_node, DictConfig) and cause.key not in cause.parent_node:
             texts.append(f"expected one of: {', '.join(map(str, cause.parent_node))}")
     return texts
-
-
-def _quoted(word: Any) -> str:
-    """Return ``key=value`` with quotes around the value, in a list around each item that needs them."""
-    key, _, value = str(word).partition("=")
-    if not re.fullmatch(r"\[.+\]", value):
-        return f"{key}={_in_quotes(value)}"
-    items = [item.strip() for item in re.findall(_ITEM, value[1:-1])]
-    return f"{key}=[{','.join(x if _PLAIN_OR_QUOTED.fullmatch(x) else _in_quotes(x) for x in items)}]"
-
-
-def _in_quotes(text: str) -> str:
-    return "'" + text.replace("'", r"\'") + "'"
 
 
 def cut(text: str) -> str:
@@ -195,3 +180,17 @@ def read_words(words: Sequence[str], defaults: Mapping[str, Any]) -> dict[str, A
         else:
             given[key] = text
     return given
+
+
+def instead_of_figures(shard: str | None, *, dry_run: bool) -> Any:
+    """Return what to do instead of making figures: run a share of the repetitions, or count them; None: make figures.
+
+    ``shard``: a text such as ``3/40``.
+    """
+    if not shard and not dry_run:
+        return None
+    from runners.execute.missing import share, tell  # slow to import
+
+    if shard and dry_run:
+        raise ConfigError("dry_run: found true beside a shard, expected one of them")
+    return share(str(shard)) if shard else tell

@@ -29,13 +29,12 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from bandit_bench._parts import label_of
+from bandit_bench._parts import Labelled
 from bandit_bench._plan import LOOK, METHOD
 from bench.errors import ConfigError
 from bench.report.formats import extra_formats, print_size
-from runners.command import PLAIN, plain_command
+from runners.command import PLAIN, instead_of_figures, plain_command
 from runners.config.tree import PARTS, read_choice
-from runners.reproduce import instead_of_figures
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
@@ -131,15 +130,13 @@ def arguments(words: Sequence[str]) -> dict[str, Any]:
             raise ConfigError(f"{key}: given twice, expected once, with commas between several: {key}=a,b")
         seen.add(key)
         if key in PARTS:
-            given["tuners" if key == "tuner" else key] = _labelled(
-                [part_in_words(key, piece) for piece in split(text)], key
-            )
+            given["tuners" if key == "tuner" else key] = [part_in_words(key, piece) for piece in split(text)]
         elif key in _LISTS:
             own[key] = split(text.strip("[]{}"))
         elif key.startswith("runner."):
             runner[key.removeprefix("runner.")] = _value(key, text)
         elif len(values := _values(key, text)) > 1:
-            given["sweep"][key] = _labelled(values, key)
+            given["sweep"][key] = values
         elif key in (*_OWN, *_ARGUMENTS, *LOOK):
             own[key] = values[0][1]
         elif key in _TEXTS:
@@ -184,8 +181,8 @@ def _value(key: str, text: str) -> Any:
     return _parse(key, text).value()
 
 
-def part_in_words(group: str, piece: str) -> tuple[str, Any]:
-    """Return the label ("": none) and the part of words such as ``Mine=my_module.MyTuner(threshold=0.9)``."""
+def part_in_words(group: str, piece: str) -> Labelled:
+    """Return the part that words such as ``Mine=my_module.MyTuner(threshold=0.9)`` name."""
     label, rest = _with_label(piece)
     match = _PART.fullmatch(rest)
     if not match:
@@ -194,37 +191,24 @@ def part_in_words(group: str, piece: str) -> tuple[str, Any]:
     settings = [word.strip().partition("=") for word in split(inside or "") if word.strip()]
     if not all(key and value for key, _, value in settings):
         raise ConfigError(f"{group}: found '{piece}', expected settings as in {name}(key=value, key=value)")
-    return label, (name, {key: _value(key, value) for key, _, value in settings}) if settings else name
+    values = {key: _value(key, value) for key, _, value in settings}
+    return Labelled(label, (name, values) if values else name)
 
 
-def _values(key: str, text: str) -> list[tuple[str, Any]]:
+def _values(key: str, text: str) -> list[Labelled]:
     """Return the values of a key, each with its label: by default the value as it was written."""
     pieces = split(text)
     if len(pieces) == 1 and re.match(r"(choice|range|glob|sort|shuffle|tag|interval)\(", text):
         override = _parse(key, text)
-        return list(zip(override.sweep_string_iterator(), override.sweep_iterator(), strict=True))
+        return list(map(Labelled, override.sweep_string_iterator(), override.sweep_iterator()))
     if len(pieces) == 1:
-        return [(text, _value(key, text))]
-    return [(label or value, _value(key, value)) for label, value in map(_with_label, pieces)]
+        return [Labelled(text, _value(key, text))]
+    return [Labelled(label or value, _value(key, value)) for label, value in map(_with_label, pieces)]
 
 
 def _with_label(piece: str) -> tuple[str, str]:
     match = _LABEL.fullmatch(piece)
     return (match[1], match[2]) if match else ("", piece)
-
-
-def _labelled(pairs: Sequence[tuple[str, Any]], key: str) -> Any:
-    """Return parts or values by label; a list where no part has one."""
-    if not any(label for label, _ in pairs):
-        return [part for _, part in pairs]
-    by_label: dict[str, Any] = {}
-    for given, part in pairs:
-        name, settings = part if isinstance(part, tuple) else (part, {})
-        label = given or label_of(key, name, settings)
-        if label in by_label:
-            raise ConfigError(f"{key}: found two called '{label}', expected different labels")
-        by_label[label] = part
-    return by_label
 
 
 def _color(pair: str) -> tuple[str, str]:

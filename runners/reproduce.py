@@ -1,12 +1,13 @@
 """The figures of the papers: python -m runners.reproduce paper=syndicated scale=quick jobs=2."""
 
 import sys
+import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bench.errors import BenchError, ConfigError
-from runners.command import hydra_command
-from runners.config.folders import CHECKOUT
+from runners.command import hydra_command, instead_of_figures
+from runners.config.folders import CHECKOUT, results_folder
 
 if TYPE_CHECKING:  # slow to import
     from omegaconf import DictConfig
@@ -16,17 +17,22 @@ if TYPE_CHECKING:  # slow to import
 _COMMITTED = CHECKOUT / "docs" / "findings.md" if CHECKOUT else None
 _BOOLS: dict[str, tuple[Any, ...]] = {"readings": (True, False, None), "renew": (True, False), "dry_run": (True, False)}
 _BOOLS |= {"surrogate": ("yes", "no", True, False)}
+_KEYS = ("horizon", "repetitions", "max_repetitions", "seed", "readings", "renew", "jobs")
+"""The keys that a plan has as the command does."""
 
 
 def reproduce(cfg: "DictConfig") -> None:
     """Make the chosen figures. Raises BenchError where a repetition failed, or a figure could not be written."""
-    from bandit_bench._reproduce import reproduce_as_planned  # slow to import
+    from bandit_bench._reproduce import make  # slow to import
     from bench.report.claims.tallies import added_up, spell_by_origin
+    from runners.results.pages import write_gallery
 
-    plan = _plan(cfg)
-    made, of_figures, of_pages, gallery, pages = reproduce_as_planned(plan)
+    plan, start = _plan(cfg), time.perf_counter()
+    made, middle = make(plan), time.perf_counter()
     if plan.instead:
         return
+    gallery, pages = write_gallery(results_folder())
+    of_figures, of_pages = middle - start, time.perf_counter() - middle
     claims = spell_by_origin(added_up(figure.tallies for figure in made)) or "none"
     total = f"their claims, each counted once: {claims}; " if len(made) > 1 else ""  # a single figure has its line
     count = f"{len(made)} figure{'s' if len(made) > 1 else ''}"
@@ -44,62 +50,27 @@ def reproduce(cfg: "DictConfig") -> None:
 def _plan(cfg: "DictConfig") -> "ReproductionPlan":
     """Return the figures that the command line requests. Raises ConfigError naming the wrong key."""
     from hydra.core.hydra_config import HydraConfig  # slow to import
+    from omegaconf import OmegaConf
 
-    from bandit_bench._reproduce import ReproductionPlan
-    from bench.report.formats import extra_formats, print_size
+    from bandit_bench._reproduce import plan_of
     from runners.config.compose import runner_settings
-    from runners.config.figures import figure_names
 
     choices = HydraConfig.get().runtime.choices
-    names = [choices["figure"]] if choices["figure"] else figure_names(choices["paper"])
-    if not names:
-        raise ConfigError(f"paper: found '{choices['paper']}', which has no figures, expected another")
     for key, valid in _BOOLS.items():
         if type(cfg[key]) is int or cfg[key] not in valid:
             raise ConfigError(f"{key}: found '{cfg[key]}', expected one of: {', '.join(map(str, valid))}")
-    formats = extra_formats(cfg.format)
-    return ReproductionPlan(
-        names=names,
+    return plan_of(
+        choices["figure"],
+        choices["paper"],
+        OmegaConf.to_container(cfg.only) if OmegaConf.is_config(cfg.only) else cfg.only,
+        cfg.format,
+        cfg.size,
         scale=choices["scale"],
-        only=_only(cfg.only),
-        horizon=cfg.horizon,
-        repetitions=cfg.repetitions,
-        max_repetitions=cfg.max_repetitions,
-        seed=cfg.seed,
-        readings=cfg.readings,
         surrogate=cfg.surrogate in ("yes", True),
-        renew=cfg.renew,
-        jobs=cfg.jobs,
         runner=runner_settings(cfg.runner),
-        formats=formats,
-        size=print_size(cfg.size, formats),
         instead=instead_of_figures(cfg.shard, dry_run=cfg.dry_run),
+        **{key: cfg[key] for key in _KEYS},
     )
-
-
-def instead_of_figures(shard: str | None, *, dry_run: bool) -> Any:
-    """Return what to do instead of making figures: run a share of the repetitions, or count them; None: make figures.
-
-    ``shard``: a text such as ``3/40``.
-    """
-    if not shard and not dry_run:
-        return None
-    from runners.execute.missing import Shard, tell  # slow to import
-
-    if shard and dry_run:
-        raise ConfigError("dry_run: found true beside a shard, expected one of them")
-    return Shard.read(str(shard)).run if shard else tell
-
-
-def _only(given: Any) -> dict[str, list[str]]:
-    """Return labels by axis."""
-    from omegaconf import DictConfig, OmegaConf  # slow to import
-
-    labels: Any = OmegaConf.to_container(given) if isinstance(given, DictConfig) else given or {}
-    if not isinstance(labels, dict):
-        example = """'only={panel: "LinUCB, simulation"}'"""
-        raise ConfigError(f"only: found '{labels}', expected labels by axis: {example}")
-    return {axis: list(map(str, of if isinstance(of, list) else [of])) for axis, of in labels.items()}
 
 
 main = partial(hydra_command, "reproduce", reproduce, __doc__)

@@ -59,17 +59,9 @@ def run(config: "DictConfig") -> None:
 def run_and_report(composed: "Run", changes: Sequence[str] = ()) -> None:
     """Run the missing repetitions of one experiment and report it. Raises BenchError if a repetition fails."""
     from bandit_bench._run import run_composed  # slow to import
-    from runners.results.store import Store, results_folder
 
-    experiment = composed.experiment
-    experiment.check_repetitions(composed.settings.repetitions)
-    if composed.settings.output == "text":
-        is_missing = not set(range(composed.settings.repetitions)) <= Store(results_folder()).done(experiment.run_id)
-        said = experiment.data_notes() if is_missing else []
-        for line in (*(data.missing for data in experiment.missing_data()), *said):
-            print(line, flush=True)
-    result = run_composed(composed)
-    is_json = composed.settings.output == "json"
+    experiment, is_json = composed.experiment, composed.settings.output == "json"
+    result = run_composed(composed, says_data=not is_json)
     report = {
         "choices": {
             group: choice for group, choice in composed.choices.items() if group in ("env", "algorithm", "tuner")

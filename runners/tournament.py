@@ -12,7 +12,7 @@ import shlex
 import sys
 from functools import partial
 
-from runners.command import plain_command
+from runners.command import plain_command, read_words
 
 _KEYS = ("tuners", "scale", "repetitions", "settings", "jobs", "runner", "name", "renew", "dry_run", "command")
 
@@ -29,8 +29,7 @@ def tournament(words: list[str]) -> bool:
     own = [word for word in words if word.startswith("dry_run=")]
     given = arguments([word for word in words if word not in own])
     given |= {"command": shlex.join(["python", "-m", "runners.tournament", *words])}
-    if own:
-        given["dry_run"] = own[-1].lower() == "dry_run=true"
+    given |= read_words(own, {"dry_run": False})
     only = given["settings"].pop("only", {})
     for key, value in given.items():
         if key not in _KEYS and value:

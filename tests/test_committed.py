@@ -19,9 +19,8 @@ from runners.config.runner import Runner
 from runners.execute.asked_figure import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results.aggregate import Kept
-from runners.results.committed import CommittedRepetitions, write_repetitions
 from runners.results.derive import derive_committed, long_tables, results_in, thinning
-from runners.results.folder import ResultFolder
+from runners.results.folder import CommittedRepetitions, ResultFolder, write_repetitions
 
 FIGURE: dict[str, Any] = {
     "name": "small",

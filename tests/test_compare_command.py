@@ -195,6 +195,19 @@ def test_algorithms_are_lines_too(here):
     assert "tuner: found only 'OP'" in here("tuner=op", "algorithm=lints,linucb").err
 
 
+def test_a_task_is_chosen_or_compared_as_an_algorithm_is(here):
+    tasks = "task=contextual_bandit,copies"
+    answer = here("tuner=tl,random", tasks, "lines=tuner", "name=tasks", *SMALL)
+    assert answer.code == 0, answer.err
+    assert set(pd.read_csv(answer.results / "compare" / "tasks" / "claims.csv")["case"]) == {
+        "contextual_bandit",
+        "copies",
+    }
+    one = here("tuner=tl,random", "task=copies", "name=one", *SMALL)
+    assert one.code == 0, one.err
+    assert "task=copies)" in (one.results / "compare" / "one" / "comparison.json").read_text()
+
+
 def test_how_it_is_drawn_and_printed(here):
     """Axes, colours and the number of rounds are those that were asked for; three panels have room in one table."""
     words = ("tuner=tl,random", "env.dim=2,3,4", *SMALL[1:], "name=drawn", "format=pdf,tex")

@@ -120,15 +120,15 @@ def test_a_class_names_the_optional_packages_that_it_imports(part, cls):
 
 LACKING = {
     ("run", "tuner=gp_minimize", "repetitions=1"): (
-        "tuner: GPMinimize needs scikit-optimize, which is not installed",
+        "tuner: found no package scikit-optimize for GPMinimize, expected it installed",
         f": pip install -e '{ROOT}[scikit-optimize]'",
     ),
     ("compare", "tuner=tl,optuna_random,gp_minimize", "env=synthetic_linear", "repetitions=1"): (
-        "tuner: GPMinimize, OptunaRandom need optuna, scikit-optimize, which are not installed",
+        "tuner: found no package optuna, scikit-optimize for GPMinimize, OptunaRandom, expected it installed",
         f": pip install -e '{ROOT}[optuna,scikit-optimize]'",
     ),
     ("reproduce", "figure=habo/figure3", "scale=smoke", "repetitions=1"): (
-        "algorithm, env, tuner: GPMinimize, RandomForest, Titanic need scikit-learn,",
+        "algorithm, env, tuner: found no package scikit-learn, scikit-optimize for GPMinimize, RandomForest, Titanic",
         f": pip install -e '{ROOT}[scikit-learn,scikit-optimize]'",
     ),
     ("run", "env=open_bandit", "repetitions=1"): (

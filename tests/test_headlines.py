@@ -12,8 +12,8 @@ import registry
 from bench.audit.evidence import evidence
 from bench.audit.headlines import DEPENDS, NOT_RUN, counted, judge, judged, read_headlines, spelled
 from bench.errors import ConfigError
-from runners.config.headlines import load_headlines
 from runners.config.papers import load_paper
+from runners.results.pages import load_headlines
 from tools.docs import headlines, made_parts, with_made_part
 
 PAPERS = {path.parent.name for path in Path(__file__).parents[1].glob("conf/papers/*/errata.md")}

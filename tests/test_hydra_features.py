@@ -122,14 +122,6 @@ def test_a_file_of_any_name_is_given_in_quotes_and_the_error_says_how(here, name
     assert_one_sentence(here(*words, f"env.path='{name}'"), name, "no such file")
 
 
-def test_the_list_in_an_error_is_one_that_can_be_given(here):
-    """Letters with accents are in need of quotes, and a comma in quotes does not end an item."""
-    words = ("env=log", "env.path=none.csv", "env.action=a", "env.reward=r", "horizon=20", "repetitions=1")
-    for given, cured in (("größe,b", "'größe',b"), ("'a, b',c(d", "'a, b','c(d'"), ("it's,'ü'", r"'it\'s','ü'")):
-        assert_one_sentence(here(*words, f"env.context=[{given}]"), f'"env.context=[{cured}]"')
-        assert_one_sentence(here(*words, f"env.context=[{cured}]"), "none.csv", "no such file")
-
-
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

@@ -114,7 +114,7 @@ def test_a_figure_whose_data_is_missing_is_drawn_from_its_committed_repetitions(
     again = here("figure=cdt/table5", "scale=paper")
     assert (again.code, again.err) == (0, "")
     assert again.out.startswith(
-        "cdt/table5: drawn from committed repetitions; its data set movielens is not here\n"
+        "cdt/table5: drawn from committed repetitions; data sets that are not here: movielens\n"
         "cdt/table5  8 repetitions, 0 new  "
     )
     assert "stand-ins" not in again.out

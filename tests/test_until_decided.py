@@ -16,8 +16,8 @@ from bench.report.figure import read_figure
 from bench.report.provenance import Provenance
 from bench.report.provenance import commands as commands_of
 from bench.report.results import Results
+from runners.config.compose import most_repetitions
 from runners.config.figures import LabelledRun, expand
-from runners.config.repetitions import most_repetitions
 from runners.config.runner import Runner
 from runners.execute.asked_figure import AskedFigure, WrittenFigure
 from runners.execute.reproduce_figure import reproduce_figure

@@ -31,11 +31,12 @@ from runners.config.figures import figure_names, load_figure
 from runners.config.folders import look_again
 from runners.config.runner import Runner
 from runners.execute import sample
+from runners.execute import verify as verification
 from runners.execute.asked_figure import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
-from runners.results import checksums, rederived, replay
-from runners.results.committed import CommittedRepetitions, write_repetitions
+from runners.results import checksums, replay
 from runners.results.derive import thinning
+from runners.results.folder import CommittedRepetitions, write_repetitions
 
 SAMPLED = 12
 """How many of the committed repetitions are sampled."""
@@ -372,8 +373,8 @@ def committed(results: Path) -> list[str]:
 
 
 def assert_tables_are_what_repetitions_say(results: Path, names: list[str]) -> None:
-    compared = rederived.compare_committed(results, names)
-    assert [str(one) for result in compared for one in (*result.differences, *result.problems)] == []
+    compared = verification.compare_committed(results, names)
+    assert [one for result in compared for one in (*result.differences.values(), *result.problems)] == []
     assert sum(len(result.compared) for result in compared) >= len(names)
 
 
@@ -391,7 +392,7 @@ def test_every_committed_table_follows_from_its_repetitions(reference_results):
 
 
 def test_overviews_follow_from_the_figures_tables(reference_results):
-    assert rederived.compare_overviews(reference_results).differences == []
+    assert verification.compare_overviews(reference_results).differences == {}
 
 
 def test_todays_code_reproduces_a_sample_of_the_committed_results(reference_results, monkeypatch):

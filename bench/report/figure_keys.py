@@ -127,6 +127,10 @@ class FigureKeys(Sourced, BaseModel):
         """Return the content of its file, as plain containers, from which it can be built again."""
         return self.model_dump(mode="json", exclude_unset=True)
 
+    def at(self, scale: str) -> Scale:
+        """Return its size at a scale: as it is, if its file does not mention the scale."""
+        return self.scales.get(scale) or Scale()
+
     def with_source(self, claim: Mapping[str, Any]) -> dict[str, Any]:
         """Return a claim as written, with the figure's origin as default."""
         place = self.place if claim.get("origin", self.origin) == self.origin else ""

@@ -5,12 +5,11 @@ import importlib
 import importlib.metadata
 import inspect
 import os
-import re
 import sys
 import sysconfig
 import traceback
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from bench.packages import how_to_install
 from bench.tasks.base import Task
 from bench.tuners.base import Tuner
 from runners.config.folders import CHECKOUT
-from runners.config.nearest import one_of
+from runners.config.tree import one_of
 
 BASES: dict[str, type] = {"env": Environment, "algorithm": Algorithm, "tuner": Tuner, "task": Task}
 """The base class of each part."""
@@ -153,15 +152,13 @@ def not_settings(cls: type) -> list[str]:
 OPTIONAL = ("obp", "optuna", "scikit-learn", "scikit-optimize", "torch")
 
 
-@lru_cache(maxsize=256)
+@cache
 def version(name: str) -> str | None:
+    """Return the version of an installed package; None if it is not installed."""
     try:
-        package = importlib.metadata.distribution(name)
+        return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return None
-    # `distribution.version` parses all metadata, which takes five times as long
-    found = re.search(r"^Version: *(\S+)", package.read_text("METADATA") or "", re.MULTILINE)
-    return found[1] if found else package.version
 
 
 def require(*runs: Mapping[str, type]) -> None:
@@ -174,11 +171,9 @@ def require(*runs: Mapping[str, type]) -> None:
         if version(name) is None
     }
     if lacking:
-        parts, classes, names = (sorted(set(column)) for column in zip(*lacking, strict=True))
-        raise ConfigError(
-            f"{', '.join(parts)}: {', '.join(classes)} need{'s' * (len(classes) == 1)} {', '.join(names)}, which "
-            f"{'are' if len(names) > 1 else 'is'} not installed: {how_to_install(*names)}"
-        )
+        parts, classes, names = (", ".join(sorted(set(column))) for column in zip(*lacking, strict=True))
+        how = how_to_install(*names.split(", "))
+        raise ConfigError(f"{parts}: found no package {names} for {classes}, expected it installed: {how}")
 
 
 _NOT_THE_USERS = tuple(
@@ -200,14 +195,11 @@ def describe(error: BaseException) -> str:
     """
     text = message(error).partition("\n")[0]
     if not isinstance(error, BenchError):
-        text = _round_of(error) + f"{type(error).__name__}: {text}".removesuffix(": ")
+        notes = (str(note) for note in getattr(error, "__notes__", ()))
+        where = next((f"{note}: " for note in notes if note.startswith("round ")), "")
+        text = where + f"{type(error).__name__}: {text}".removesuffix(": ")
     passed = traceback.extract_tb(error.__traceback__)
     frames = [frame for frame in passed if not frame.filename.startswith(("<", *_NOT_THE_USERS))]
     if frames:
         text += f" ({Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name})"
     return text
-
-
-def _round_of(error: BaseException) -> str:
-    notes = (str(note) for note in getattr(error, "__notes__", ()))
-    return next((f"{note}: " for note in notes if note.startswith("round ")), "")

@@ -19,7 +19,7 @@ from bench.component import component
 from bench.errors import ConfigError, message
 from runners.config.experiment import Experiment
 from runners.config.folders import remembered, user_folder
-from runners.config.papers import paper_settings
+from runners.config.papers import leaves, paper_settings
 from runners.config.runner import Runner
 from runners.config.tree import (
     CLASS,
@@ -65,6 +65,9 @@ class RunSettings:
     renew: Annotated[bool, Field(strict=True)]
 
 
+UNTIL_DECIDED = "until_decided"
+MAX_REPETITIONS = 400
+"""The largest number of repetitions by default."""
 KEYS = (*GROUPS, *RunSettings.__annotations__, "uncapped")
 
 
@@ -140,6 +143,11 @@ def choices_and_values(overrides: Sequence[str]) -> tuple[dict[str, str], list[V
     return choices, values
 
 
+def keys_of(choices: Iterable[str], values: Iterable[Value]) -> tuple[str, ...]:
+    """Return the groups of choices and the keys of values, down to single values."""
+    return (*choices, *(leaf for key, value, _ in values for leaf in leaves(value, key)))
+
+
 @cache
 def _key_and_value(word: str) -> tuple[str, Any]:
     """Return key and value of ``key=value`` or ``+key=value``; do not change the value."""
@@ -172,17 +180,13 @@ def _checked(settings: Mapping[str, Any], choices: Mapping[str, str], classes: M
     return Run(experiment, run, choices, runner_settings(settings["runner"]))
 
 
-def _defaults() -> dict[str, str]:
-    lines = (line for line in read("config")["defaults"] if isinstance(line, dict))
-    return {key: name for line in lines for key, name in line.items() if key in GROUPS}
-
-
 @remembered
 @cache
 def _stated(folder: Path | None, choices: tuple[tuple[str, str], ...]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the settings of choices and paper (do not change them), and all choices; ``folder`` is the user's."""
     config, given = read("config"), dict(choices)
-    chosen = _defaults() | given
+    lines = (line for line in config["defaults"] if isinstance(line, dict))
+    chosen = {key: name for line in lines for key, name in line.items() if key in GROUPS} | given
     for group in ("env", "algorithm"):
         chosen |= {key: name for key, name in implied(group, chosen[group]).items() if key not in given}
     settings: dict[str, Any] = {key: config[key] for key in ("seed", "jobs", "output", "renew")}
@@ -230,3 +234,22 @@ def run_settings(values: dict[str, Any]) -> RunSettings:
         return RunSettings(**(defaults | values))
     except ConfigError as error:
         raise error.under("") from None
+
+
+def most_repetitions(repetitions: Any, max_repetitions: Any) -> int | None:
+    """Return the largest number of repetitions, given two words (or None); None if not ``until_decided``."""
+    if repetitions != UNTIL_DECIDED:
+        if max_repetitions is not None:
+            raise ConfigError(f"max_repetitions={max_repetitions} requires repetitions={UNTIL_DECIDED}")
+        if isinstance(repetitions, str) and not repetitions.lstrip("+-").isdigit():
+            raise ConfigError(f"repetitions: found '{repetitions}', expected a whole number or {UNTIL_DECIDED}")
+        return None
+    from bench.report.claims.judgement import FIRST_LOOK  # a run has no claims
+
+    text = str(MAX_REPETITIONS if max_repetitions is None else max_repetitions)
+    if not text.isdigit() or not FIRST_LOOK <= int(text) <= 10**6:
+        raise ConfigError(
+            f"max_repetitions: found {max_repetitions}, expected a whole number from {FIRST_LOOK} (fewer decide "
+            "nothing) to 1000000"
+        )
+    return int(text)

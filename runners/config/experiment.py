@@ -71,13 +71,22 @@ class Experiment:
 
     @cached_property
     def classes(self) -> dict[str, type]:
-        """The classes of its parts, given or imported; ConfigError, naming the key, if an import fails."""
-        return part_classes(self.settings, self.handed)
+        """The classes of its parts, given or imported, if need be from the current folder; ConfigError with the key."""
+        parts = [part for part in BASES if self.settings.get(part) is not None]
+        found = {part: self.handed.get(part) or import_class(part, self.settings[part]) for part in parts}
+        for cls in found.values():
+            prepare_compiled(cls)
+        return found
 
     @property
-    def is_suites(self) -> bool:
-        """Whether all classes are the suite's; a user's class may do anything to its process."""
-        return all(map(is_suites, self.classes.values()))
+    def own(self) -> dict[str, type]:
+        """The user's own classes, by part; such a class may do anything to its process."""
+        return {part: cls for part, cls in self.classes.items() if not is_suites(cls)}
+
+    @property
+    def own_names(self) -> str:
+        """The user's own classes in words, such as ``tuner MyTuner``; without one all classes."""
+        return ", ".join(f"{part} {cls.__name__}" for part, cls in (self.own or self.classes).items())
 
     @cached_property
     def fingerprint(self) -> str | None:
@@ -186,15 +195,6 @@ class Experiment:
     def description(self) -> dict[str, Any]:
         """The inputs of key and stamp, as text."""
         return {"settings": self.settings, "fingerprint": self.fingerprint, **self.code._asdict()}
-
-
-def part_classes(settings: Mapping[str, Any], handed: Mapping[str, type]) -> dict[str, type]:
-    """Return the class of each part: given, or imported, if need be from the current folder. Raises ConfigError."""
-    parts = [part for part in BASES if settings.get(part) is not None]
-    found = {part: handed[part] if part in handed else import_class(part, settings[part]) for part in parts}
-    for cls in found.values():
-        prepare_compiled(cls)
-    return found
 
 
 def build(experiment: Experiment) -> tuple[Task, Tuner]:

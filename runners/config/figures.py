@@ -13,12 +13,11 @@ from bench.report.labels import canonical
 from bench.report.provenance import key_of, number_of_rounds
 from bench.report.reading import READING, Reading
 from bench.tasks.feedback import Feedback
-from runners.config.compose import Run, choices_and_values, from_overrides
+from runners.config.compose import Run, choices_and_values, from_overrides, keys_of
 from runners.config.filled import filled
 from runners.config.folders import remembered, user_folder
-from runners.config.nearest import one_of
 from runners.config.papers import leaves
-from runners.config.tree import PARTS, choices, class_defaults, path_of, placed, suite_choices, unknown_choice
+from runners.config.tree import PARTS, choices, class_defaults, one_of, path_of, placed, suite_choices, unknown_choice
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
@@ -81,11 +80,11 @@ def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = T
     missing results. Runs that a reading does not change are the same experiments. Raises ConfigError for a
     reading that changes no run, and for a source without a setting.
     """
-    file, at_scale = f"figure/{figure.paper}/{figure.name}", figure.scales.get(scale)
+    file, at_scale = f"figure/{figure.paper}/{figure.name}", figure.at(scale)
     caps = figure.model_dump(include={"horizon", "repetitions"}, exclude_none=True)
-    caps |= at_scale.model_dump(include={"max_horizon", "max_repetitions"}, exclude_unset=True) if at_scale else {}
-    smaller, left_out = (at_scale.overrides, at_scale.leave_out) if at_scale else ([], {})
-    left_out = {axis: [canonical(label) for label in labels] for axis, labels in left_out.items()}
+    caps |= at_scale.model_dump(include={"max_horizon", "max_repetitions"}, exclude_unset=True)
+    smaller = at_scale.overrides
+    left_out = {axis: [canonical(label) for label in labels] for axis, labels in at_scale.leave_out.items()}
 
     def runs_of(blocks: "Figure", reading: Reading | None = None) -> list[LabelledRun]:
         found = []
@@ -123,8 +122,7 @@ def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = T
 
 @cache
 def _keys(overrides: tuple[str, ...]) -> tuple[str, ...]:
-    choices, values = choices_and_values(overrides)
-    return (*choices, *(leaf for key, value, _ in values for leaf in leaves(value, key)))
+    return keys_of(*choices_and_values(overrides))
 
 
 _FEEDBACK = neutral_settings(Feedback)

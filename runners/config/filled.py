@@ -7,9 +7,8 @@ from typing import Any
 
 from bench.errors import ConfigError
 from bench.report.labels import labels_of
-from runners.config.nearest import one_of
 from runners.config.papers import load_paper, published
-from runners.config.tree import choices, expect, merge, path_of, read
+from runners.config.tree import choices, expect, merge, one_of, path_of, read
 
 
 def filled(name: str) -> dict[str, Any]:

@@ -92,7 +92,9 @@ class _SearchPath(SearchPathPlugin):
     """Finds the suite's files from every configuration, including a user's own (``--config-path``)."""
 
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
-        given, _ = _FOLDER.parse_known_args()
+        folder = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+        folder.add_argument("--config-dir", "-cd")
+        given, _ = folder.parse_known_args()
         if given.config_dir:
             os.environ["BENCH_CONF_DIR"] = os.path.abspath(given.config_dir)
         for element in search_path.get_path():
@@ -102,18 +104,10 @@ class _SearchPath(SearchPathPlugin):
         search_path.append("suite", f"groups://{CONF}")
 
 
-_FOLDER = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-_FOLDER.add_argument("--config-dir", "-cd")
-
-
 def register() -> None:
     for plugin in (Groups, _SearchPath):
         Plugins.instance().register(plugin)
 
 
-def _results() -> str:
-    return str(results_folder())
-
-
 OmegaConf.register_new_resolver("least", least, replace=True)
-OmegaConf.register_new_resolver("results", _results, replace=True)
+OmegaConf.register_new_resolver("results", lambda: str(results_folder()), replace=True)

@@ -16,8 +16,7 @@ class Runner:
     ----------
     backend
         ``loky`` (processes on this machine), ``dask`` (one or more machines), or another name registered with joblib,
-        such
-        as ``ray``.
+        such as ``ray``.
     scheduler
         dask only: the address of a running scheduler, such as ``tcp://node1:8786``. If None, workers are started on
         this machine.
@@ -36,23 +35,17 @@ class Runner:
 
     def __post_init__(self) -> None:
         if self.backend not in ("loky", "dask"):
-            _check_registered(self.backend)
+            import joblib  # slow to import
+
+            try:
+                with joblib.parallel_config(self.backend):
+                    joblib.Parallel(return_as="generator_unordered")  # not every back end can
+            except (ValueError, TypeError) as error:
+                text = f"found '{self.backend}', expected loky or dask ({one_line(error)})"
+                raise ConfigError(text, owner="Runner", setting="backend") from None
         if self.scheduler is not None and self.backend != "dask":
             raise ConfigError(
                 f"found '{self.scheduler}' with {self.backend}, expected runner=dask",
                 owner="Runner",
                 setting="scheduler",
             )
-
-
-def _check_registered(backend: str) -> None:
-    """Raise ConfigError if joblib does not know the back end, or it cannot return results as they come."""
-    import joblib  # slow to import
-
-    try:
-        with joblib.parallel_config(backend):
-            joblib.Parallel(return_as="generator_unordered")
-    except (ValueError, TypeError) as error:
-        raise ConfigError(
-            f"found '{backend}', expected loky or dask ({one_line(error)})", owner="Runner", setting="backend"
-        ) from None

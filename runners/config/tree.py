@@ -13,10 +13,9 @@ import numpy as np
 import yaml
 
 from bench.component import defaults
-from bench.errors import ConfigError
+from bench.errors import ConfigError, either
 from runners.config.folders import CONFIGS, remembered, user_folder
 from runners.config.listed import class_at, listed
-from runners.config.nearest import one_of
 from runners.config.yaml_text import load
 
 PARTS = ("env", "algorithm", "tuner", "task")
@@ -101,10 +100,8 @@ def _load(path: Path, name: str) -> dict[str, Any]:
         raise ConfigError(f"found no valid YAML ({reason})", file=f"{shown(name)}:{line}") from None
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise ConfigError(f"cannot be read ({error}), expected keys and values in YAML", file=shown(name)) from None
-    if not isinstance(content, dict):
-        raise ConfigError(f"found {content!r}, expected keys and values in YAML", file=shown(name))
-    if not all(isinstance(key, str) for key in content):
-        text = f"found {reprlib.repr([*content])}, expected names as keys, or quotes around them"
+    if not (isinstance(content, dict) and all(isinstance(key, str) for key in content)):
+        text = f"found {reprlib.repr(content)}, expected keys and values in YAML, with names as keys"
         raise ConfigError(text, file=shown(name))
     return content
 
@@ -254,3 +251,16 @@ def unknown_choice(group: str, found: str) -> ConfigError:
 def unknown_key(key: str, valid: Iterable[str]) -> ConfigError:
     """Return an error for an unknown key, with the valid keys."""
     return ConfigError(f"{key}: found an unknown key, {one_of(key.rpartition('.')[2], valid)}")
+
+
+def one_of(found: str, valid: Iterable[str]) -> str:
+    """Return the expected words for an unknown one, the nearest first: equal in its last part, similar, or longer."""
+    from difflib import get_close_matches  # slow to import
+
+    names = list(valid)
+    lower, word = {name.lower(): name for name in names}, found.lower()
+    nearest = [name for name in lower if word and re.search(rf"[./]{re.escape(word)}$", name)]
+    nearest += get_close_matches(word, lower, 1)
+    nearest += [name for name in lower if len(word) > 2 and name.startswith(word)]
+    hint = f"did you mean '{lower[nearest[0]]}'? " if nearest else ""
+    return f"{hint}expected one of: {either(names)}"

@@ -77,10 +77,14 @@ class AskedFigure:
         return self.until_decided if applies_to(self.figure) else None
 
     @property
+    def smaller(self) -> tuple[str, ...]:
+        """The reductions of its scale other than horizon and repetitions, in words."""
+        return self.figure.at(self.scale).in_words()
+
+    @property
     def readings_up_to(self) -> int | None:
         """The largest number of repetitions under further readings; None: as many as under the first."""
-        scale = self.figure.scales.get(self.scale)
-        return scale.readings_up_to if scale else None
+        return self.figure.at(self.scale).readings_up_to
 
     def most_of(self, runs: Sequence[LabelledRun]) -> int | None:
         """Return the largest number of repetitions if looks decide it; None for readings that end at the first look."""

@@ -4,7 +4,7 @@ import logging
 import multiprocessing
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -74,12 +74,13 @@ def dask_workers(runner: Runner, jobs: int) -> Iterator[Makes]:
                     each.close(timeout=_CLOSE_SECONDS)
 
 
-def _spread(client: Any, address: str, queue: deque[Call]) -> Iterator[tuple[Call, Any]]:
+def _spread(client: Any, address: str, asked: Iterable[Call]) -> Iterator[tuple[Call, Any]]:
     """Make calls, twice as many at a time as workers have threads; workers may join and leave."""
     from distributed import as_completed
     from distributed.comm import CommClosedError
     from distributed.scheduler import KilledWorker
 
+    queue = deque(asked)
     flying: dict[Any, Call] = {}
     # Without results: `as_completed` would wait forever for one lost with its worker after the call
     done = as_completed()

@@ -1,16 +1,93 @@
-"""Many repetitions of many experiments on all processors, each stored as soon as it is finished."""
+"""Repetitions of experiments on all processors, each stored, or recorded as failed, as soon as it is finished."""
 
-from collections import deque
-from collections.abc import Iterable, Iterator
+import os
+import time
+import traceback
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
-from runners.config.experiment import Experiment
+from bench.columns import is_measured
+from bench.errors import TaskError
+from runners.config.classes import describe
+from runners.config.experiment import Experiment, run_repetition
 from runners.config.runner import Runner
-from runners.execute.limits import Call, WorkerDiedError
+from runners.execute.limits import Call, WorkerDiedError, raise_if_stopped, time_limit
 from runners.execute.progress import Progress
-from runners.execute.repetition import Answer, failed, repeat
-from runners.execute.workers import calls, workers
+from runners.execute.workers import apart, calls, workers
+from runners.results.capture import environment
 from runners.results.store import Store
+
+RepetitionId = tuple[str, int]
+"""A repetition: the name of its run, and its number."""
+
+_LONGEST, _LONGEST_TRACE = 2_000, 20_000
+"""Largest number of characters of a user's error, and of its traceback, that is kept."""
+
+
+class Answer(NamedTuple):
+    """The outcome of a repetition; ``error``: why it failed, in one line, "" if it has a result."""
+
+    id: RepetitionId
+    error: str = ""
+
+
+def repeat(experiment: Experiment, repetition: int, store: Store, limit: float | None) -> Answer:
+    """Run one repetition, unless another process has done so, and store its result or its failure."""
+    named = experiment.run_id, repetition
+    if store.has(*named):  # from a worker that has died since, or from another command
+        return Answer(named)
+    start = time.perf_counter()
+    try:
+        _check_identity(experiment)
+        with time_limit(limit):
+            trace = run_repetition(experiment, repetition)
+        columns = trace.columns()
+        if not columns:
+            raise TaskError("the log ended before the first accepted round")
+    except BaseException as error:  # user code may raise any error
+        raise_if_stopped(error)
+        return failed(store, experiment, repetition, error)
+    seconds = time.perf_counter() - start
+    store.write(*named, columns, {"seconds": seconds, "costs": trace.costs, "environment": environment()})
+    return Answer(named)
+
+
+def failed(store: Store, experiment: Experiment, repetition: int, error: BaseException) -> Answer:
+    """Store the failure of a repetition, with the error's traceback, both of bounded length."""
+    text, trace = in_words(error)
+    record = {"error": text, "traceback": trace, "repetition": repetition, "settings": experiment.settings}
+    store.fail(experiment.run_id, repetition, record)
+    return Answer((experiment.run_id, repetition), text)
+
+
+def in_words(error: BaseException) -> tuple[str, str]:
+    """Return a one-line description of an error, and its traceback; a user's error may itself fail when it is shown."""
+    try:
+        text = describe(error)
+    except BaseException:
+        text = f"{type(error).__name__}: (it cannot be shown)"
+    try:
+        trace = "".join(traceback.format_exception(error))
+    except BaseException:
+        trace = "".join(traceback.format_tb(error.__traceback__)) + text
+    if len(text) > _LONGEST:
+        text = f"{text[:_LONGEST]} ... ({len(text):,} characters)"
+    if len(trace) > _LONGEST_TRACE:
+        trace = f"{trace[: _LONGEST_TRACE // 2]}\n ... \n{trace[-_LONGEST_TRACE // 2 :]}"
+    return text, trace
+
+
+_checked: set[str] = set()
+
+
+def _check_identity(experiment: Experiment) -> None:
+    """Refuse other code or data than the run is named after: edited meanwhile, or of another machine."""
+    if experiment.run_id in _checked:
+        return
+    experiment.check_here()
+    _checked.add(experiment.run_id)
 
 
 @dataclass
@@ -34,7 +111,7 @@ def run_all(
     missing = [(by_id[run_id], set(range(repetitions)) - result.done) for run_id, result in results.items()]
     for answer in run_each(missing, store, jobs=jobs, runner=runner or Runner()):
         run_id, repetition = answer.id
-        if answer.status == "failed":
+        if answer.error:
             results[run_id].failed[repetition] = answer.error
         else:
             results[run_id].done.add(repetition)
@@ -61,10 +138,53 @@ def run_each(
     tasks = [(one, numbers[0]) for one, numbers in asked]
     tasks += [(one, number) for one, numbers in asked for number in numbers[1:]]
     progress = Progress([one.settings["horizon"] for one, _ in tasks], words)
-    queue = deque(Call(repeat, one, number, store, limit, seconds=limit) for one, number in tasks)
     with workers(runner, jobs), progress.bar(runner.progress):
-        for call, result in calls(queue):
+        for call, result in calls(Call(repeat, one, number, store, limit, seconds=limit) for one, number in tasks):
             experiment, number = call.arguments[:2]
             progress.advance(experiment.settings["horizon"])
             is_lost = isinstance(result, WorkerDiedError)
             yield failed(store, experiment, number, result) if is_lost else result
+
+
+def not_determined(
+    ran: Iterable[tuple[Experiment, Collection[int]]],
+    store: Store,
+    *,
+    limit: float | None = None,
+    seen: set[type] | None = None,
+) -> list[str]:
+    """Return a sentence for each user's class whose repetition differs when played in another process.
+
+    ``ran``: experiments with the repetitions that were run just now. The last repetition of the quickest experiment is
+    played again, because it may depend on earlier ones. ``seen``: classes that have been tried; new ones are added.
+    """
+    seen = set() if seen is None else seen
+    last = [(experiment, max(numbers)) for experiment, numbers in ran if numbers and experiment.own]
+    sentences = []
+    for experiment, number in sorted(last, key=lambda one: store.read_side(one[0].run_id, one[1]).get("seconds", 0.0)):
+        own = set(experiment.own.values())
+        if own <= seen:
+            continue
+        seen |= own
+        if difference := _difference(store, experiment, number, limit):
+            sentences.append(
+                f"{experiment.own_names}: repetition {number} played again in another process {difference}: its "
+                "numbers are not determined by its seeds, expected random numbers of `seeds` alone, and nothing left "
+                "from an earlier repetition"
+            )
+    return sentences
+
+
+def _difference(store: Store, experiment: Experiment, number: int, limit: float | None) -> str:
+    """Return the difference of a repetition from another process's, with other hashes; "" if there is none."""
+    run_id, seed = experiment.run_id, "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
+    with TemporaryDirectory() as scratch:
+        elsewhere = Store(scratch)
+        elsewhere.prepare(run_id, experiment.description)
+        answer = apart(repeat, experiment, number, elsewhere, limit, PYTHONHASHSEED=seed)
+        if error := answer if isinstance(answer, Exception) else answer.error:
+            return f"failed ({error})"
+        then, now = (one.table(run_id, number).to_pydict() for one in (store, elsewhere))
+    names = [name for name in {**then, **now} if not is_measured(name)]
+    other = [name for name in names if repr(then.get(name)) != repr(now.get(name))]  # NaN is the same as NaN
+    return f"had other values ({', '.join(other)})" if other else ""

@@ -15,15 +15,13 @@ from bench.report.reading import READING
 from runners.config.experiment import Experiment
 from runners.config.figures import LabelledRun, by_reading, without_reading
 from runners.execute.asked_figure import AskedFigure
-from runners.execute.repetition import Answer, RepetitionId
+from runners.execute.fanout import Answer, RepetitionId, not_determined
 from runners.execute.timing import Part, measure
-from runners.execute.twice import not_determined
 from runners.results import made_of
 from runners.results.aggregate import Kept, Repetitions, read_run
 from runners.results.capture import environment, kind_of_machine
-from runners.results.committed import CommittedRepetitions
 from runners.results.derive import results_of, thinning
-from runners.results.folder import ResultFolder
+from runners.results.folder import CommittedRepetitions, ResultFolder
 from runners.results.replay import compare, follows_last_digits
 from runners.results.store import Store, results_folder
 from runners.results.until_decided import look, with_repetitions
@@ -108,9 +106,9 @@ class FigureRun:
     def take(self, answer: Answer, *, counts: bool) -> None:
         """Record a finished repetition; ``counts``: whether it was run for this figure first."""
         self.waiting.discard(answer.id)
-        if answer.status != "failed":
+        if not answer.error:
             self._stored.setdefault(answer.id[0], set()).add(answer.id[1])
-        self.new += counts and answer.status == "new" and self._may_add
+        self.new += counts and not answer.error and self._may_add
 
     def measure(self) -> None:
         for run_id, result in measure(self.runs, self.store, timed_part(self.asked.figure)).items():
@@ -121,21 +119,15 @@ class FigureRun:
         """Record the user's classes that are not determined by their seeds; see `not_determined`."""
         ran: dict[str, tuple[Experiment, list[int]]] = {}
         for labelled in self.runs:
-            experiment, numbers = labelled.experiment, range(labelled.settings.repetitions)
-            if not experiment.is_suites and experiment.run_id not in ran:
-                found = [(number, answers.get((experiment.run_id, number))) for number in numbers]
-                new = [number for number, answer in found if answer and answer.status == "new"]
-                ran[experiment.run_id] = experiment, new
+            run_id, numbers = labelled.experiment.run_id, range(labelled.settings.repetitions)
+            found = [(number, answers.get((run_id, number))) for number in numbers]
+            ran[run_id] = labelled.experiment, [number for number, answer in found if answer and not answer.error]
         self.notes += not_determined(ran.values(), self.store, limit=limit, seen=seen)
 
     def missing(self) -> list[Experiment]:
         """Return the experiments whose repetitions are visibly missing, without reading any."""
-        found = []
-        for labelled in self.runs:
-            experiment = labelled.experiment
-            done = self.store.done(experiment.run_id) | self.committed.done(experiment.key)
-            found += [experiment] * (not set(range(labelled.settings.repetitions)) <= done)
-        return found
+        pairs = [(labelled.experiment, set(range(labelled.settings.repetitions))) for labelled in self.runs]
+        return [one for one, all_of in pairs if all_of - self.store.done(one.run_id) - self.committed.done(one.key)]
 
     def _lacking(self, answers: Mapping[RepetitionId, Answer]) -> list[tuple[Experiment, list[int]]]:
         """Return the repetitions not yet committed, stored or failed; for a committed run, at first only one."""

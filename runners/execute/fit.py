@@ -1,6 +1,5 @@
 """Checks before a run: whether the parts fit together, and the columns of the results."""
 
-from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,10 +9,9 @@ from bench.errors import BenchError, ConfigError, one_line
 from bench.loop import run
 from bench.seeding import Seeds
 from bench.tasks.base import Task
-from runners.config.classes import is_suites
 from runners.config.experiment import Experiment, build, check_experiment
-from runners.config.nearest import one_of
 from runners.config.runner import Runner
+from runners.config.tree import one_of
 from runners.execute.limits import Call, TimeOverError, WorkerDiedError, raise_if_stopped, time_limit
 from runners.execute.progress import STARTING, said_if_slow
 from runners.execute.workers import calls, workers
@@ -44,9 +42,9 @@ def fits(experiments: Iterable[Experiment], columns: Collection[str], *, jobs: i
     """
     limit, found = runner.time_limit, {}
     with workers(runner, jobs), said_if_slow(STARTING, runner.progress):
-        for call, result in calls(deque(Call(_fit, one, columns, limit, seconds=limit) for one in experiments)):
+        for call, result in calls(Call(_fit, one, columns, limit, seconds=limit) for one in experiments):
             if isinstance(result, WorkerDiedError):
-                result = Fit(f"{_own_names(call.arguments[0])}: {one_line(result)} {_WHEN}, expected a reward")
+                result = Fit(f"{call.arguments[0].own_names}: {one_line(result)} {_WHEN}, expected a reward")
             found[call.arguments[0].run_id] = result
     return found
 
@@ -97,8 +95,8 @@ def _fit(experiment: Experiment, columns: Collection[str], limit: float | None) 
     except BaseException as error:  # other errors are left to the repetitions
         raise_if_stopped(error)
         if isinstance(error, TimeOverError):
-            names = _own_names(experiment)
-            return Fit(f"{names}: found no answer within runner.time_limit = {limit:g} s {_WHEN}, expected one")
+            found = f"found no answer within runner.time_limit = {limit:g} s {_WHEN}"
+            return Fit(f"{experiment.own_names}: {found}, expected one")
         return fit or Fit(one_line(error) if isinstance(error, BenchError) else "")
 
 
@@ -107,15 +105,10 @@ def _with_columns(experiment: Experiment, columns: Collection[str]) -> Fit:
 
     task, tuner = build(experiment)
     searches = None if tuner.leaves_space else searches_interval(tuner)
-    own = {part for part, cls in experiment.classes.items() if not is_suites(cls)}
+    own = experiment.own.keys()
     # These may add columns in any later round
     is_unknown = own - {"tuner"} or (own and tuner.leaves_space)
     return Fit("", () if is_unknown else _columns(experiment, task, columns), searches, tuple(_apart(task)))
-
-
-def _own_names(experiment: Experiment) -> str:
-    own = {part: cls for part, cls in experiment.classes.items() if not is_suites(cls)} or experiment.classes
-    return ", ".join(f"{part} {cls.__name__}" for part, cls in own.items())
 
 
 def _stored_columns(experiment: Experiment, store: Store) -> tuple[str, ...]:

@@ -7,8 +7,7 @@ import re
 import signal
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeAlias
@@ -42,8 +41,8 @@ class Call:
         return WorkerDiedError(f"its process died ({how}): an exit, a crash, too little memory{limit}")
 
 
-Makes: TypeAlias = Callable[[deque[Call]], Iterator[tuple[Call, Any]]]
-"""Makes the calls of a queue, and yields each with its result."""
+Makes: TypeAlias = Callable[[Iterable[Call]], Iterator[tuple[Call, Any]]]
+"""Makes calls, and yields each with its result."""
 
 
 @cache

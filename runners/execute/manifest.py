@@ -5,11 +5,9 @@ from typing import Any
 
 from bench.errors import ConfigError
 from bench.report.figure import Figure
-from bench.report.folder import SUITES_DEFAULT
 from bench.report.labels import Selection, matches
 from bench.report.provenance import Provenance, factored, key_of
 from bench.report.reading import READING
-from runners.config.classes import is_suites
 from runners.config.figures import LabelledRun, expand, load_figure, settings_of
 from runners.config.papers import leaves, load_paper
 from runners.execute.asked_figure import AskedFigure, has_all
@@ -111,9 +109,9 @@ def settings_table(figure: Figure, runs: list[LabelledRun], scale: str = "paper"
     paper, limits = load_paper(figure.paper), figure.limit_runs()
     of_paper, figure_sources = leaves(paper["settings"]), figure.sources | (limits.sources if limits else {})
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
-    smaller = set(map(key_of, figure.scales[scale].overrides if scale in figure.scales else []))
+    smaller = set(map(key_of, figure.at(scale).overrides))
     for labelled in runs:
-        own = [part for part, cls in labelled.experiment.classes.items() if not is_suites(cls)]
+        own = labelled.experiment.own
         for general, key, value in settings_of(labelled):
             is_size = general == key
             if general in smaller or (is_size and value != (getattr(figure, key) or of_paper.get(key, value))):
@@ -123,7 +121,7 @@ def settings_table(figure: Figure, runs: list[LabelledRun], scale: str = "paper"
             elif general in labelled.keys and value != of_paper.get(key):
                 source, where = "assumed", "the figure sets it"
             else:
-                default = "the class's default" if key.partition(".")[0] in own else SUITES_DEFAULT
+                default = "the class's default" if key.partition(".")[0] in own else "the suite's default"
                 source, where = paper["sources"].get(key, ("assumed", default))
             row = rows.setdefault((key, source, where), {"key": key, "values": [], "source": source, "where": where})
             if value not in row["values"]:

@@ -4,7 +4,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from typing import NamedTuple, TypeAlias
 
@@ -38,44 +38,35 @@ class Lacking(NamedTuple):
     numbers: list[int]
 
 
-@dataclass(frozen=True)
-class Shard:
-    """Share ``index`` (1 to ``count``) of all repetitions: every ``count``-th in the order of figures, runs, numbers.
+def share(text: str) -> Instead:
+    """Return the action that runs a share of all repetitions, such as ``3/40``; ConfigError for any other text.
 
-    The order is independent of finished repetitions, so shares never overlap, whenever their commands start.
+    The third of forty shares is every fortieth repetition from the third, in the order of figures, runs, numbers. The
+    order is independent of finished repetitions, so shares never overlap, whenever their commands start.
     """
+    match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
+    if not match or not 1 <= int(match[1]) <= int(match[2]):
+        raise ConfigError(f"shard: found '{text}', expected a share such as 3/40, the third of 40")
+    return partial(_run_share, int(match[1]), int(match[2]))
 
-    index: int
-    count: int
 
-    @classmethod
-    def read(cls, text: str) -> "Shard":
-        """Return the share that a text such as ``3/40`` names; ConfigError for any other text."""
-        match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
-        if not match or not 1 <= int(match[1]) <= int(match[2]):
-            raise ConfigError(f"shard: found '{text}', expected a share such as 3/40, the third of 40")
-        return cls(int(match[1]), int(match[2]))
-
-    def run(self, figures: Sequence[AskedFigure], jobs: int, runner: Runner) -> None:
-        """Run the missing repetitions of this share, without writing figures; BenchError if a repetition fails."""
-        store, place, wanted, asked = Store(results_folder()), 0, [], 0
-        for experiment, number, lacking in lacking_of(figures, store):
-            own = [i for i in range(number) if (place + i) % self.count == self.index - 1]
-            place += number
-            asked += len(own)
-            if missing := sorted({*own} & {*lacking}):
-                store.prepare(experiment.run_id, experiment.description)
-                wanted.append((experiment, missing))
-        answers = list(run_each(wanted, store, jobs=jobs, runner=runner))
-        failed = [answer for answer in answers if answer.status == "failed"]
-        new = sum(answer.status == "new" for answer in answers)
-        print(
-            f"share {self.index} of {self.count}: {asked} of {place} repetitions, {new} new; the same command without "
-            "shard collects them when all shares are done",
-            flush=True,
-        )
-        if failed:
-            raise BenchError(f"{len(failed)} of {asked} repetitions failed, the first with {failed[0].error}")
+def _run_share(index: int, count: int, figures: Sequence[AskedFigure], jobs: int, runner: Runner) -> None:
+    """Run the missing repetitions of a share, without writing figures; BenchError if a repetition fails."""
+    store, place, wanted, asked = Store(results_folder()), 0, [], 0
+    for experiment, number, lacking in lacking_of(figures, store):
+        own = [i for i in range(number) if (place + i) % count == index - 1]
+        place += number
+        asked += len(own)
+        wanted.append((experiment, {*own} & {*lacking}))
+    answers = list(run_each(wanted, store, jobs=jobs, runner=runner))
+    failed = [answer for answer in answers if answer.error]
+    print(
+        f"share {index} of {count}: {asked} of {place} repetitions, {len(answers) - len(failed)} new; the same command "
+        "without shard collects them when all shares are done",
+        flush=True,
+    )
+    if failed:
+        raise BenchError(f"{len(failed)} of {asked} repetitions failed, the first with {failed[0].error}")
 
 
 def lacking_of(figures: Iterable[AskedFigure], store: Store) -> Iterator[Lacking]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import timedelta
 from threading import Event, Thread, Timer
-from typing import Any
+from typing import Any, TextIO
 
 _WIDTH = 30
 _SOON_SECONDS = 0.2
@@ -36,24 +36,18 @@ class Progress:
     def bar(self, shown: bool | None) -> Iterator[None]:
         """Show progress inside the block, during a repetition too, unless ``shown`` is False.
 
-        In a notebook it is a line of the cell's output, on a terminal a bar on stderr, elsewhere a line on stderr each
-        minute, and one more at the end with ``shown`` = True.
+        In a notebook it is a line of the cell's output, on a terminal a line on stderr that stays the last, elsewhere a
+        line on stderr each minute, and one more at the end with ``shown`` = True.
         """
         if shown is False:
             yield
             return
-        showing: AbstractContextManager[Any] = nullcontext()
-        say, every, is_last_shown = self._print, _EVERY_SECONDS, bool(shown)
-        if display := _display():
-            say, every, is_last_shown = self._on_page(display), _SOON_SECONDS, True
-        elif sys.stderr.isatty():
-            showing = bar = _rich()
-            say, every, is_last_shown = lambda: self._on_terminal(bar), _SOON_SECONDS, True
+        showing, show = _place()
         over = Event()
 
         def tick() -> None:
-            while not over.wait(every):
-                say()
+            while not over.wait(_SOON_SECONDS if show else _EVERY_SECONDS):
+                (show or _say)(self._line())
 
         with showing:
             Thread(target=tick, daemon=True).start()
@@ -61,47 +55,21 @@ class Progress:
                 yield
             finally:
                 over.set()
-                if is_last_shown:
-                    say()
+                if show or shown:
+                    (show or _say)(self._line())
 
-    def _counts(self) -> str:
-        return "  ".join(filter(None, [self._words, f"{self._finished:,}/{self._total:,} repetitions"]))
-
-    def _times(self) -> str:
+    def _line(self) -> str:
         seconds, share = time.monotonic() - self._start, self._rounds / self._total_rounds
+        counts = "  ".join(filter(None, [self._words, f"{self._finished:,}/{self._total:,} repetitions"]))
+        full = round(_WIDTH * share)
         left = f", left: {_clock(seconds / share - seconds)}" if 0 < share < 1 else ""
-        return f"{_clock(seconds)}{left}"
-
-    def _print(self) -> None:
-        words = f"{self._counts()}, {self._rounds / self._total_rounds:.0%} of the rounds  {self._times()}"
-        with suppress(OSError, ValueError):  # the stream was closed
-            print(words, file=sys.stderr, flush=True)
-
-    def _on_terminal(self, bar: Any) -> None:
-        bar.update(0, description=self._counts(), total=self._total_rounds, completed=self._rounds)
-
-    def _on_page(self, display: Any) -> Callable[[], None]:
-        """Return the function that shows one line of a cell's output; rich's bar would need ipywidgets."""
-        handle = display({"text/plain": ""}, raw=True, display_id=True)
-
-        def say() -> None:
-            full = round(_WIDTH * self._rounds / self._total_rounds)
-            text = f"{self._counts()}  {'█' * full}{'░' * (_WIDTH - full)}  {self._times()}"
-            handle.update({"text/plain": text}, raw=True)
-
-        return say
+        return f"{counts}  {'█' * full}{'░' * (_WIDTH - full)} {share:.0%}  {_clock(seconds)}{left}"
 
 
 @contextmanager
 def said_if_slow(words: str, shown: bool | None) -> Iterator[None]:
     """Print ``words`` on stderr or in a notebook's cell if the block takes seconds, unless ``shown`` is False."""
-    stream = sys.stdout if _display() else sys.stderr
-
-    def say() -> None:
-        with suppress(OSError, ValueError):  # the stream was closed
-            print(words, file=stream, flush=True)
-
-    timer = Timer(_SILENT_SECONDS, say)
+    timer = Timer(_SILENT_SECONDS, _say, (words, sys.stdout if _display() else sys.stderr))
     timer.daemon = True
     if shown is not False:
         timer.start()
@@ -111,16 +79,23 @@ def said_if_slow(words: str, shown: bool | None) -> Iterator[None]:
         timer.cancel()
 
 
-def _rich() -> Any:
-    from rich import progress as rich
-    from rich.console import Console
+def _place() -> tuple[AbstractContextManager[Any], Callable[[str], Any] | None]:
+    """Return the function that replaces a line of a notebook's cell or a terminal, None elsewhere, and its context."""
+    if display := _display():
+        handle = display({"text/plain": ""}, raw=True, display_id=True)
+        return nullcontext(), lambda text: handle.update({"text/plain": text}, raw=True)
+    if sys.stderr.isatty():
+        from rich.console import Console
+        from rich.live import Live
 
-    columns = rich.TextColumn("{task.description}"), rich.BarColumn(), rich.TimeElapsedColumn()
-    left = rich.TextColumn("left:"), rich.TimeRemainingColumn()
-    console, redirect = Console(stderr=True), sys.stdout.isatty()
-    bar = rich.Progress(*columns, *left, console=console, redirect_stdout=redirect, speed_estimate_period=3600.0)
-    bar.add_task("", total=None)
-    return bar
+        live = Live(console=Console(stderr=True), auto_refresh=False, redirect_stdout=sys.stdout.isatty())
+        return live, lambda text: live.update(text, refresh=True)
+    return nullcontext(), None
+
+
+def _say(words: str, stream: TextIO | None = None) -> None:
+    with suppress(OSError, ValueError):  # the stream was closed
+        print(words, file=stream or sys.stderr, flush=True)
 
 
 def _display() -> Any:

@@ -6,16 +6,15 @@ from itertools import chain
 
 from bench.errors import BenchError
 from bench.report.figure import read_figure
-from runners.config.classes import OPTIONAL, is_suites, require, version
+from runners.config.classes import is_suites, require
 from runners.config.experiment import Experiment
 from runners.config.figures import figure_names
 from runners.config.runner import Runner
 from runners.config.tree import placed
 from runners.execute.asked_figure import AskedFigure, WrittenFigure
-from runners.execute.fanout import run_each
+from runners.execute.fanout import Answer, RepetitionId, run_each
 from runners.execute.figure_run import FigureRun
 from runners.execute.fit import check, check_columns
-from runners.execute.repetition import Answer, RepetitionId
 from runners.execute.workers import spread, workers
 from runners.execute.write_figure import unchanged, write
 from runners.results.store import Store, results_folder
@@ -45,74 +44,66 @@ def reproduce_figures(figures: Iterable[AskedFigure], *, jobs: int, runner: Runn
     yield from (written.tell() for written in as_before.values())
     runs = [run for run in every if id(run) not in as_before]
     parallel = [run for run in runs if run.asked.figure.source != "timing"]
-    if not all(map(version, OPTIONAL)):  # before any run; existing results need no check
-        require(*(experiment.classes for run in runs for experiment in run.missing()))
-    unwritten = _UnwrittenFigures(parallel, store, jobs, runner)
+    require(*(experiment.classes for run in runs for experiment in run.missing()))
     with workers(runner, jobs):
-        unwritten.check()
-        while unwritten.left:
-            yield from unwritten.step()
+        _check(parallel, store, jobs, runner)
+        yield from _run(parallel, store, jobs, runner)
     for run in runs:
         if run.asked.figure.source == "timing":
             run.measure()
             yield write(run).tell()
 
 
-class _UnwrittenFigures:
-    """The figures that are still to be written; several may need the same repetition."""
+def _check(runs: Sequence[FigureRun], store: Store, jobs: int, runner: Runner) -> None:
+    """Start the experiments in which a user may have made an error, to refuse it before any run.
 
-    def __init__(self, runs: Sequence[FigureRun], store: Store, jobs: int, runner: Runner) -> None:
-        self.left = list(runs)
-        self._store, self._jobs, self._runner = store, jobs, runner
-        self._answers: dict[RepetitionId, Answer] = {}
-        self._seen: set[type] = set()
+    Raises ConfigError for parts that do not fit, and for a column in a user's figure that no run has.
+    """
+    own = [run for run in runs if not (run.asked.is_suites or run.asked.is_comparison)]  # checked by `compare`
+    every = {experiment.run_id: experiment for run in own for experiment in run.missing()}
+    named = [_columns(run.asked) for run in own]
+    found = check(every.values(), jobs=jobs, runner=runner, columns={*chain(*named)})
+    for run, columns in zip(own, named, strict=True):
+        with placed(f"figure/{run.asked.name}"):
+            check_columns(columns, [labelled.experiment for labelled in run.runs], found, store)
 
-    def check(self) -> None:
-        """Start the experiments in which a user may have made an error, to refuse it before any run.
 
-        Raises ConfigError for parts that do not fit, and for a column in a user's figure that no run has.
-        """
-        own = [run for run in self.left if not (run.asked.is_suites or run.asked.is_comparison)]  # checked by `compare`
-        missing = [run.missing() for run in own]
-        named = [_columns(run.asked) for run in own]
-        every = {experiment.run_id: experiment for experiments in missing for experiment in experiments}
-        found = check(every.values(), jobs=self._jobs, runner=self._runner, columns={*chain(*named)})
-        for run, columns in zip(own, named, strict=True):
-            with placed(f"figure/{run.asked.name}"):
-                check_columns(columns, [labelled.experiment for labelled in run.runs], found, self._store)
+def _run(left: list[FigureRun], store: Store, jobs: int, runner: Runner) -> Iterator[WrittenFigure]:
+    """Run the repetitions that figures need, of which several may need the same; yield each figure once written."""
+    answers: dict[RepetitionId, Answer] = {}
+    seen: set[type] = set()
 
-    def step(self) -> Iterator[WrittenFigure]:
-        """Run the repetitions that the figures need next; yield each figure that is written."""
+    def finished(run: FigureRun) -> FigureRun:
+        left.remove(run)
+        if not run.refusal:
+            run.play_again(answers, runner.time_limit, seen)
+        return run
+
+    while left:
         wanted: dict[str, tuple[Experiment, set[int]]] = {}
         waiting: dict[RepetitionId, list[FigureRun]] = {}
         complete = []
-        for run in list(self.left):
-            pending = run.pending(self._answers)
-            complete += [] if pending else [self._finished(run)]
+        for run in list(left):
+            pending = run.pending(answers)
+            complete += [] if pending else [finished(run)]
             for experiment, numbers in pending:
                 wanted.setdefault(experiment.run_id, (experiment, set()))[1].update(numbers)
                 for number in numbers:
                     waiting.setdefault((experiment.run_id, number), []).append(run)
-        each = spread(self._runner, self._jobs)
-        yield from (written.tell() for written in each(_written, [(run,) for run in complete]))
-        for answer in run_each(wanted.values(), self._store, jobs=self._jobs, runner=self._runner, words=self._words()):
-            self._answers[answer.id] = answer
+        yield from (written.tell() for written in spread(runner, jobs)(_written, [(run,) for run in complete]))
+        for answer in run_each(wanted.values(), store, jobs=jobs, runner=runner, words=_words(left)):
+            answers[answer.id] = answer
             for run in waiting[answer.id]:
                 run.take(answer, counts=run is waiting[answer.id][0])
-                if not run.waiting and not run.pending(self._answers):
-                    yield _written(self._finished(run)).tell()
+                if not run.waiting and not run.pending(answers):
+                    yield _written(finished(run)).tell()
 
-    def _finished(self, run: FigureRun) -> FigureRun:
-        self.left.remove(run)
-        if not run.refusal:
-            run.play_again(self._answers, self._runner.time_limit, self._seen)
-        return run
 
-    def _words(self) -> str:
-        open_cases = sum(run.open_cases for run in self.left)
-        words = [f"{len(self.left)} figures"] if len(self.left) > 1 else []
-        words += [f"{open_cases} case{'s' * (open_cases > 1)} open"] if open_cases else []
-        return ", ".join(words)
+def _words(left: Sequence[FigureRun]) -> str:
+    open_cases = sum(run.open_cases for run in left)
+    words = [f"{len(left)} figures"] if len(left) > 1 else []
+    words += [f"{open_cases} case{'s' * (open_cases > 1)} open"] if open_cases else []
+    return ", ".join(words)
 
 
 def _written(run: FigureRun) -> WrittenFigure:

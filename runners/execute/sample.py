@@ -9,6 +9,7 @@ from typing import Literal
 
 from bench.errors import ConfigError
 from bench.report.typeset import duration
+from runners.config.experiment import Experiment
 from runners.config.runner import Runner
 from runners.execute.fanout import run_each
 from runners.execute.workers import spread
@@ -66,10 +67,7 @@ def population(runs: Sequence[CommittedRun], sample: Size, *, is_named: bool) ->
         of_results = ", ".join(f"{count} of {result}" for result, count in lacking.items())
         print(f"not drawn: runs whose data is missing here: {of_results}")
     here = {(run.folder, run.key): run for run in runs if run.is_asked and not run.lacks_data}
-    of_digits: Counter[str] = Counter()
-    for run in here.values():
-        of_digits[run.name] += len(run.numbers) if run.follows_last_digits else 0
-    if of_digits := +of_digits:
+    if of_digits := Counter(run.name for run in here.values() if run.follows_last_digits for _ in run.numbers):
         of_figures = ", ".join(f"{count} of {name}" for name, count in of_digits.items())
         words = "from another kind of machine, with tuners whose choices depend on the last digits"
         print(f"not drawn: repetitions {words}: {of_figures}")
@@ -125,13 +123,12 @@ def play(drawn: Sequence[Repetition], jobs: int) -> list[Compared]:
     """Play repetitions again, and compare them with the committed ones."""
     with tempfile.TemporaryDirectory() as scratch:
         store = Store(scratch)
-        wanted: dict[str, tuple[CommittedRun, set[int]]] = {}
+        wanted: dict[str, tuple[Experiment, set[int]]] = {}
         of_folders: dict[Path, list[Repetition]] = {}
         for run, number in drawn:
-            wanted.setdefault(run.experiment.run_id, (run, set()))[1].add(number)
+            wanted.setdefault(run.experiment.run_id, (run.experiment, set()))[1].add(number)
             of_folders.setdefault(run.folder, []).append((run, number))
-        asked = [(run.experiment, sorted(numbers)) for run, numbers in wanted.values()]
-        answers = run_each(asked, store, jobs=jobs, runner=Runner(), words="verify")
+        answers = run_each(wanted.values(), store, jobs=jobs, runner=Runner(), words="verify")
         errors = {answer.id: answer.error for answer in answers}
         each = spread(Runner(progress=False), jobs)
         compared = list(each(_compare, [(store, items, errors) for items in of_folders.values()]))

@@ -40,10 +40,9 @@ def lacks_data(needed: Iterable[str]) -> bool:
 
 def drawn_from_committed(figure: str, needed: Iterable[str], folder: Path) -> str:
     """Return the message on a figure that is drawn without its data."""
-    names = [name for name in needed if name != SAMPLE]
-    sets = f"its data set{'s' * (len(names) > 1)} {', '.join(names)} {'are' if len(names) > 1 else 'is'} not here"
+    names = ", ".join(name for name in needed if name != SAMPLE)
     kind = " of stand-ins" if folder.name.endswith("-surrogate") else ""
-    return f"{figure}: drawn from committed repetitions{kind}; {sets}"
+    return f"{figure}: drawn from committed repetitions{kind}; data sets that are not here: {names}"
 
 
 def refuse(missing: Mapping[str, Collection[str]]) -> None:

@@ -13,9 +13,8 @@ from bench.loop import run
 from bench.seeding import Seeds
 from bench.tuners.base import Problem
 from runners.config.experiment import Experiment, build, run_repetition
-from runners.execute.fanout import Result
+from runners.execute.fanout import Result, failed
 from runners.execute.limits import one_thread
-from runners.execute.repetition import failed
 from runners.results.capture import environment, kind_of_machine
 from runners.results.store import Store, read_json, write_text
 

@@ -1,11 +1,17 @@
 """Verification of committed results: tables derived again, digests compared, and a sample played again."""
 
-from collections.abc import Callable, Collection, Sequence
+import csv
+import itertools
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import starmap
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from bench.errors import BenchError, ConfigError, one_line
+from bench.report.figure import Figure
+from runners.config.figures import load_figure
 from runners.config.folders import look_again
 from runners.config.runner import Runner
 from runners.config.tree import choices
@@ -13,12 +19,14 @@ from runners.execute.manifest import check_shared_runs
 from runners.execute.sample import Size, outdated, play_sample
 from runners.execute.workers import spread, workers
 from runners.results import checksums
+from runners.results.derive import derive_committed
 from runners.results.folder import REPETITIONS, SECONDS, ResultFolder
-from runners.results.rederived import Rederived, compare_committed, compare_overviews
+from runners.results.pages import overviews
 from runners.results.replay import CommittedRun, committed_runs
 from runners.results.store import results_folder
 
-Runs = dict[Path, list[CommittedRun]]
+NOISE = 1e-14
+"""Largest difference between numbers due to the last digits of another kind of machine, such as slopes of 0."""
 
 
 def verify(
@@ -42,8 +50,8 @@ def verify(
         problems, derived = _derive(names, jobs, overviews=not (figure or paper))
         results, unreadable = _read(names, jobs)
         problems += unreadable
-        old = [_tried(outdated, folder, runs) for folder, runs in results.items()]
-        old += [_tried(check_shared_runs, ResultFolder(folder)) for name in names for folder in _folders(name)]
+        old = [tried(outdated, folder, runs) for folder, runs in results.items()]
+        old += [tried(check_shared_runs, ResultFolder(folder)) for name in names for folder in _folders(name)]
         for words, sentences in (("damaged", problems), ("outdated", sorted(filter(None, old)))):
             for sentence in sentences:
                 print(f"{words}: {sentence}", flush=True)
@@ -80,18 +88,7 @@ def _folders(name: str) -> list[Path]:
     return sorted({path.parent for path in (results_folder() / name).glob("paper*/*") if path.is_file()})
 
 
-def _tried(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the result of a function, or its error, of any type, as one sentence: a file may be damaged."""
-    try:
-        return function(*arguments)
-    except BenchError as error:
-        return one_line(error)
-    except Exception as error:
-        where = next((f"{item}: " for item in arguments if isinstance(item, Path)), "")
-        return f"{where}cannot be read ({type(error).__name__}: {one_line(error)})"
-
-
-def _read(names: Sequence[str], jobs: int) -> tuple[Runs, list[str]]:
+def _read(names: Sequence[str], jobs: int) -> tuple[dict[Path, list[CommittedRun]], list[str]]:
     """Return the runs with committed repetitions, by folder, and a sentence for each damaged one.
 
     Figures with the same repetitions have the same runs, once.
@@ -105,7 +102,7 @@ def _read(names: Sequence[str], jobs: int) -> tuple[Runs, list[str]]:
 
 
 def _runs_of(folder: ResultFolder) -> tuple[Path, list[CommittedRun] | str]:
-    return folder.path, _tried(committed_runs, folder.name, folder.path)
+    return folder.path, tried(committed_runs, folder.name, folder.path)
 
 
 def _derive(names: Sequence[str], jobs: int, *, overviews: bool) -> tuple[list[str], bool]:
@@ -116,18 +113,16 @@ def _derive(names: Sequence[str], jobs: int, *, overviews: bool) -> tuple[list[s
     root = results_folder()
     compared = compare_committed(root, names, spread(Runner(progress=False), jobs))
     if overviews:
-        found = _tried(compare_overviews, root)
-        compared.append(Rederived(problems=[found]) if isinstance(found, str) else found)
-    differences = [difference for result in compared for difference in result.differences]
+        compared.append(compare_overviews(root))
+    differences = {name: difference for result in compared for name, difference in result.differences.items()}
     derived = {file for result in compared for file in result.compared}
     print(f"{len(derived)} tables derived again: {len(differences)} differ")
-    for difference in sorted(differences):
+    for difference in sorted(differences.values()):
         print(f"differs: {difference}")
     _say_what_is_not_backed(sorted(file for result in compared for file in result.unbacked))
     problems = [sentence for result in compared for sentence in result.problems]
     damaged = checksums.damage(root, ["."] if overviews else names)
-    said = {difference.file for difference in differences}
-    problems += [sentence for name, sentence in damaged.items() if name not in said]
+    problems += [sentence for name, sentence in damaged.items() if name not in differences]
     return problems, not differences
 
 
@@ -138,3 +133,91 @@ def _say_what_is_not_backed(files: Collection[str]) -> None:
         count = len(files) - len(others)
         words = [f"{SECONDS} of {count} result{'s' * (count > 1)}", *([", ".join(others)] if others else [])]
         print(f"measured seconds, which repetitions cannot confirm: {'; '.join(words)}")
+
+
+class Rederived(NamedTuple):
+    """A result derived again: files, a sentence for each that differs, and the files that no repetition supports.
+
+    ``problems``: a sentence for each file that cannot be compared.
+    """
+
+    compared: Sequence[str] = ()
+    differences: Mapping[str, str] = {}
+    unbacked: Sequence[str] = ()
+    problems: Sequence[str] = ()
+
+
+def compare_committed(root: Path, names: Sequence[str], each: Callable[..., Any] = starmap) -> list[Rederived]:
+    """Derive all tables of some committed results again and compare them; ``each`` calls a function for each."""
+    folders = [(name, folder.path) for name in names for folder in ResultFolder.of(root, name)]
+    return list(each(_compare, [(root, load_figure(name), folder) for name, folder in folders]))
+
+
+def compare_overviews(root: Path) -> Rederived:
+    """Derive the overviews of claims and published numbers from the figures' tables, and compare them."""
+    found = tried(overviews, root)
+    if isinstance(found, str):
+        return Rederived(problems=[found])
+    return _compare_files(root, {name: text.encode() for name, text in found.items()}, exact=True)
+
+
+def _compare(root: Path, figure: Figure, folder: Path) -> Rederived:
+    found = tried(_compare_result, root, figure, folder)
+    return Rederived(problems=[found]) if isinstance(found, str) else found
+
+
+def tried(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return the result of a function, or its error, of any type, as one sentence: a file may be damaged."""
+    try:
+        return function(*arguments)
+    except BenchError as error:
+        return one_line(error)
+    except Exception as error:
+        where = next((f"{item}: " for item in reversed(arguments) if isinstance(item, Path)), "")
+        return f"{where}cannot be read ({type(error).__name__}: {one_line(error)})"
+
+
+def _compare_result(root: Path, figure: Figure, folder: Path) -> Rederived:
+    where = folder.relative_to(root).as_posix()
+    names = [f"{where}/{path.name}" for path in sorted(folder.glob("*.csv"))]
+    if not ResultFolder(folder).is_backed(figure):
+        return Rederived(unbacked=names)
+    derived = derive_committed(figure, folder)
+    files = {f"{where}/{file}": content for file, content in derived.files().items()}
+    compared = _compare_files(root, files, exact=ResultFolder(folder).is_of_this_machine)
+    return compared._replace(unbacked=[name for name in names if name not in files])
+
+
+def _compare_files(root: Path, files: Mapping[str, bytes], *, exact: bool) -> Rederived:
+    found = {name: _difference(name, root / name, content, exact) for name, content in files.items()}
+    return Rederived(list(files), {name: difference for name, difference in found.items() if difference})
+
+
+def _difference(name: str, path: Path, derived: bytes, exact: bool) -> str:
+    """Return the first line and cell of a file that differ from the derived one; "" if none does."""
+    committed = path.read_bytes() if path.is_file() else b""
+    if committed == derived:
+        return ""
+    if not path.is_file():
+        return f"{name}: committed (no such file), derived '{derived.decode().partition(chr(10))[0]} ...'"
+    ours, theirs = (_rows(name, content) for content in (committed, derived))
+    no_cells: list[str] = []
+    for number, (one, other) in enumerate(itertools.zip_longest(ours, theirs, fillvalue=no_cells), start=1):
+        for column, a, b in itertools.zip_longest(theirs[0], one, other, fillvalue=""):
+            if a != b and (exact or not _is_noise(a, b)):
+                where = ", ".join(filter(None, [name, f"line {number}", column]))
+                return f"{where}: committed '{a}', derived '{b}'"
+    return f"{name}: other ends of lines" if exact else ""
+
+
+def _rows(name: str, content: bytes) -> list[list[str]]:
+    """Return the cells of each line of a CSV file, or the lines of any other text."""
+    lines = content.decode(errors="replace").splitlines()
+    return [*csv.reader(lines)] if name.endswith(".csv") else [[""], *([line] for line in lines)]
+
+
+def _is_noise(a: str, b: str) -> bool:
+    try:
+        return math.isclose(float(a), float(b), rel_tol=0.0, abs_tol=NOISE)
+    except ValueError:
+        return False

@@ -7,10 +7,11 @@ dask by its own client. Calls that were lost with a worker that died are made on
 import os
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import contextmanager
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from bench.errors import ConfigError
@@ -54,14 +55,14 @@ def workers(runner: Runner, jobs: int) -> Iterator[None]:
             _makes = None
 
 
-def calls(queue: deque[Call]) -> Iterator[tuple[Call, Any]]:
+def calls(asked: Iterable[Call]) -> Iterator[tuple[Call, Any]]:
     """Make calls in a session's workers, and yield each with its result, as they arrive; errors are raised.
 
-    Calls may be added to ``queue`` during the loop. When a worker dies (out of memory, a crash in compiled code), its
-    calls are repeated at the end; a call that kills its process again has a `WorkerDiedError` as its result.
+    When a worker dies (out of memory, a crash in compiled code), its calls are repeated at the end; a call that kills
+    its process again has a `WorkerDiedError` as its result.
     """
     assert _makes, "expected a block of `workers`"
-    return _makes(queue)
+    return _makes(asked)
 
 
 def spread(runner: Runner, jobs: int) -> Callable[..., Iterator[Any]]:
@@ -69,7 +70,7 @@ def spread(runner: Runner, jobs: int) -> Callable[..., Iterator[Any]]:
 
     def each(function: Callable[..., Any], items: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
         with workers(runner, jobs):
-            for _, result in calls(deque(Call(function, *item) for item in items)):
+            for _, result in calls(Call(function, *item) for item in items):
                 if isinstance(result, WorkerDiedError):
                     raise result
                 yield result
@@ -77,11 +78,10 @@ def spread(runner: Runner, jobs: int) -> Callable[..., Iterator[Any]]:
     return each
 
 
-def apart(*made: tuple[Any, ...], **environ: str) -> list[Any]:
-    """Return the results of functions in one fresh process, or the error if it dies."""
-    asked = [Call(*one) for one in made]
-    found = {id(call): result for call, result in _apart(deque(asked), 1, environ)}
-    return [found[id(call)] for call in asked]
+def apart(function: Callable[..., Any], *arguments: Any, **environ: str) -> Any:
+    """Return the result of a function in a fresh process, with environment variables, or the error if it dies."""
+    ((_, result),) = _apart([Call(function, *arguments)], 1, environ)
+    return result
 
 
 @contextmanager
@@ -89,7 +89,7 @@ def _joblib_workers(runner: Runner, jobs: int) -> Iterator[Makes]:
     """Configure joblib inside the block. A single job needs a worker only for a limit of time."""
     is_loky = runner.backend == "loky"
     if is_loky and jobs == 1:
-        yield _here if runner.time_limit is None else partial(_apart, jobs=1, environ={})
+        yield _here if runner.time_limit is None else _apart
         return
     import joblib  # slow to import
     from joblib.externals.loky import get_reusable_executor
@@ -105,20 +105,19 @@ def _joblib_workers(runner: Runner, jobs: int) -> Iterator[Makes]:
                 get_reusable_executor(reuse=True).shutdown(wait=True, kill_workers=True)
 
 
-def _here(queue: deque[Call]) -> Iterator[tuple[Call, Any]]:
+def _here(asked: Iterable[Call]) -> Iterator[tuple[Call, Any]]:
     with one_thread():
-        while queue:
-            call = queue.popleft()
+        for call in asked:
             yield call, call.function(*call.arguments)
 
 
-def _spread(queue: deque[Call], jobs: int) -> Iterator[tuple[Call, Any]]:
+def _spread(asked: Iterable[Call], jobs: int) -> Iterator[tuple[Call, Any]]:
     """Give calls to joblib, and at the end those lost with a worker to separate processes."""
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
+    queue, lost = deque(asked), list[Call]()
     begun: dict[int, Call] = {}
-    lost: deque[Call] = deque()
 
     def tasks() -> Iterator[Any]:
         while queue:
@@ -126,16 +125,14 @@ def _spread(queue: deque[Call], jobs: int) -> Iterator[tuple[Call, Any]]:
             begun[id(call)] = call
             yield delayed(_make)(id(call), os.getpid(), call.function, *call.arguments)
 
-    while queue or lost:
-        if not queue:
-            yield from _apart(lost, jobs, {})
-            continue
+    while queue:
         try:
             for number, result in Parallel(return_as="generator_unordered")(tasks()):
                 yield begun.pop(number), result
         except BrokenProcessPool:
-            lost.extend(begun.values())
+            lost += begun.values()
             begun.clear()
+    yield from _apart(lost, jobs)
 
 
 def _make(number: int, command: int, function: Callable[..., Any], *arguments: Any) -> tuple[int, Any]:
@@ -143,11 +140,14 @@ def _make(number: int, command: int, function: Callable[..., Any], *arguments: A
     return number, function(*arguments)
 
 
-def _apart(queue: deque[Call], jobs: int, environ: dict[str, str]) -> Iterator[tuple[Call, Any]]:
+def _apart(
+    asked: Iterable[Call], jobs: int = 1, environ: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[tuple[Call, Any]]:
     """Make each call in one of ``jobs`` processes, so that a crash affects no other call."""
     from joblib.externals.loky import ProcessPoolExecutor
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
+    queue = deque(asked)
     own = {"initializer": set_up, "initargs": (os.getpid(),), "env": {"NUMBA_NUM_THREADS": "1", **environ}}
     free = [ProcessPoolExecutor(1, **own) for _ in range(min(jobs, len(queue)))]
     flying: dict[Any, tuple[Call, Any]] = {}

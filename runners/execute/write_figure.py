@@ -27,9 +27,8 @@ from runners.execute.timing import finals_of, measurements
 from runners.results import made_of
 from runners.results.aggregate import Repetitions
 from runners.results.capture import environment, kind_of_machine
-from runners.results.committed import write_repetitions
 from runners.results.derive import Derived, derive, derive_committed, long_tables, thinning
-from runners.results.folder import ENVIRONMENT, MANIFEST, REPETITIONS, SECONDS, ResultFolder
+from runners.results.folder import ENVIRONMENT, MANIFEST, REPETITIONS, SECONDS, ResultFolder, write_repetitions
 
 _JUDGED = ["claim", "verdict", "holm"]
 """Columns of claims that determine tallies."""
@@ -90,14 +89,9 @@ def _line(asked: AskedFigure, claims: pd.DataFrame, repetitions: int, *, new: in
     counts = [f"{repetitions} repetitions"] + [f"{new} new"] * (new != repetitions)
     counts += [f"{failed} failed"] * bool(failed)
     found = tallies(asked.figure, claims.to_dict("records"), every=True)
-    counts += [f"smaller: {', '.join(_smaller(asked))}"] * bool(_smaller(asked))
+    counts += [f"smaller: {', '.join(asked.smaller)}"] * bool(asked.smaller)
     verdicts = str(found["ours"]) if asked.is_comparison else spell_by_origin(found)
     return f"{asked.name}  {', '.join(counts)}  {verdicts}".rstrip()
-
-
-def _smaller(asked: AskedFigure) -> tuple[str, ...]:
-    scale = asked.figure.scales.get(asked.scale)
-    return scale.in_words() if scale else ()
 
 
 def _words(error: Exception) -> str:
@@ -213,7 +207,7 @@ def _provenance(
         other_than_published=other_than_published,
         accepted=_accepted(kept),
         parts=min(filter(None, parts)) if parts and all(parts) else None,
-        smaller=_smaller(asked),
+        smaller=asked.smaller,
     )
 
 

@@ -28,12 +28,11 @@ def write_comparisons(folder: Path, name: str) -> Path:
     """
     in_gallery, noted = (folder / PAGE).exists(), folder / _MADE
     made = [made_of.code(), name, in_gallery]
-    if read_json(noted) != {"made_of": made, "folder": made_of.folder_as_it_is(folder / COMPARE)}:
+    if read_json(noted) != made_of.of_pages(made, folder / COMPARE):
         page = comparisons(folder)
         site = (SITE if is_suites(folder) else OWN) if in_gallery else {f"{COMPARE}/{PAGE}": page.title}
         write_pages(folder, pages_of([page], site, {name}))
-        folder_now = made_of.folder_as_it_is(folder / COMPARE)
-        write_text(noted, json.dumps({"made_of": made, "folder": folder_now}) + "\n")
+        write_text(noted, json.dumps(made_of.of_pages(made, folder / COMPARE)) + "\n")
     return folder / COMPARE / PAGE
 
 

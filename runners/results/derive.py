@@ -1,6 +1,6 @@
 """Everything in a figure, derived from its configuration and its repetitions only, without a run.
 
-`runners.execute.write_figure` writes with it, and `runners.results.rederived` derives committed results again and
+`runners.execute.write_figure` writes with it, and `runners.execute.verify` derives committed results again and
 compares bytes.
 """
 
@@ -156,8 +156,7 @@ def _runs(figure: Figure, result: ResultFolder, entries: Sequence[Mapping[str, A
 def _provenances(figure: Figure, manifest: Mapping[str, Any]) -> dict[str, Provenance]:
     """Return the provenance of each reading; the manifest states that of the first."""
     first = Provenance.of_manifest(manifest)
-    scale = figure.scales.get(first.scale)
-    further = first.until_decided if ((scale and scale.readings_up_to) or STEP + 1) > STEP else None
+    further = first.until_decided if (figure.at(first.scale).readings_up_to or STEP + 1) > STEP else None
     entries, overrides = manifest["runs"], manifest.get("overrides")
     provenances: dict[str, Provenance] = {}
     for name, places in by_reading(figure, [Repetitions(entry["labels"], {}) for entry in entries]).items():

@@ -2,14 +2,13 @@
 
 import json
 import os
-import sys
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from bench.digest import digest
-from runners.config.classes import is_suites, version
+from runners.config.classes import file_of, is_suites, version
 from runners.config.folders import CONFIGS, user_folder
 from runners.results.store import read_json, results_folder, write_text
 
@@ -34,12 +33,8 @@ def conf_of(paper: str) -> dict[str, str]:
 
 def code_of_users(classes: Iterable[type]) -> dict[str, str]:
     """Return digests of the files that define users' classes among ``classes``."""
-    modules = {
-        cls.__module__: getattr(sys.modules.get(cls.__module__), "__file__", None)
-        for cls in classes
-        if not is_suites(cls)
-    }
-    return {name: digest(Path(path).read_bytes(), 20) for name, path in modules.items() if path}
+    paths = {cls.__module__: file_of(cls.__module__) for cls in classes if not is_suites(cls)}
+    return {name: digest(Path(path).read_bytes(), 20) for name, path in paths.items() if path}
 
 
 def note(folder: Path, made_of: str, names: Collection[str], about: Mapping[str, Any]) -> None:
@@ -56,7 +51,12 @@ def noted(folder: Path, made_of: str) -> dict[str, Any] | None:
     return found
 
 
-def folder_as_it_is(folder: Path) -> str:
+def of_pages(code_and_texts: Any, folder: Path) -> dict[str, Any]:
+    """Return the record of the inputs of pages: what draws and says them, and a folder of results."""
+    return {"made_of": code_and_texts, "folder": _folder_as_it_is(folder)}
+
+
+def _folder_as_it_is(folder: Path) -> str:
     """Return the digest of names, sizes and times of all files of a folder of results, including its pages."""
     found = []
     for root, names, files in os.walk(folder):

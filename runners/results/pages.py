@@ -7,9 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from bench.audit.headlines import Headline, read_headlines
 from bench.audit.published import PublishedOverview, published_overview, published_text
 from bench.digest import digest
-from bench.errors import BenchError, one_line
+from bench.errors import BenchError, ConfigError, one_line
 from bench.gallery.build import build
 from bench.gallery.overview import overview
 from bench.gallery.papers import PaperPage, read_paper, read_papers, with_results
@@ -17,11 +18,11 @@ from bench.gallery.render import build_own
 from bench.report.figure import Figure
 from bench.report.tables import to_csv
 from runners.config.figures import figure_names, load_figure
+from runners.config.filled import filled
 from runners.config.folders import CHECKOUT, CONFIGS, remembered, user_folder
-from runners.config.headlines import load_headlines
 from runners.config.papers import compared, load_paper
 from runners.config.reference import pages as choices_pages
-from runners.config.tree import choices, path_of
+from runners.config.tree import choices, expect, one_of, path_of, placed, read
 from runners.results import made_of
 from runners.results.checksums import note
 from runners.results.comparison_pages import is_suites, write_pages
@@ -39,7 +40,7 @@ def write_gallery(folder: Path) -> tuple[Path, int]:
     configuration or the documentation has changed, otherwise none.
     """
     made = _made_of()
-    if read_json(folder / _MADE) == {"made_of": made, "folder": made_of.folder_as_it_is(folder)}:
+    if read_json(folder / _MADE) == made_of.of_pages(made, folder):
         return folder / "index.html", 0
     papers, pages = _of_suite(folder) if is_suites(folder) else _of_user(folder)
     write_pages(folder, pages)
@@ -50,10 +51,9 @@ def write_gallery(folder: Path) -> tuple[Path, int]:
     for problem in damaged:
         print(f"error: {problem}", file=sys.stderr)
     known = set(choices("figure")) if is_suites(folder) else with_results(folder) & set(choices("figure"))
-    read = {f"{page.name}/{figure.name}" for page in papers for figure in page.figures if figure.figure}
-    if not damaged and known <= read:  # errors are reported again the next time
-        noted = {"made_of": made, "folder": made_of.folder_as_it_is(folder)}
-        write_text(folder / _MADE, json.dumps(noted) + "\n")
+    shown = {f"{page.name}/{figure.name}" for page in papers for figure in page.figures if figure.figure}
+    if not damaged and known <= shown:  # errors are reported again the next time
+        write_text(folder / _MADE, json.dumps(made_of.of_pages(made, folder)) + "\n")
     return folder / "index.html", len(pages)
 
 
@@ -156,3 +156,30 @@ def _about(paper: str) -> dict[str, Any]:
     asked = path.with_name("questions.md") if path else None
     questions = asked.read_text(encoding="utf-8") if asked and asked.is_file() else ""
     return {**load_paper(paper), "headlines": load_headlines(paper), "questions": questions}
+
+
+def load_headlines(paper: str) -> list[Headline]:
+    """Return a paper's headlines. Raises ConfigError if one rests on an unknown figure or claim."""
+    file = f"headlines/{paper}"
+    if path_of(file) is None:
+        return []
+    with placed(file):
+        content = read(file)
+        for key in content.keys() - {"headlines"}:
+            raise ConfigError(f"found the key '{key}', expected headlines alone")
+        headlines = read_headlines(paper, expect(list, content.get("headlines"), "headlines"))
+        claims: dict[str, list[str]] = {}
+        names = [name.partition("/")[2] for name in figure_names(paper)]
+        for number, headline in enumerate(headlines, start=1):
+            keys = ("rests_on", "beside", "totals")
+            parts = [(f"{key}.{part}", one) for key in keys for part, one in getattr(headline, key).items()]
+            for place, reference in [(place, one) for place, references in parts for one in references]:
+                figure, _, rest = reference.partition("#")
+                claim, where = rest.partition("@")[0], f"headline {number}, {place}: found '{reference}'"
+                if figure not in names:
+                    raise ConfigError(f"{where}, but no figure is called {figure}, {one_of(figure, names)}")
+                if figure not in claims:
+                    claims[figure] = [str(given.get("id")) for given in filled(f"{paper}/{figure}")["claims"]]
+                if claim not in claims[figure]:
+                    raise ConfigError(f"{where}, but {figure} has no claim '{claim}', {one_of(claim, claims[figure])}")
+    return headlines
