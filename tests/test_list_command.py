@@ -1,6 +1,7 @@
 """bandit-bench list names every choice, with each of its settings; the page of the gallery has the same."""
 
 import inspect
+import json
 import re
 from pathlib import Path
 
@@ -90,3 +91,24 @@ def test_a_tuner_says_how_it_fared(tmp_path: Path) -> None:
     said = entry("tuner", "cdt", tmp_path).rstrip()
     for words in ("mean rank 1.5 (1.2 to 1.8) of 2", "over 9 tasks", "0.50 (0.40 to 0.60)", "arms 0.50, peaks 0.25"):
         assert words in said
+
+
+def test_ranks_say_the_defaults_they_were_made_with_where_these_have_changed(tmp_path: Path) -> None:
+    folder = tmp_path / "tournament" / "ranks" / "paper"
+    folder.mkdir(parents=True)
+    head = "method,families,tasks,mean_rank,ci_low,ci_high,relative,relative_low,relative_high"
+    (folder / "ranks.csv").write_text(f"{head}\nCDT,2,9,1.5,1.25,1.75,0.5,0.4,0.6\n")
+    (folder / "table.csv").write_text(f"family,{head}\n")
+    scale = (read_choice("tuner", "cdt") or {})["ts_scale"]
+    settings = [
+        {"key": "tuner.cdt.radius_scale", "values": [0.25], "where": "the suite's default"},
+        {
+            "key": "tuner.cdt.ts_scale",
+            "values": [scale],
+            "where": "the suite's default",
+        },
+        {"key": "tuner.cdt.first_point", "values": ["drawn"], "where": "the figure sets it"},
+        {"key": "tuner.cdt.of_old", "values": [1], "where": "the suite's default"},
+    ]
+    (folder / "manifest.json").write_text(json.dumps({"settings": settings}))
+    assert entry("tuner", "cdt", tmp_path).splitlines()[-1] == "That was with the default `radius_scale` = `0.25`."

@@ -21,6 +21,8 @@ MANIFEST, ENVIRONMENT, SECONDS, REPETITIONS = "manifest.json", "environment.json
 COMPARISON = "comparison.json"
 """The figure of a comparison, beside its results."""
 PAGE = "index.html"
+SUITES_DEFAULT = "the suite's default"
+"""The place of a setting that no paper, figure or command gives."""
 SCALES = ("paper", "reduced", "quick", "smoke")
 CAVEATS = (DataKind.ALTERED, DataKind.SURROGATE, DataKind.PACKAGED)
 """Kinds of data that a page warns about."""

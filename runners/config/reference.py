@@ -10,7 +10,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from bench.errors import ConfigError
-from bench.report.folder import ResultFiles
+from bench.report.folder import SUITES_DEFAULT, ResultFiles, Setting
 from bench.report.tasks import METHOD
 from runners.config.compose import RunSettings, run_settings
 from runners.config.figures import load_figure
@@ -142,14 +142,15 @@ def fared(tuner: str, results: Path) -> Iterator[str]:
     """Yield a tuner's performance in the reference results of the papers' headline figures, if there are any.
 
     One sentence for each of its variants: the mean rank, and regret divided by that of random configurations, over all
-    tasks and by family.
+    tasks and by family; then the defaults at that time that are others today.
     """
+    today = leaves(read_choice("tuner", tuner) or {})
     for name, words in _ranked():
         found = [result for result in ResultFiles.of(results, name) if result.has("ranks.csv")]
         for method, typed in words.items() if found else ():
             if f"tuner={tuner}" not in typed:
                 continue
-            ranks, families = _ranks_in(found[0])
+            ranks, families, settings = _ranks_in(found[0])
             rows = ranks[ranks[METHOD] == method].to_dict("records")
             by_family = families[families[METHOD] == method].to_dict("records")
             each = ", ".join(f"{row['family']} {row['relative']:.2f}" for row in by_family)
@@ -161,11 +162,17 @@ def fared(tuner: str, results: Path) -> Iterator[str]:
                     f"configurations {row['relative']:.2f} ({row['relative_low']:.2f} to {row['relative_high']:.2f}); "
                     f"by family: {each}."
                 )
+                then = [(one.key.removeprefix(f"tuner.{tuner}."), one.values) for one in settings]
+                others = [f"`{key}` = `{_yaml(value)}`" for key, (value, *_) in then if today.get(key, value) != value]
+                if others:
+                    yield f"That was with the default {', '.join(others)}."
 
 
 @cache
-def _ranks_in(result: ResultFiles) -> tuple[Any, Any]:
-    return result.csv("ranks.csv"), result.csv("table.csv")
+def _ranks_in(result: ResultFiles) -> tuple[Any, Any, list[Setting]]:
+    """Return mean ranks, ratios by family, and the settings at their default when they were made."""
+    by_default = [setting for setting in result.about.settings if setting.where == SUITES_DEFAULT and setting.values]
+    return result.csv("ranks.csv"), result.csv("table.csv"), by_default
 
 
 @cache

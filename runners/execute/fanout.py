@@ -129,7 +129,7 @@ def run_each(
     """
     limit = runner.time_limit
     asked = [(one, sorted(numbers)) for one, numbers in wanted]
-    asked = sorted(((one, numbers) for one, numbers in asked if numbers), key=lambda item: -item[0].settings["horizon"])
+    asked = sorted(((one, numbers) for one, numbers in asked if numbers), key=lambda item: -_work(item[0]))
     if not asked:
         return
     for experiment, _ in asked:
@@ -137,13 +137,18 @@ def run_each(
     # Workers begin with one of each, because they compile different things
     tasks = [(one, numbers[0]) for one, numbers in asked]
     tasks += [(one, number) for one, numbers in asked for number in numbers[1:]]
-    progress = Progress([one.settings["horizon"] for one, _ in tasks], words)
+    progress = Progress([_work(one) for one, _ in tasks], words)
     with workers(runner, jobs), progress.bar(runner.progress):
         for call, result in calls(Call(repeat, one, number, store, limit, seconds=limit) for one, number in tasks):
             experiment, number = call.arguments[:2]
-            progress.advance(experiment.settings["horizon"])
+            progress.advance(_work(experiment))
             is_lost = isinstance(result, WorkerDiedError)
             yield failed(store, experiment, number, result) if is_lost else result
+
+
+def _work(experiment: Experiment) -> int:
+    """Return the work of a repetition, in rounds; a round that trains a model takes as long as about 1,000 others."""
+    return int(experiment.settings["horizon"]) * (1_000 if experiment.classes["task"].timed else 1)  # type: ignore[attr-defined]
 
 
 def not_determined(

@@ -5,6 +5,7 @@ from typing import Any
 
 from bench.errors import ConfigError
 from bench.report.figure import Figure
+from bench.report.folder import SUITES_DEFAULT
 from bench.report.labels import Selection, matches
 from bench.report.provenance import Provenance, factored, key_of
 from bench.report.reading import READING
@@ -121,7 +122,7 @@ def settings_table(figure: Figure, runs: list[LabelledRun], scale: str = "paper"
             elif general in labelled.keys and value != of_paper.get(key):
                 source, where = "assumed", "the figure sets it"
             else:
-                default = "the class's default" if key.partition(".")[0] in own else "the suite's default"
+                default = "the class's default" if key.partition(".")[0] in own else SUITES_DEFAULT
                 source, where = paper["sources"].get(key, ("assumed", default))
             row = rows.setdefault((key, source, where), {"key": key, "values": [], "source": source, "where": where})
             if value not in row["values"]:

@@ -1,4 +1,4 @@
-"""Progress with the time left, estimated from the rounds played so far: a bar, or a line each minute."""
+"""Progress with the time left, estimated from the work done so far: a bar, or a line each minute."""
 
 import sys
 import time
@@ -17,20 +17,17 @@ _SILENT_SECONDS = 4.0
 
 
 class Progress:
-    """Counts of repetitions, given their rounds, and their display, after ``words``.
+    """Counts of repetitions, given the work of each, and their display, after ``words``."""
 
-    A repetition of many rounds moves the bar further than a short one.
-    """
-
-    def __init__(self, horizons: Collection[int], words: str = "") -> None:
-        self._words, self._total, self._total_rounds = words, len(horizons), sum(horizons)
-        self._finished = self._rounds = 0
+    def __init__(self, work: Collection[int], words: str = "") -> None:
+        self._words, self._total, self._all_work = words, len(work), sum(work)
+        self._finished = self._work = 0
         self._start = time.monotonic()
 
-    def advance(self, horizon: int) -> None:
+    def advance(self, work: int) -> None:
         """Count a repetition that is done."""
         self._finished += 1
-        self._rounds += horizon
+        self._work += work
 
     @contextmanager
     def bar(self, shown: bool | None) -> Iterator[None]:
@@ -59,7 +56,7 @@ class Progress:
                     (show or _say)(self._line())
 
     def _line(self) -> str:
-        seconds, share = time.monotonic() - self._start, self._rounds / self._total_rounds
+        seconds, share = time.monotonic() - self._start, self._work / self._all_work
         counts = "  ".join(filter(None, [self._words, f"{self._finished:,}/{self._total:,} repetitions"]))
         full = round(_WIDTH * share)
         left = f", left: {_clock(seconds / share - seconds)}" if 0 < share < 1 else ""
