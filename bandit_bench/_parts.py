@@ -154,7 +154,9 @@ def labels_by_axis(only: Any, example: str) -> dict[str, list[str]]:
     """Return the labels that a part of a figure has, as lists. Raises ConfigError unless they are by axis."""
     if not isinstance(only, Mapping | None):
         raise ConfigError(f"only: found '{only}', expected labels by axis: {example}")
-    return {axis: list(map(str, of if isinstance(of, list | tuple) else [of])) for axis, of in (only or {}).items()}
+    given = dict(only or {})
+    lists = {axis: isinstance(of, Iterable) and not isinstance(of, str) for axis, of in given.items()}
+    return {axis: list(map(str, of if lists[axis] else [of])) for axis, of in given.items()}
 
 
 def without_quotes(word: str) -> str:

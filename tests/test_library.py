@@ -127,7 +127,7 @@ def test_a_run_has_traces_and_an_object_its_own_settings(results):
 @pytest.mark.usefixtures("results")
 def test_a_part_of_a_figure_that_is_not_there():
     with pytest.raises(bb.BenchError, match="only: found 'method=Nobody', expected one of these"):
-        bb.reproduce("cdt/figure2", scale="smoke", only={"method": "Nobody"})
+        bb.reproduce("cdt/figure2", scale="smoke", only={"method": pd.Series(["Nobody"])})
 
 
 def test_committed_results_are_read_the_same_way(reference_results, monkeypatch):

@@ -1,8 +1,11 @@
 """Columns that no run has are refused, those that only some runs have, or that first appear late, are not."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
+ROOT = Path(__file__).resolve().parent.parent
 FIGURE = """kind: dots
 column: regret
 horizon: 30
@@ -72,3 +75,8 @@ def test_a_column_of_an_own_environment_may_first_appear_in_a_later_round(make, 
     assert answer.code == 0, answer.err
     (finals,) = answer.results.glob("mine/late/*/finals.csv")
     assert pd.read_csv(finals)["audit"].tolist() == [1.0, 1.0]
+
+
+def test_a_figure_without_runs_has_no_columns_to_misspell(make):
+    text = (ROOT / "conf" / "papers" / "habo" / "figures" / "worked_examples.yaml").read_text()
+    assert make("worked", text.replace("paper: habo", "").replace("name: worked_examples", "")).code == 0

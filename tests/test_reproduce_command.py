@@ -96,7 +96,11 @@ def test_a_figure_without_data_is_made_of_surrogate_data(commands, here):
     assert "no evidence" not in set(measured["verdict"][~on_movielens])
     assert {path.name for path in commands.cwd.iterdir()} == {*OWN_MODULES}
     assert here(*words, "format=png").code == 0
-    assert (folder / "figure2.png").read_bytes().startswith(b"\x89PNG")
+    png = folder / "figure2.png"
+    assert png.read_bytes().startswith(b"\x89PNG")
+    png.write_bytes(b"of another day")
+    assert here(*words, "renew=true").code == 0
+    assert png.read_bytes().startswith(b"\x89PNG")  # never older than its figure
 
 
 def test_a_figure_whose_data_is_missing_is_drawn_from_its_committed_repetitions(here, small, monkeypatch):

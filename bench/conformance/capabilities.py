@@ -40,7 +40,7 @@ def _takes(tuner: Tuner, *parameters: HyperParameter) -> bool:
     try:
         tuner.start(problem(100, Space(parameters)), Seeds(1))
         return fault_of(tuner, Space(parameters), tuner.ask()) is None
-    except Exception:  # a user's class may raise any error
+    except (Exception, SystemExit):  # a user's class may raise any error
         return False
 
 
@@ -53,5 +53,5 @@ def _goes_on(tuner: Tuner, other: Tuner) -> bool:
             tuner.tell(outcome.reward, outcome)
         other.restore(json.loads(json.dumps(tuner.save())))
         return [tuner.ask() for _ in range(5)] == [other.ask() for _ in range(5)]
-    except Exception:  # a user's class may raise any error
+    except (Exception, SystemExit):  # a user's class may raise any error
         return False

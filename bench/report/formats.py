@@ -26,6 +26,6 @@ def extra_formats(asked: str | Sequence[Any] | None) -> tuple[str, ...]:
 
 def print_size(asked: str | None, formats: Sequence[str] = EXTRA) -> Size:
     """Return the width for print, "" for the screen's; ConfigError for an unknown one, or without a format."""
-    if asked and (asked not in SIZES or not formats):
+    if asked and (asked not in SIZES or not {"pdf", "tex"} & {*formats}):
         raise ConfigError(f"size: found '{asked}', expected {' or '.join(SIZES)}, with format=pdf or tex")
     return next((size for size in SIZES if size == asked), "")

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from bench.data_kind import DataKind
 
@@ -129,6 +129,14 @@ class Provenance(BaseModel):
     accepted: tuple[int, ...] = ()
     parts: int | None = None
     smaller: tuple[str, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_older(cls, given: Any) -> Any:
+        """Read ``sequential``, of results before 0.4, which did not say the largest number: 400 by default."""
+        if isinstance(given, Mapping) and given.get("sequential") and "until_decided" not in given:
+            return {**given, "until_decided": max([400, *given.get("repetitions", ())])}
+        return given
 
     @model_serializer(mode="wrap")
     def _without_empty(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -80,7 +80,7 @@ def check_columns(
         if not columns:
             return
         known |= dict.fromkeys(columns)
-    for column, place in named.items():
+    for column, place in named.items() if known else ():  # a figure may have no runs
         if column not in known:
             raise ConfigError(f"{place}: found '{column}', {one_of(column, known)}")
 

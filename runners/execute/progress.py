@@ -8,7 +8,7 @@ from datetime import timedelta
 from threading import Event, Thread, Timer
 from typing import Any, TextIO
 
-_WIDTH = 30
+_WIDTH = 20
 _SOON_SECONDS = 0.2
 _EVERY_SECONDS = 60.0
 """Seconds between two lines without a terminal or notebook."""

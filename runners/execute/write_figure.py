@@ -75,7 +75,7 @@ def redraw(asked: AskedFigure, folder: Path) -> WrittenFigure:
             result.write({}, own_manifest(asked, result))
         repetitions = sum(entry["repetitions"] for entry in result.manifest()["runs"])
         derived = derive_committed(asked.figure, folder)
-        files = _files(asked, derived, has_repetitions=result.is_backed(asked.figure))
+        files = _files(asked, derived, result, has_repetitions=result.is_backed(asked.figure))
         of_runs = (REPETITIONS, SECONDS, ENVIRONMENT) if asked.repetitions_of else ()
         result.write(files | dict.fromkeys(of_runs))
     except Exception as error:
@@ -108,7 +108,7 @@ def _write(run: FigureRun) -> tuple[Derived, list[str]]:
     kept = run.read() if asked.figure.source == "runs" else []
     derived = _derived(run, kept)
     keeps = asked.is_reference and bool(kept)
-    files = _files(asked, derived, has_repetitions=keeps or result.has(REPETITIONS))
+    files = _files(asked, derived, result, has_repetitions=keeps or result.has(REPETITIONS))
     manifest = manifest_of(run, derived.results.provenance)
     made = _environment(run, kept)
     if keeps:
@@ -134,7 +134,9 @@ def _derived(run: FigureRun, kept: Sequence[Repetitions]) -> Derived:
     return derive(figure, kept, provenances)
 
 
-def _files(asked: AskedFigure, derived: Derived, *, has_repetitions: bool) -> dict[str, bytes | None]:
+def _files(
+    asked: AskedFigure, derived: Derived, result: ResultFolder, *, has_repetitions: bool
+) -> dict[str, bytes | None]:
     """Return tables and pictures by file name, None for files that only an earlier run had.
 
     A committed figure has each number once, and the picture only as SVG. ``has_repetitions``: whether the figure's
@@ -157,7 +159,7 @@ def _files(asked: AskedFigure, derived: Derived, *, has_repetitions: bool) -> di
 
         pages = latex_tables(derived.results, derived.tables, size=asked.size)
         texts |= {f"{name}.tex": text for name, text in pages.items()}
-    return files | {name: text.encode() for name, text in texts.items()} | _pictures(asked, derived)
+    return files | {name: text.encode() for name, text in texts.items()} | _pictures(asked, derived, result)
 
 
 def _seconds(derived: Derived) -> dict[str, str]:
@@ -173,15 +175,15 @@ def _seconds(derived: Derived) -> dict[str, str]:
     return {SECONDS: to_csv(finals[axes + measured])}
 
 
-def _pictures(asked: AskedFigure, derived: Derived) -> dict[str, bytes]:
-    """Return the figure's picture, if it has one, in each format."""
+def _pictures(asked: AskedFigure, derived: Derived, result: ResultFolder) -> dict[str, bytes]:
+    """Return the figure's picture, if it has one, in each format; an existing PNG is drawn again."""
     plot, name = derived.plot, asked.figure.name
     if not plot:
         return {}
     from bench.report.pictures import content, draw  # slow to import
 
     page = draw(plot)
-    has_png = asked.is_comparison or "png" in asked.formats
+    has_png = asked.is_comparison or "png" in asked.formats or result.has(f"{name}.png")
     pictures = {f"{name}.{kind}": content(page, kind) for kind in ("svg", *["png"] * has_png)}
     if "pdf" in asked.formats:
         pictures[f"{name}.pdf"] = content(draw(plot, asked.size), "pdf")

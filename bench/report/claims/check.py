@@ -1,6 +1,7 @@
 """Check of all claims of a figure, and claims that count cases, such as "in most cases"."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -226,6 +227,7 @@ def complaint(where: str, model: type[BaseModel], error: ValidationError) -> Con
     if not key:
         return ConfigError(f"{where}: {message}")
     expected = message.removeprefix("Input should be ").removeprefix("expected ")
+    expected = re.sub("a valid dictionary( or instance of .*)?$", "keys and values", expected)
     return ConfigError(f"{where}, key '{key}': found {first['input']!r}, expected {expected}")
 
 

@@ -98,7 +98,9 @@ class Curves(Figure):
         super().check(results)
         for column, place in self.trace_columns().items():
             if column in self.curve_columns() and (column == "rounds" or is_measured(column)):
-                raise ConfigError(f"{place}: found '{column}', which has no curve, expected another, or kind: dots")
+                raise ConfigError(
+                    f"{place}: found '{column}', which has no curve, expected another, or in a figure's file kind: dots"
+                )
         self._formulas(results)
         if self.limits:
             self.limits.check(results, results.panel_axes(), self.where)
