@@ -40,6 +40,11 @@ class OutsideTheSpace(Good):
         return super()._ask() | {"ridge": 99.0}
 
 
+class EndsTheProgram(Good):
+    def _start(self, problem: bb.Problem, seeds: bb.Seeds) -> None:
+        raise SystemExit(0)
+
+
 class Unseeded(Good):
     def _start(self, problem: bb.Problem, seeds: bb.Seeds) -> None:
         super()._start(problem, seeds)
@@ -351,3 +356,8 @@ def test_a_part_of_a_figure_has_the_runs_claims_and_published_numbers_that_are_a
     assert len(claims)
     assert claims["text"].str.contains("OP").all()
     assert set(claims["case"]) == {"LinUCB, simulation"}
+
+
+def test_a_class_that_ends_the_program_fails_its_checks(capsys):
+    assert not check_class(EndsTheProgram, rounds=100)
+    assert "checks failed" in capsys.readouterr().out

@@ -8,6 +8,7 @@ from scipy import special, stats
 
 from bench.critical import Sequential, bounds, fixed, looks_up_to, rule, skewed
 from bench.report.claims.quantities import Mean, RatioOfMeans
+from bench.report.provenance import Provenance
 from runners.config.figures import figure_names, load_figure
 from runners.results.folder import ResultFolder
 from tools.looks import FILE, LAWS, MOST, RULES, shares_decided
@@ -131,3 +132,10 @@ def test_every_figure_that_runs_until_decided_declares_its_largest_number(refere
                 found[name] = declared
     assert {found[f"habo/figure{number}"] for number in (7, 8, 9, 10)} == {200}
     assert found["habo/baselines"] == 60
+
+
+def test_an_older_manifest_runs_up_to_the_number_that_was_usual():
+    of = Provenance.model_validate
+    assert of({"sequential": True, "repetitions": (20, 60)}).until_decided == 400
+    assert of({"sequential": True, "repetitions": (20, 600)}).until_decided == 600
+    assert of({"sequential": False}).until_decided is None

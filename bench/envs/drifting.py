@@ -65,8 +65,7 @@ class Drifting(Synthetic):
         self._set_theta()
 
     def _change_points(self, rounds: int) -> tuple[int, ...]:
-        """Return the last round of every stretch but the final one; changes in the same round of a short run are
-        merged."""
+        """Return the last round of every stretch but the final one; changes in the same round are merged."""
         number = self.changes
         shares = [i / (number + 1) for i in range(1, number + 1)] if isinstance(number, int) else number
         if sorted(set(shares)) != shares:

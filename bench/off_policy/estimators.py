@@ -16,10 +16,10 @@ def estimator_terms(
 ) -> np.ndarray:
     """Return each row's term, shape (n,), of an estimate of a policy's value; the estimate is the mean of the terms.
 
-    - ``ips``: w r with w = pi(a|x) / pi0(a|x), the inverse propensity score; - ``snips``: V + w (r - V) / mean(w) with
-    V = sum(w r) / sum(w), self-normalised; the terms are those of its linear expansion, which has the estimator's
-    variance. V is 0 if the policy gives every logged action probability 0; - ``dr``: sum_a pi(a|x) mu(x, a) + w (r -
-    mu(x, a)), doubly robust.
+    - ``ips``: w r with w = pi(a|x) / pi0(a|x), the inverse propensity score;
+    - ``snips``: V + w (r - V) / mean(w) with V = sum(w r) / sum(w), self-normalised; the terms are those of its linear
+      expansion, which has the estimator's variance. V is 0 if the policy gives every logged action probability 0;
+    - ``dr``: sum_a pi(a|x) mu(x, a) + w (r - mu(x, a)), doubly robust.
 
     ``policy`` holds the probabilities of all actions, ``predictions`` mu(x, a), needed for ``dr`` only: shape (n,
     n_actions). Source: opl_hpo, section 2.1 and appendix B; Dudik et al. 2014; Swaminathan and Joachims 2015.

@@ -78,8 +78,7 @@ class Figure(FigureKeys):
         return None
 
     def further(self, results: Results, labels: Mapping[str, str], what: str, size: int) -> tuple[float, float] | None:
-        """Return the 95 % prediction interval for a published number, seen as the result of ``size`` further
-        repetitions.
+        """Return the 95 % prediction interval for a number published from ``size`` further repetitions.
 
         None for a mean or deviation in one experiment, whose interval `bench.audit.agreement` computes.
         """

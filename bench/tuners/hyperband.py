@@ -206,8 +206,7 @@ def _values(parameter: HyperParameter) -> list[float]:
 
 
 def brackets(max_resource: int, eta: float) -> list[list[tuple[int, int]]]:
-    """Return one Hyperband loop: per bracket and rung, the number of configurations and the total pulls of each at the
-    rung's end.
+    """Return one Hyperband loop: per bracket and rung, the configurations and the total pulls of each at its end.
 
     Source: Li et al. 2017, algorithm 1 and, for ``max_resource`` = 81 and ``eta`` = 3, table 1.
     """

@@ -147,7 +147,7 @@ def run_each(
 
 
 def _work(experiment: Experiment) -> int:
-    """Return the work of a repetition, in rounds; a round that trains a model takes as long as about 1,000 others."""
+    """Return the work of a repetition, in rounds; a round that trains a model counts as 1,000 others."""
     return int(experiment.settings["horizon"]) * (1_000 if experiment.classes["task"].timed else 1)  # type: ignore[attr-defined]
 
 

@@ -90,8 +90,7 @@ class FigureRun:
         return committed
 
     def pending(self, answers: Mapping[RepetitionId, Answer]) -> list[tuple[Experiment, list[int]]]:
-        """Return the pending repetitions, the longest first, given all answers so far; empty when the figure is
-        complete.
+        """Return the pending repetitions, the longest first, given all answers so far; empty at its end.
 
         With ``until_decided`` claims are checked when all requested repetitions are finished. Before committed
         repetitions are extended, one of them is played again.

@@ -222,8 +222,7 @@ def _quantiles(panel: Panel, row: int, name: str, look: Look, values: Array, num
 
 
 def _numbers_beside(rows: Mapping[int, Array]) -> list[Text]:
-    """Return means and 95 % quantiles as text beside the panel, with as many decimals as give the largest three
-    digits."""
+    """Return means and 95 % quantiles as text beside the panel; the largest has three digits."""
     columns = [[float(values.mean()) for values in rows.values()]]
     columns.append([float(np.quantile(values, _UPPER)) for values in rows.values()])
     largest = max(map(abs, columns[0] + columns[1]))
