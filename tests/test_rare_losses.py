@@ -23,8 +23,8 @@ def test_deviations_by_hand():
     assert rare_deviations([np.append(usual[3:], [50.0] * 3)]) == (0.0, 0.0)  # 3 of 20 are no few
     assert rare_deviations([np.zeros(20)]) == (0.0, 0.0)
     # A loss of left raises left minus right, one of right lowers it
-    assert rare_room(usual, 3 * usual, [rare], [usual]) == (0.0, 40.0)
-    assert rare_room(usual, 3 * usual, [usual], [rare]) == (120.0, 0.0)
+    assert rare_room(usual, 3 * usual, rare_deviations([rare]), rare_deviations([usual])) == (0.0, 40.0)
+    assert rare_room(usual, 3 * usual, rare_deviations([usual]), rare_deviations([rare])) == (120.0, 0.0)
 
 
 def test_room_is_that_of_the_rule_of_three():

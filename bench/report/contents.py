@@ -8,6 +8,9 @@ from bench.report.figure import Figure
 from bench.report.plot import Plot
 from bench.report.results import Results
 
+MOST_PANELS = 100
+"""Panels that are drawn: more would take minutes, and then exceed the size of a PNG."""
+
 
 def tables_of(results: Results[Figure]) -> dict[str, pd.DataFrame]:
     """Return the tables of the results' figure by file name, without ratios to numbers published for other runs.
@@ -21,11 +24,14 @@ def tables_of(results: Results[Figure]) -> dict[str, pd.DataFrame]:
 
 
 def plot_of(results: Results[Figure], tables: Mapping[str, pd.DataFrame]) -> Plot | None:
-    """Return the plot of the results' figure, with the note on its provenance."""
+    """Return the plot of the results' figure, with the note on its provenance, and at most `MOST_PANELS` panels."""
     plot = results.figure.plot(results, tables)
     if plot:
         plot.mark = results.provenance.mark
-        plot.note = ". ".join(notes(results))
+        number = len(plot.panels)
+        cut = [f"The first {MOST_PANELS} of {number:,} panels; the tables have all"] * (number > MOST_PANELS)
+        plot.note = ". ".join([*cut, *notes(results)])
+        del plot.panels[MOST_PANELS:]
     return plot
 
 
