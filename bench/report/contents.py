@@ -9,7 +9,7 @@ from bench.report.plot import Plot
 from bench.report.results import Results
 
 MOST_PANELS = 100
-"""Panels that are drawn: more would take minutes, and then exceed the size of a PNG."""
+"""Number of panels that are drawn: more would take minutes, and gigabytes."""
 
 
 def tables_of(results: Results[Figure]) -> dict[str, pd.DataFrame]:
@@ -25,13 +25,16 @@ def tables_of(results: Results[Figure]) -> dict[str, pd.DataFrame]:
 
 def plot_of(results: Results[Figure], tables: Mapping[str, pd.DataFrame]) -> Plot | None:
     """Return the plot of the results' figure, with the note on its provenance, and at most `MOST_PANELS` panels."""
+    panels, cut = results.groups(results.panel_axes(), [{}]), []
+    if len(panels) > MOST_PANELS:
+        cut = [f"The first {MOST_PANELS} of {len(panels):,} panels; the tables have all"]
+        drawn = [key for chosen in panels[:MOST_PANELS] for key in results.select(chosen)]
+        results = Results(results.figure, results.given_curves, results.given_finals, results.provenance)
+        results.experiments = drawn
     plot = results.figure.plot(results, tables)
     if plot:
         plot.mark = results.provenance.mark
-        number = len(plot.panels)
-        cut = [f"The first {MOST_PANELS} of {number:,} panels; the tables have all"] * (number > MOST_PANELS)
         plot.note = ". ".join([*cut, *notes(results)])
-        del plot.panels[MOST_PANELS:]
     return plot
 
 
