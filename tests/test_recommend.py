@@ -19,7 +19,7 @@ TWO = Space.of(rate=[0.1, 1.0])
 
 
 def test_two_candidates_by_hand():
-    """90 rewards with mean .6 and 10 with mean .5: another is better by over .05 with the probability of a normal."""
+    """90 rewards of mean .6, 10 of mean .5: another is better by more than .05 with the probability of a normal."""
     tuner = UCB1()
     tuner.start(Problem(TWO, 1_000, noise_std=0.5), Seeds(0))
     tuner.learn([({"rate": 0.1}, 0.6)] * 90 + [({"rate": 1.0}, 0.5)] * 10)
