@@ -54,7 +54,7 @@ def _program() -> int:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    """Wait for what another process does."""
+    """Wait until another process has met a condition."""
     end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end, "it took too long"
@@ -62,7 +62,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def without_waiting(err: str) -> str:
-    """Return what a command said on stderr but for the line that depends on how busy the machine is."""
+    """Return the stderr of a command without the line that depends on the load of the machine."""
     return err.replace(f"{STARTING}\n", "")
 
 
@@ -90,7 +90,7 @@ def peak_settings(tuner: str, horizon: int = 10, **of_tuner: Any) -> dict[str, A
 
 
 def popen_repetitions(experiment: Experiment, repetitions: int, folder: Path, jobs: int) -> subprocess.Popen[str]:
-    """Start a process that does what commands do with an experiment, without what reads words and reports results.
+    """Start a process that runs an experiment as commands do, without reading arguments or reporting results.
 
     It says "begins" before it begins.
     """
@@ -185,7 +185,7 @@ class Commands:
     def here(
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str, *words: str
     ) -> Answer:
-        """Do what ``python -m runners.<command>`` does, in this process; an unexpected error is raised here.
+        """Run ``python -m runners.<command>`` in this process; an unexpected error is raised here.
 
         Or what ``python <program>.py`` does, with a program in the current folder.
         """
@@ -210,7 +210,7 @@ class Commands:
 
 
 def assert_one_sentence(answer: Answer, *fragments: str) -> None:
-    """One line that names what is wrong, beside Hydra's own about the job, exit code 1, and nothing kept."""
+    """One line that names the error, beside Hydra's own about the job, exit code 1, and nothing kept."""
     lines = [line for line in answer.err.splitlines() if not line.startswith("Error executing job with overrides")]
     assert answer.code == 1, f"exit code {answer.code}: {answer.out}{answer.err}"
     assert not answer.out, f"on stdout: {answer.out}"

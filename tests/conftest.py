@@ -137,7 +137,7 @@ def site(shared_cache: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def reference_results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The committed results, without what a user's own commands have written beside them; no test changes them.
+    """The committed results, without files that a user's own commands have written beside them; no test changes them.
 
     Links to the files of the checkout where they can be had: a copy takes 50 MB.
     """

@@ -144,7 +144,7 @@ def made_up(figure: dict[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def write(folder: Path, figure: dict[str, Any], *, surrogate: bool = False, data: str = "06416e597f82b734") -> None:
-    """Write what a figure leaves on disk."""
+    """Write the files of a figure."""
     curves, finals = made_up(figure)
     provenance = Provenance(
         scale="quick", repetitions=(REPETITIONS,), horizons=(LAST,), surrogate=("movielens",) if surrogate else ()

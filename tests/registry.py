@@ -1,4 +1,4 @@
-"""Every class that a configuration file names; what is registered is tested."""
+"""Every class that a configuration file names; every registered class is tested."""
 
 from copy import deepcopy
 from functools import cache

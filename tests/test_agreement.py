@@ -40,7 +40,7 @@ def test_half_units_of_the_last_digit():
 
 
 def prediction(rng, truth, n=20, std=0.1):
-    """Return what 20 repetitions say of means ``truth``, whose repetitions vary by a tenth of them: (numbers, 1)."""
+    """Return the estimates of 20 repetitions with means ``truth`` and a tenth of these as deviation: (numbers, 1)."""
     sets = rng.normal(truth, std * truth, size=(n, len(truth)))
     ends = [of_mean(own.mean(), own.std(ddof=1), n, n)[2:] for own in sets.T]
     low, high = np.array(ends).T

@@ -104,7 +104,7 @@ def shell(tmp_path, monkeypatch) -> Iterator[Shell]:
 
 
 def played(tuner: Any) -> tuple[float, int]:
-    """Return what a tuner plays in a run, and how many repetitions are new."""
+    """Return the configurations that a tuner plays in a run, and the number of new repetitions."""
     result = bb.run(tuner, **SINE)
     assert not result.failed
     return result.finals["x"].tolist()[0], len(result.new)

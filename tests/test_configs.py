@@ -157,7 +157,7 @@ def is_in_part(words):
 @pytest.mark.parametrize("env", [env for env in registry.names("env") if env != "custom"])
 @pytest.mark.parametrize("paper", suite_choices("paper"))
 def test_every_combination_set_by_a_paper_is_run_as_shown(paper, env):
-    """Paper, environment, algorithm, tuner, as far as they go together; without a paper all of them."""
+    """Paper, environment, algorithm and tuner in every valid combination; without a paper all of them."""
     sets = load_paper(paper)["settings"]
     for algorithm in choices("algorithm"):
         made = [{"env": env, "algorithm": algorithm, "tuner": tuner} for tuner in registry.names("tuner")]
@@ -252,7 +252,7 @@ def test_the_scale_caps_sizes_that_the_user_does_not_set():
 
 @pytest.mark.parametrize("name", figure_names())
 def test_figure_composes_and_its_committed_runs_are_those_it_asks_for(name, request, monkeypatch):
-    """Whatever moves, committed results stay filed under what today's configuration asks."""
+    """Even if code moves, committed results stay filed under the keys of today's configuration."""
     figure = registry.figure(name)
     assert f"{figure.paper}/{figure.name}" == name
     runs = expand(figure, "paper", [])

@@ -40,7 +40,7 @@ ARCHIVE = zipped(CONTENT)
 
 
 def toy(url: str, archive: bytes = ARCHIVE, content: bytes = CONTENT) -> Dataset:
-    """A data set whose checksums are those of the given bytes."""
+    """A data set with the checksums of the given bytes."""
     return Dataset(
         *("toy", "Toy", "toy", "u.data", "free", "fetch it"),
         url=url,
@@ -51,7 +51,7 @@ def toy(url: str, archive: bytes = ARCHIVE, content: bytes = CONTENT) -> Dataset
 
 
 def plain(url: str) -> Dataset:
-    """A data set of two files, each of which is the server's archive."""
+    """A data set of two files, both equal to the server's archive."""
     checksums = dict.fromkeys(("good.zip", "better.zip"), f"sha256:{hashlib.sha256(ARCHIVE).hexdigest()}")
     return Dataset("toy", "Toy", "toy", "good.zip", "free", "fetch it", url=url, checksums=checksums)
 

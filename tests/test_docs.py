@@ -58,7 +58,7 @@ class Command(NamedTuple):
 
 
 def blocks(page: Path, language: str) -> list[tuple[str, str]]:
-    """Return what stands after the language in the blocks' first lines, and their bodies."""
+    """Return the words after the language in the blocks' first lines, and their bodies."""
     found = [(match["info"].strip().partition(" "), match["body"]) for match in _BLOCK.finditer(read(page))]
     return [(rest, body) for (name, _, rest), body in found if name == language]
 
@@ -69,7 +69,7 @@ def read(page: Path) -> str:
 
 
 def lines(body: str) -> Iterator[str]:
-    """Yield the commands of a block, those that go on in the next line in one piece."""
+    """Yield the commands of a block; one that continues in the next line is joined."""
     for line in re.sub(r"\\\n\s*", "", body).splitlines():
         if words := shlex.split(line, comments=True):
             yield shlex.join(words) if "$" not in line else line

@@ -1,4 +1,4 @@
-"""Environments whose world changes: as those without drift where nothing drifts, else against what they say they do."""
+"""Environments that change: equal to the ones without drift if nothing drifts, else as documented."""
 
 import math
 from types import SimpleNamespace

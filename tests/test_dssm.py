@@ -32,7 +32,7 @@ def some_log(n_users: int = 30, n_ads: int = 12, seed: int = 0) -> AdLog:
 
 
 def by_hand(parameters: list[np.ndarray], values: list[np.ndarray], features: np.ndarray) -> np.ndarray:
-    """Return what a tower says of one row of features, from its numbers and the categories of each column."""
+    """Return the output of a tower for one row of features, from its numbers and the categories of each column."""
     table, *layers = parameters
     x, first = [], 0
     for known, value in zip(values, features, strict=True):

@@ -1,4 +1,4 @@
-"""The guard rail against the promise of conservative bandits, and what it costs."""
+"""The guard rail against the guarantee of conservative bandits, and its cost."""
 
 import json
 
@@ -20,7 +20,7 @@ RANDOM = "bench.tuners.baselines.Random"
 
 
 def expected(tuner, seed, n):
-    """Return the expected rewards of what a tuner plays, shape (n,), with rewards of 0 or 1."""
+    """Return the expected rewards of the configurations that a tuner plays, shape (n,), with rewards of 0 or 1."""
     rng = np.random.default_rng(seed)
     tuner.start(Problem(SPACE, n), Seeds(seed))
     means = np.empty(n)
@@ -46,7 +46,7 @@ def test_the_promise_holds_at_all_times(inner):
 
 
 def test_the_cost_of_a_floor():
-    """It explores later, and less for a narrower floor; in the end it also finds what is better."""
+    """It explores later, and less for a narrower floor; in the end it also finds the better configuration."""
     n, others = 20_000, {}
     for share in (0.05, 0.4):
         means = expected(Floor(configuration={"offer": "usual"}, share=share), 1, n)

@@ -135,7 +135,7 @@ def test_a_short_run_states_no_verdict_on_the_front_page_nor_on_its_papers(tmp_p
 
 
 def test_the_overview_counts_cases_and_keeps_other_data_apart(site: Path, tmp_path: Path) -> None:
-    """Of reference results alone: those of a user's own, such as at scale quick, are left out."""
+    """Reference results only: a user's own results, such as at scale quick, are left out."""
     shutil.copytree(site / "habo", tmp_path / "habo")
     shutil.copytree(site / "syndicated", tmp_path / "syndicated")
     (tmp_path / "habo/limits/paper").rename(tmp_path / "habo/limits/quick")

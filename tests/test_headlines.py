@@ -183,7 +183,7 @@ def test_totals_count_cases_under_each_reading() -> None:
 
 
 def test_a_tie_holds_under_another_reading_where_the_claim_is_no_worse() -> None:
-    """The table of readings does not say what a claim expects; that of the claims does."""
+    """The table of readings lacks the expectation of a claim; the table of claims has it."""
     row = headline(readings={"code": "code"}, verdict={"printed": "fails", "code": "holds"})
     rows = cases("fails", expect="at_least")
     assert said(row, rows, cases("tie").assign(reading="code").drop(columns="expect"))[0] == DEPENDS

@@ -62,7 +62,7 @@ def test_corollary_5_5_of_habo_bounds_the_tail_of_a_mean(n: int, epsilon: float)
 
 
 def test_generalisation_regret_is_validation_regret_plus_overestimates() -> None:
-    """Proposition 3.2 of opl_hpo: what a run reports of its trials, against values computed anew."""
+    """Proposition 3.2 of opl_hpo: the values that a run reports of its trials, against values computed anew."""
     env, algorithm = SyntheticLogged(beta0=3, n_train=400, n_test=20_000), SoftmaxPolicy()
     task = OffPolicyLearning(environment=env, algorithm=algorithm, trial_contexts=20_000)
     problem = task.start(12, Seeds(3))

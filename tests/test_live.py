@@ -254,12 +254,12 @@ ARRAYS = f"{REWARDS}.arrays.attributes"
 
 
 def signed(saved):
-    """Return a state with the checksum of what it holds: as if somebody had meant to change it."""
+    """Return a state with a matching checksum, as after a deliberate change."""
     return {**saved, "checksum": checksum(saved)}
 
 
 def changed(path, value=None, change=setitem, sign=False):
-    """Return what makes a saved state with one value changed; ``path`` is dotted."""
+    """Return a function that changes one value of a saved state; ``path`` is dotted."""
 
     def make():
         *parents, last = (int(key) if key.isdigit() else key for key in path.split("."))

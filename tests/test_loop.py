@@ -1,4 +1,4 @@
-"""The loop with its trace, and what it is built on: seeds, spaces, and the contextual bandit task."""
+"""The loop with its trace, and its foundations: seeds, spaces, and the contextual bandit task."""
 
 import hashlib
 import itertools
@@ -32,7 +32,7 @@ from bench.tuners.tl import TL
 
 @component
 class Script(ContextualEnvironment):
-    """Three arms with means 0.1, 0.5 and 0.9; the reward of round t is t, or what ``odd`` has for it."""
+    """Three arms with means 0.1, 0.5 and 0.9; the reward of round t is t, or its entry in ``odd``."""
 
     ends_after: int = 10**9
     odd: Any = None
@@ -90,7 +90,7 @@ class Double(ContextualAlgorithm):
 
 
 class Listener(Tuner):
-    """Takes down what it is given; proposes a number that counts up."""
+    """Records its input; proposes a number that counts up."""
 
     leaves_space: ClassVar = True
 
@@ -185,7 +185,7 @@ def test_hyper_parameters_not_tuned_have_their_theoretical_or_default_value():
 @pytest.mark.parametrize("ends_after", [0, 2, 5, 6, 7])
 @pytest.mark.parametrize("decision", [1, 3])
 def test_a_log_that_ends_early(ends_after, decision):
-    """Before, within and at the end of the warm-up and of a decision; the tuner is told what was played."""
+    """Before, within and at the end of the warm-up and of a decision; the tuner is told the rounds that were played."""
     listener = Listener(3)
     columns, algorithm = play(50, listener, env=Script(ends_after=ends_after), decision=decision)
     assert algorithm.rewards == [float(t) for t in range(1, ends_after + 1)]
@@ -197,7 +197,7 @@ def test_a_log_that_ends_early(ends_after, decision):
 
 @pytest.mark.parametrize(("ends_after", "played"), [(10**9, 20), (12, 12), (7, 7)])
 def test_a_log_may_yield_more_rounds_than_expected(ends_after, played):
-    """Even if the warm-up alone is longer than what was expected, it is played in full and the tuner is started."""
+    """A warm-up longer than the expected run is played in full, and the tuner is started."""
     environment = Script(ends_after=ends_after)
     environment.expected_rounds = 5
     trace = run(ContextualBandit(environment, LinUCB()), CDT(warm_up_rounds=10), rounds=20)
@@ -208,7 +208,7 @@ def test_a_log_may_yield_more_rounds_than_expected(ends_after, played):
 
 @component
 class Replayed(Script):
-    """Rejects what is not arm 1 and every third event; knows no means."""
+    """Rejects arms other than 1 and every third event; knows no means."""
 
     sums: ClassVar = ("reward",)
     rejects: ClassVar = True
@@ -239,7 +239,7 @@ def test_a_log_without_means_cannot_be_probed():
 
 
 class Slow(Task):
-    """Says what it spent; measured with the tuner."""
+    """Reports its costs; measured with the tuner."""
 
     timed = True
 

@@ -1,4 +1,4 @@
-"""What is made stays made: only what has changed is written again."""
+"""Only changed results are written again."""
 
 import copy
 import shutil

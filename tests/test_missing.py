@@ -16,7 +16,7 @@ def made(commands: Commands) -> dict[str, bytes]:
 
 
 def test_shares_of_a_comparison_are_all_of_it_and_none_is_run_twice(commands, monkeypatch, capsys, tmp_path):
-    """In any order; the command that collects runs nothing, and makes what it makes alone."""
+    """In any order; the collecting command runs nothing, and makes the same result as a single command."""
     seen: dict[str, bytes] = {}
     for index in (3, 1, 2):
         answer = commands.here(monkeypatch, capsys, "compare", *SMALL, f"shard={index}/3")

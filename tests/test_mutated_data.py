@@ -1,4 +1,4 @@
-"""Damaged data files: a reader gives a sound result or one sentence that names the file, whatever happened to it."""
+"""Damaged data files: a reader gives a sound result, or one sentence that names the file, after any damage."""
 
 import gzip
 import os
@@ -66,7 +66,7 @@ def damaged(content: bytes, delimiter: bytes, draw: random.Random) -> bytes:
 
 @dataclass(frozen=True)
 class Reader:
-    """Small whole files of a data set without a published checksum, what reads them, and what empties its memory."""
+    """Small whole files of a data set without a published checksum, their reader, and a clearing of its cache."""
 
     folder: str
     files: dict[str, str]
@@ -165,7 +165,7 @@ def kept(tmp_path: Path) -> set[Path]:
 
 
 def test_damaged_files_are_read_soundly_or_refused_in_one_sentence(reader, tmp_path):
-    """Nothing of a refused file is kept; what is kept of one that was read is what was read."""
+    """Nothing of a refused file is cached; the cache of a file that was read equals its content."""
     folder = reader.write(tmp_path / "given")
     whole = arrays(reader)
     assert all(map(len, whole.values()))

@@ -1,4 +1,4 @@
-"""OP against the exact chances of each candidate, and what counts as a success."""
+"""OP against the exact probabilities of each candidate, and the definition of success."""
 
 import numpy as np
 import pytest

@@ -26,7 +26,7 @@ def play(tuner, *words, seeds=Seeds(3, 1), rounds=ROUNDS):  # noqa: B008
 
 
 class Watched(GaussianTS):
-    """Keeps what it is told."""
+    """Records its rewards."""
 
     def start(self, problem, seeds=None):
         self.told = []

@@ -118,7 +118,7 @@ def test_true_differences_are_decided():
 
 
 def test_every_figure_that_runs_until_decided_declares_its_largest_number(reference_results):
-    """In its file and in its manifest, and no smaller than what was run to."""
+    """In its file and in its manifest, and no smaller than the number that was run."""
     found = {}
     for name in figure_names():
         figure = load_figure(name)

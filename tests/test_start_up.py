@@ -1,4 +1,4 @@
-"""Commands that compute nothing answer quickly: what takes long to import is imported when it is needed."""
+"""Commands that compute nothing answer quickly: slow imports wait until they are needed."""
 
 import re
 
@@ -27,7 +27,7 @@ def modules(answer: Answer, code: int = 0) -> set[str]:
 
 
 def imported(commands: Commands, *words: str) -> set[str]:
-    """Return the modules that ``python -m runners.<command>`` imports, and those that its workers import."""
+    """Return the modules that ``python -m runners.<command>`` and its workers import."""
     found = modules(commands.call(*words, PYTHONPROFILEIMPORTTIME="1"))
     assert "numpy" in found
     return found

@@ -52,7 +52,7 @@ def theory():
 
 
 def play(name, tuner, first, rounds):
-    """Tell rewards that depend on the round alone, some of them late where the tuner can; return what was asked."""
+    """Tell rewards that depend on the round alone, some late if the tuner supports it; return the configurations."""
     asked = []
     for round_ in range(first, first + rounds):
         rng = np.random.default_rng(round_)
@@ -72,7 +72,7 @@ OTHERS = [pytest.param({name}, marks=pytest.mark.release) for name in registry.n
 
 
 def states_of(name):
-    """Return states at random moments, and what the tuner decides from each on when it goes on from it here."""
+    """Return states at random moments, each with the tuner's later decisions."""
     n, last, compared = moments(name)
     cuts = sorted(np.random.default_rng(2).choice(last, n, replace=False).tolist())
     tuner, states, went_on, done = begin(name), [], [], 0

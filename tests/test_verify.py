@@ -100,7 +100,7 @@ def folder(made, tmp_path, monkeypatch, conf):
 
 
 def change(path: Path, **values: Any) -> dict[str, Any]:
-    """Change a JSON file; return what it said before."""
+    """Change a JSON file; return its former content."""
     before = json.loads(path.read_text())
     path.write_text(json.dumps(before | values))
     checksums.note(path.parents[3], [path])  # as if it had been written so
@@ -289,7 +289,7 @@ def edit_bytes(path: Path, changed: Callable[[bytes], bytes]) -> None:
 
 
 def test_each_damaged_file_is_named_and_the_other_results_are_verified(folder, conf, capsys):
-    """Many results, the same figure's under as many names, of which all but one are damaged."""
+    """Many results, copies of one figure under other names, all but one damaged."""
     root = folder.parents[2]
     places = {name: "mine/" + name.replace(" ", "_") for name in (*DAMAGES, "whole")}
     write_figures(conf, *places.values())

@@ -1,4 +1,4 @@
-"""A worker that dies or hangs takes only what it runs with it, and none outlasts the command."""
+"""A worker that dies or hangs loses only its own repetition, and none outlasts the command."""
 
 import time
 from collections import deque

@@ -1,4 +1,4 @@
-"""Yahoo! R6A: parser, aggregation, what is kept between runs, the surrogate, and the environment."""
+"""Yahoo! R6A: parser, aggregation, cache between runs, the surrogate, and the environment."""
 
 import gzip
 import random

@@ -163,7 +163,7 @@ def of_switching(tau0, horizon):
 
 
 def line_cases():
-    """Yield name, horizon, tuner, slow version, and what must have happened so that the case means something."""
+    """Yield name, horizon, tuner, slow version, and the event without which the case proves nothing."""
     n, log_n = 2_500, math.log(2_500)
     problem = {"noise_std": 0.05}
     usual = {"activate", "select", "remove"}
