@@ -22,7 +22,7 @@ from runners.execute.progress import STARTING
 from runners.list import main as list_choices
 
 PATIENCE = 1800
-"""Seconds after which a command is considered to hang, however busy the machine is."""
+"""Seconds after which a command is considered to hang, even on a busy machine."""
 ROOT = Path(__file__).resolve().parents[1]
 OWN_MODULES = ("harmful.py", "my_module.py", "trouble_tuner.py")
 MAINS: dict[str, Callable[[], int]] = {
@@ -35,13 +35,13 @@ MAINS: dict[str, Callable[[], int]] = {
     "list": list_choices,
     "tournament": tournament.main,
 }
-"""What stands at the end of each module."""
+"""The last lines of each module."""
 _C = ctypes.CDLL(None) if sys.platform == "linux" else None
 _SET_DEATH_SIGNAL = 1
 
 
 def _end_with_the_tests() -> None:
-    """In a process that is being started: have it killed when the tests end, whose Ctrl-C it does not get."""
+    """Called in a starting process: kill it when the tests end, because it does not receive their Ctrl-C."""
     assert _C
     _C.prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
 
@@ -113,7 +113,7 @@ def popen_repetitions(experiment: Experiment, repetitions: int, folder: Path, jo
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of a call: exit code, both streams, and the folder of results."""
+    """The outcome of a call: exit code, both streams, and the folder of results."""
 
     code: int
     out: str
@@ -187,7 +187,7 @@ class Commands:
     ) -> Answer:
         """Run ``python -m runners.<command>`` in this process; an unexpected error is raised here.
 
-        Or what ``python <program>.py`` does, with a program in the current folder.
+        Or run ``python <program>.py``, with a program in the current folder.
         """
         capsys.readouterr()
         with monkeypatch.context() as patch:

@@ -196,7 +196,7 @@ def write_pages(root: Path) -> None:
 
 
 def made_up_published() -> PublishedOverview:
-    """Return published numbers of a paper that came to all there is."""
+    """Return published numbers of a paper with every verdict."""
     row = {"paper": "habo", "reading": "near", "figure": "dots"}
     verdicts = ("inside, under assumptions", "possible", "possible", "outside", "not run", "not run")
     shared = {

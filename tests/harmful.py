@@ -1,4 +1,4 @@
-"""A tuner that does harm at one of its asks: the fixture ``commands`` copies this file to where commands are called."""
+"""A tuner that does harm at one of its asks: the fixture ``commands`` copies this file to the commands' folder."""
 
 import os
 import signal

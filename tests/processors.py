@@ -1,7 +1,7 @@
 """Every class on one kind of processor, simulated by switching off the instructions that others lack.
 
-As a script it prints digests: of arithmetic that follows the processor, and with ``all`` of what each environment,
-algorithm and tuner did, and of a run of each task.
+As a script it prints digests: of arithmetic that follows the processor, and with ``all`` of the actions of each
+environment, algorithm and tuner, and of a run of each task.
 """
 
 import json

@@ -82,7 +82,7 @@ Shell = Callable[..., type]
 
 @pytest.fixture
 def shell(tmp_path, monkeypatch) -> Iterator[Shell]:
-    """Run cells in a shell as notebooks have it, and return the class ``Mine`` that is there then."""
+    """Run cells in the shell of a notebook, and return the class ``Mine`` that they define."""
     for name, value in Commands(tmp_path).environ.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)

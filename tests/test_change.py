@@ -1,4 +1,4 @@
-"""A live tuner in another space: configurations left out, other bounds, settings that count only sometimes."""
+"""A live tuner in another space: excluded configurations, other bounds, conditional settings."""
 
 import json
 from contextlib import closing
@@ -48,7 +48,7 @@ def test_configurations_of_equal_effect_are_tried_once():
 
 
 ALONE = [name for name in names("tuner") if not (tuner := build("tuner", name)).needs and tuner.multiple]
-"""Tuners that need nothing but rewards, and tune several hyper-parameters."""
+"""Tuners that need only rewards, and tune several hyper-parameters."""
 
 
 @pytest.mark.parametrize("name", ALONE)

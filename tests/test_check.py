@@ -319,7 +319,7 @@ def call_each(site: Path, folder: Path, *lines: tuple[str, ...]) -> list[Answer]
 
 
 def test_a_package_that_lists_its_classes_is_named_compared_and_checked(installed, tmp_path):
-    """Of its classes an environment is checked here, which is looked for among tuners and algorithms first."""
+    """Checks an environment of the package; tuners and algorithms are searched first."""
     words = ("tuner=epsilon_first,ucb1", "algorithm=discounted", "env.dim=2", "horizon=60", "repetitions=2")
     lines = [("run", "--help"), ("compare", *words, "name=theirs"), ("check", "hill", "rounds=200")]
     listed, compared, checked = call_each(installed, tmp_path, *lines)

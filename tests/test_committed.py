@@ -1,4 +1,4 @@
-"""Repetitions beside a figure: adopted where nothing has changed, and the figure comes out the same to the byte."""
+"""Committed repetitions: reused if nothing has changed, and the figure is the same to the byte."""
 
 import copy
 import json

@@ -21,7 +21,7 @@ SMALL = ("env.dim=2", "env.n_arms=3", "horizon=60", "repetitions=5")
 
 
 def planned(words):
-    """The figure that a command line asks for, before it is made."""
+    """The figure that a command line requests, before it is made."""
     figures = []
     given = {**arguments(words), "instead": lambda asked, jobs, runner: figures.extend(asked)}
     bandit_bench.compare(given.pop("tuners"), **given)

@@ -51,7 +51,7 @@ def test_every_setting_of_a_paper_has_a_source(paper):
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_papers_name_existing_choices(paper):
-    """A paper's settings reach the parts they are keyed by, and command-line values come before them."""
+    """A paper's settings apply to the parts in their keys, and values of the command line take precedence."""
     settings = load_paper(paper)["settings"]
     for part in PARTS:
         for choice, block in settings.get(part, {}).items():
@@ -70,7 +70,7 @@ def test_the_command_line_overrides_the_paper():
 
 @pytest.mark.parametrize("env", registry.names("env"))
 def test_an_environment_chooses_fitting_parts(env):
-    """The task is refused where its environment or algorithm is none for it."""
+    """A task is refused with an environment or algorithm that does not suit it."""
     build(from_overrides([f"env={env}"]).experiment)
 
 
@@ -78,9 +78,9 @@ HYDRAS_OWN = ("env", "help", "hydra_help", "hydra_logging", "job_logging", "laun
 
 
 def hydras(words, *, without=()):
-    """What Hydra composes of words, all at once, as ``--cfg job`` shows it, and the run that is made of it.
+    """The configuration that Hydra composes from words, as ``--cfg job`` shows it, and its run.
 
-    Groups that it is composed ``without`` are Hydra's own, about the job and not in it.
+    Groups in ``without`` are Hydra's own and not part of the job.
     """
     register()
     with initialize_config_dir(CONF, version_base="1.3"):

@@ -30,9 +30,9 @@ CLASSES = sorted(
 )
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 SAYS_ITSELF = {Classification: {"scikit-learn"}}
-"""Classes that need a package for some of their data alone, and then say so."""
+"""Classes that need a package only for some of their data, and then name it."""
 OF_SAMPLES = [("obp", "open_bandit"), ("scikit-learn", "classification")]
-"""Extras that bring data which a choice can do without."""
+"""Extras with data that a choice can do without."""
 COMPARISON = ("name=comparison", "tuner=tl,cdt", "env=synthetic_linear", "horizon=60", "repetitions=2")
 
 
@@ -141,7 +141,7 @@ LACKING = {
 
 @pytest.fixture(scope="module")
 def answers(core: str, tmp_path_factory: pytest.TempPathFactory) -> list[Answer]:
-    """What the core says to all that is asked of it, in one process."""
+    """The messages of the core, collected in one process."""
     commands = Commands(tmp_path_factory.mktemp("answers"))
     commands.python = core
     return commands.call_each(*LACKING, ("compare", *COMPARISON))

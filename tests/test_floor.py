@@ -31,7 +31,7 @@ def expected(tuner, seed, n):
 
 
 def broken(tuner, seed, n, share):
-    """Tell whether at any time less than the floor was earned, in expected rewards."""
+    """Return whether earnings were ever below the floor, in expected rewards."""
     means = expected(tuner, seed, n)
     return bool((means.cumsum() < (1 - share) * MEANS["usual"] * np.arange(1, n + 1)).any())
 
@@ -56,7 +56,7 @@ def test_the_cost_of_a_floor():
 
 
 def test_the_condition_by_hand():
-    """After 400 default rounds that all pay .5 with no noise to speak of, share .1 pays for 400 * .1 / .9 others."""
+    """After 400 default rounds that all pay .5, almost without noise, share .1 allows 400 * .1 / .9 others."""
     tuner = Floor(tuner=RANDOM, configuration={"offer": "usual"}, share=0.1, noise=1e-6)
     tuner.start(Problem(SPACE, 1_000), Seeds(0))
     default, others = 0, 0

@@ -166,7 +166,7 @@ def test_the_noise_is_estimated(noise):
 
 @pytest.mark.parametrize(("signal", "eps"), [(3.0, 0.01), (30.0, 0.0), (30.0, 0.1)])
 def test_scale_and_drift_are_estimated(signal, eps):
-    """From a function that the process itself draws; neither signal nor eps nor the noise is told."""
+    """From a function drawn from the process itself; signal, eps and noise are not told."""
     rng = np.random.default_rng(9)
     configurations, correlations = points(LINE, 20, 0.4, np.random.default_rng(0))
     root = np.linalg.cholesky(signal * correlations + 1e-12 * np.eye(len(correlations)))

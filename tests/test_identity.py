@@ -1,4 +1,4 @@
-"""A run's name changes with everything its numbers depend on, and with nothing else."""
+"""A run's name changes with everything that its numbers depend on, and with nothing else."""
 
 import importlib
 import os

@@ -85,7 +85,7 @@ def test_generalisation_regret_is_validation_regret_plus_overestimates() -> None
 
 
 def shares_of_the_better(tuner: HABO, seed: int, rounds: int) -> tuple[float, float]:
-    """Return how often the better value of the moment is played in the last quarter before, and after, values swap."""
+    """Return how often the better value is played in the last quarter before the values swap, and after it."""
     tuner.start(Problem(Space.of(x=["a", "b"]), rounds), Seeds(seed))
     is_better = []
     for t in range(rounds):

@@ -55,7 +55,7 @@ class Script(ContextualEnvironment):
 
 @component
 class Double(ContextualAlgorithm):
-    """Takes down all it is asked and told; a theoretical value for ``second`` only."""
+    """Records all calls; a theoretical value for ``second`` only."""
 
     spaces: ClassVar = {
         "first": {"candidates": (1.0, 2.0), "low": 0.0, "high": 3.0},
@@ -314,9 +314,9 @@ def test_regret_is_that_of_the_arm_pulled():
 
 @pytest.mark.parametrize("environment", [SyntheticLinear(dim=3, n_arms=5), SyntheticLogistic(dim=3, n_arms=5)])
 def test_contexts_and_noise_are_those_of_the_repetition(environment):
-    """Whatever the tuner, the algorithm, and the length of the warm-up: comparisons are paired.
+    """For any tuner, algorithm and length of the warm-up comparisons are paired.
 
-    The gap of random play is that of the contexts alone, and reward plus regret is the best mean plus the noise.
+    The gap of random play depends on the contexts alone, and reward plus regret is the best mean plus the noise.
     """
     seen = []
     for tuner, algorithm in itertools.product((Theory, OP, TL, CDT, lambda: CDT(warm_up_rounds=90)), (LinUCB, LinTS)):
@@ -349,7 +349,7 @@ def test_streams_differ_by_every_axis():
 
 
 def test_streams_of_seeds_never_change():
-    """A change of the scheme would silently make every stored result another one."""
+    """A change of the scheme would silently change the meaning of every stored result."""
     digest = hashlib.sha256(b'["env", "noise"]').digest()
     words = [int.from_bytes(digest[4 * i : 4 * i + 4], "little") for i in range(8)]
     expected = np.random.Generator(np.random.PCG64(np.random.SeedSequence([7, 3, *words]))).random(4)

@@ -107,7 +107,7 @@ def test_a_value_that_cannot_be_added_up_is_named(bad):
 
 
 class Answers(Pays):
-    """Whatever is asked, this comes of it."""
+    """Returns this outcome for any configuration."""
 
     def __init__(self, answer):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Every environment with every tuner, as it is checked and played: it works or one sentence refuses it.
+"""Every environment with every tuner is checked and played: it works, or one sentence refuses it.
 
 Whether a pair fits follows from what its classes declare. A few rounds on generated data; two pairs in five are tried
 before a commit, all before a release.
@@ -52,7 +52,7 @@ OF_EACH_KIND |= {"synthetic_linear", "titanic"}
 
 
 def is_tried(env, tuner):
-    """Whether a pair is tried before a commit: also every tuner that asks something of its environment."""
+    """Whether a pair is tried before a commit, as is every tuner with requirements on its environment."""
     made = registry.build("tuner", tuner)
     return env in OF_EACH_KIND or made.needs or tuner in ("cdt", "changepoint_gp", "random", "tl", "theory")
 

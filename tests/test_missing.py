@@ -1,4 +1,4 @@
-"""What figures lack: shares of it that several commands run, and how much there is to do."""
+"""Missing repetitions of figures: shares for several commands, and estimates of the work."""
 
 import json
 import re
@@ -58,7 +58,7 @@ def test_a_share_of_a_figure_and_its_missing_repetitions(commands, monkeypatch, 
 
 
 def test_each_command_of_a_share_names_the_reason_for_unequal_lines(commands, monkeypatch, capsys):
-    """Where the shares have run all repetitions, nothing is left to be checked by the command that collects them."""
+    """Once the shares have run all repetitions, the collecting command checks nothing."""
     words = ("tuner=tl,cdt", *SMALL[1:])
     for own in ("dry_run=true", "shard=1/2"):
         answer = commands.here(monkeypatch, capsys, "compare", *words, own)

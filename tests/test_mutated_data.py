@@ -28,7 +28,7 @@ VALUES = [
     *(b"", b" ", b"NULL", b"NA", b"nan", b"-inf", b"true", b"x", b'"', b"-1", b"0", b"2", b"1.5", b"1e400", b"1_0"),
     *(b"2147483648", b"9" * 30, b"9" * 5000, "é".encode(), b"\0", b"|", b"1997-13-45", b"9999-12-31 23:59:59+00:00"),
 ]
-"""What a field may turn into."""
+"""Replacements of a field."""
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*(daily files are parsed|three files are read|skipped|dropped)"),

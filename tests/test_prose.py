@@ -1,4 +1,4 @@
-"""What the documentation says of a claim is not stronger than its verdict. The format: docs/verdicts.md."""
+"""Statements of the documentation are not stronger than the verdicts on their claims. The format: docs/verdicts.md."""
 
 import functools
 import itertools
@@ -32,7 +32,7 @@ class Statement(NamedTuple):
 
 
 def written(page: str, entries: list[dict[str, object]]) -> list[Statement]:
-    """Return the statements of a page that the file beside it names; AssertionError where their words are not there."""
+    """Return the statements of a page that the file beside it names; AssertionError if the page lacks their words."""
     blocks = [" ".join(block.split()) for block in BLOCK.split(page)]
     statements = []
     for entry in entries:
@@ -126,7 +126,7 @@ def test_pages_are_not_stronger_than_verdicts(reference_results: Path) -> None:
 
 
 def test_claims_of_a_papers_findings_are_the_papers_own() -> None:
-    """So the folder of a paper is all that speaks of it."""
+    """Only the folder of a paper mentions it."""
     for claims in ROOT.glob("conf/papers/*/findings.claims.yaml"):
         papers = {one.claim.partition("/")[0] for one in statements_of(claims)}
         assert papers == {claims.parent.name}

@@ -1,4 +1,4 @@
-"""Readings: the runs they ask for, claims and published numbers under each."""
+"""Readings: their runs, and the claims and published numbers under each."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Looking again and again: how often a claim is decided wrongly."""
+"""Repeated looks: the rate of wrong verdicts."""
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ Array = npt.NDArray[np.float64]
 
 
 def crossing(shares: Array, constant: float) -> Array:
-    """The chance that |Z| has exceeded a constant by each look, by a multivariate normal law."""
+    """The probability that |Z| has exceeded a constant by each look, by a multivariate normal distribution."""
     covariance = np.sqrt(np.minimum.outer(shares, shares) / np.maximum.outer(shares, shares))
     found = []
     for k in range(1, len(shares) + 1):

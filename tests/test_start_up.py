@@ -47,7 +47,7 @@ def test_a_wrong_word_imports_nothing_slow(commands):
 
 
 def test_a_run_imports_writers_of_results_and_a_finished_one_only_readers(commands):
-    """Its worker, too, which a tuner of a user's own is run in."""
+    """So does the worker that runs a user's tuner."""
     words = ("run", "env=gaussian_arms", "algorithm=none", "tuner=my_module.MyTuner", "horizon=20", "repetitions=2")
     needed = {"pyarrow"}  # not scipy: quantiles of Student's distribution are for five repetitions and more
     assert imported(commands, *words) & SLOW == needed | {"joblib"}

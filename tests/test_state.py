@@ -23,7 +23,7 @@ from bench.tuners.state import checksum
 
 SPACE = {"x": {"candidates": (0.1, 1.0, 2.0), "low": 0.1, "high": 5.0}, "kind": ["a", "b"]}
 DEAR = {"gp_minimize": (2, 12, 6), "tpe": (5, 60, 20), "gp_ucb": (5, 100, 60)}
-"""Moments, rounds before the last of them and rounds compared, where rounds are dear."""
+"""Moments, rounds before the last of them and rounds compared, for slow rounds."""
 SCRIPT = """
 import json, sys
 sys.path[:0] = json.loads(sys.argv[1])
@@ -167,7 +167,7 @@ class Phase(Enum):
 
 @component
 class Holder(Tuner):
-    """Keeps things of the kinds that users keep."""
+    """Keeps objects of the kinds that users keep."""
 
     def _start(self, problem, seeds):
         self.recent = collections.deque([1.0, 2.0], maxlen=2)

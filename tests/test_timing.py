@@ -84,7 +84,7 @@ def store(tmp_path):
 
 
 def drawn(*work: tuple[Experiment, int]) -> list[Any]:
-    """Stand for experiments of a figure, each to be timed so often."""
+    """Replace experiments of a figure, each with its number of measurements."""
     return [SimpleNamespace(experiment=one, settings=SimpleNamespace(repetitions=times)) for one, times in work]
 
 

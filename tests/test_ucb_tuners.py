@@ -14,7 +14,7 @@ from bench.tuners.ucb import ETC, UCB1, UCBDelta
 
 
 def play(tuner, *rewards):
-    """Tell the rewards and return the arms that they were paid for."""
+    """Tell the rewards; return the arms that earned them."""
     arms = []
     for reward in rewards:
         arms.append(tuner.ask()["arm"])

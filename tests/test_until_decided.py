@@ -1,4 +1,4 @@
-"""Repetitions until every claim is decided: where they stop, which experiments go on, and that nothing runs twice."""
+"""Repetitions until every claim is decided: when they stop, which experiments continue, and that nothing runs twice."""
 
 import json
 import shutil

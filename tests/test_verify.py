@@ -1,4 +1,4 @@
-"""python -m runners.verify: committed values that are right are found equal, one that is not is named."""
+"""python -m runners.verify: correct committed values are found equal, a wrong one is named."""
 
 import csv
 import json
@@ -41,7 +41,7 @@ from runners.results.derive import derive_committed, thinning
 from runners.results.folder import CommittedRepetitions, ResultFolder, write_repetitions
 
 SAMPLED = 12
-"""How many of the committed repetitions are sampled."""
+"""Number of sampled repetitions."""
 FEW_BYTES = 32_000
 """Figures with less in repetitions are derived again in every session."""
 COMMAND = "python -m runners.reproduce figure=mine/small scale=paper"
@@ -72,7 +72,7 @@ def write_figures(conf: Path, *names: str, **changes: Any) -> None:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """The folder of results where that figure is."""
+    """The folder of results with that figure."""
     root = tmp_path_factory.mktemp("made") / "results"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BENCH_RESULTS_DIR", str(root))
@@ -370,7 +370,7 @@ def test_every_committed_result_is_of_a_clean_commit(reference_results):
 
 
 def committed(results: Path) -> list[str]:
-    """Return the figures that there are committed results of."""
+    """Return the figures with committed results."""
     return [name for name in figure_names() if any(results.glob(f"{name}/*/manifest.json"))]
 
 
