@@ -217,7 +217,7 @@ class FigureRun:
         self.runs = with_repetitions(self.runs, list(map(at_most, self.runs, numbers)))
 
     def done(self) -> list[list[int]]:
-        """Return, for each experiment, the repetitions with a result, when none is pending."""
+        """Return the repetitions with a result by experiment; called when none is pending."""
         return [
             [i for i in range(labelled.settings.repetitions) if (labelled.experiment.run_id, i) not in self.failed]
             for labelled in self.runs
