@@ -226,6 +226,9 @@ def test_how_it_is_drawn_and_printed(here):
     assert "scale paper" not in svg.lower()
     assert (folder / "table.tex").read_text().count(r"\toprule") == 1
     assert set(pd.read_csv(folder / "curves.csv").groupby(["method", "env.dim", "column"]).size()) == {7}
+    later = here(*words[:-1], "rounds=5")  # which draws the picture anew, not the files for print
+    assert later.code == 0
+    assert (later.out + later.err).count("table.tex: from an earlier run; format=pdf,tex") == 1
     for wrong, sentence in (
         ("colors=TL:nocolour", "found 'nocolour' for 'TL'"),
         ("colors=XL:red", "found 'XL', expected"),

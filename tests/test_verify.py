@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import matplotlib
 import numpy as np
 import pytest
 import registry
@@ -24,6 +25,7 @@ from bench.data_kind import DataKind
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
 from bench.report.folder import REPETITIONS as FILE
+from bench.report.pictures import content, draw
 from bench.tuners.cdt import CDT
 from runners import verify
 from runners.config.experiment import Experiment
@@ -35,8 +37,8 @@ from runners.execute import verify as verification
 from runners.execute.asked_figure import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results import checksums, replay
-from runners.results.derive import thinning
-from runners.results.folder import CommittedRepetitions, write_repetitions
+from runners.results.derive import derive_committed, thinning
+from runners.results.folder import CommittedRepetitions, ResultFolder, write_repetitions
 
 SAMPLED = 12
 """How many of the committed repetitions are sampled."""
@@ -378,17 +380,46 @@ def assert_tables_are_what_repetitions_say(results: Path, names: list[str]) -> N
     assert sum(len(result.compared) for result in compared) >= len(names)
 
 
+def assert_pictures_are_what_repetitions_say(results: Path, names: list[str]) -> None:
+    pinned = re.search(r"^matplotlib==(.+)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
+    assert pinned
+    if matplotlib.__version__ != pinned[1]:
+        pytest.skip(f"another version of Matplotlib than {pinned[1]} draws other pictures")
+    for name in names:
+        for result in ResultFolder.of(results, name):
+            figure = load_figure(name)
+            plot = derive_committed(figure, result.path).plot if result.is_backed(figure) else None
+            if plot:
+                drawn = content(draw(plot), "svg")
+                assert (result.path / f"{figure.name}.svg").read_bytes() == drawn, f"python -m tools.derive {name}"
+
+
+def few(results: Path, paper: str) -> list[str]:
+    """Return the figures of a paper with few committed repetitions."""
+    sizes = {name: sum(path.stat().st_size for path in (results / name).rglob("*.parquet"))
+             for name in committed(results) if name.startswith(f"{paper}/")}  # fmt: skip
+    return [name for name in sizes if sizes[name] < FEW_BYTES]
+
+
 @pytest.mark.parametrize("paper", registry.names("paper"))
 def test_tables_follow_from_their_repetitions(reference_results, paper):
     """Of figures with few repetitions; before a release of all, as ``make verify`` does at any time."""
-    sizes = {name: sum(path.stat().st_size for path in (reference_results / name).rglob("*.parquet"))
-             for name in committed(reference_results) if name.startswith(f"{paper}/")}  # fmt: skip
-    assert_tables_are_what_repetitions_say(reference_results, [name for name in sizes if sizes[name] < FEW_BYTES])
+    assert_tables_are_what_repetitions_say(reference_results, few(reference_results, paper))
 
 
 @pytest.mark.release
 def test_every_committed_table_follows_from_its_repetitions(reference_results):
     assert_tables_are_what_repetitions_say(reference_results, committed(reference_results))
+
+
+@pytest.mark.parametrize("paper", registry.names("paper"))
+def test_pictures_follow_from_their_repetitions(reference_results, paper):
+    assert_pictures_are_what_repetitions_say(reference_results, few(reference_results, paper))
+
+
+@pytest.mark.release
+def test_every_committed_picture_follows_from_its_repetitions(reference_results):
+    assert_pictures_are_what_repetitions_say(reference_results, committed(reference_results))
 
 
 def test_overviews_follow_from_the_figures_tables(reference_results):

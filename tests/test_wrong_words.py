@@ -45,7 +45,9 @@ COMPARE: Sentences = {
     "env.path=log(1).csv": ("\"env.path='log(1).csv'\"",),
     "env.context=[age,P(x)]": ("env.context=[age,P(x)]", "in quotes"),
     "tuner=tl,random column=foo": ("column: found 'foo'", "regret"),
-    "tuner=tl,random column=seconds_foo": ("column: found 'seconds_foo'", "seconds_total"),
+    "tuner=tl,random column=seconds_foo": (
+        "column: found 'seconds_foo', expected one of: exploration_rate, reward, regret, random_regret",
+    ),
     "tuner=tl,random column=seconds_total": ("key 'column': found 'seconds_total'", "dots"),
     "name=../elsewhere": ("name: found '../elsewhere'",),
 }
