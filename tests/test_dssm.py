@@ -63,6 +63,19 @@ def test_scores_are_cosines_by_hand():
             assert scores[place] == pytest.approx(user @ ad, abs=1e-5)
 
 
+def test_scores_are_the_same_where_numpy_gives_a_column_of_places(monkeypatch):
+    """As NumPy 2.0 does for the inverse along an axis; later versions give a vector."""
+    log, unique = some_log(), np.unique
+    expected = Dssm(log, 4, Seeds(1)).scores(log)
+
+    def of_numpy_2_0(values, **options):
+        found = unique(values, **options)
+        return (found[0], found[1].reshape(-1, 1)) if "axis" in options else found
+
+    monkeypatch.setattr(np, "unique", of_numpy_2_0)
+    np.testing.assert_array_equal(Dssm(log, 4, Seeds(1)).scores(log), expected)
+
+
 def test_towers_have_the_layers_of_the_paper():
     tower = Tower(np.arange(24).reshape(3, 8), 16, np.random.default_rng(0))
     table, *layers = tower.parameters
