@@ -149,7 +149,7 @@ def _read(text: Any) -> Configuration:
     try:
         return dict(json.loads(text).items())
     except (ValueError, TypeError, AttributeError, RecursionError):
-        raise BenchError(f"found the configuration {short(text)}, expected as it was asked") from None
+        raise BenchError(f"found the configuration {short(text)}, expected the one that was asked") from None
 
 
 def _opened(path: str | Path) -> sqlite3.Connection:
@@ -174,7 +174,7 @@ def _opened(path: str | Path) -> sqlite3.Connection:
     except (sqlite3.Error, OSError) as error:
         if "locked" in str(error):
             raise BenchError(
-                f"{path}: found another server that uses it, expected a file of its own for each"
+                f"{path}: found in use by another server, expected a separate file for each server"
             ) from None
         raise BenchError(f"{path}: {error}; expected {expected}") from None
     return file

@@ -1,4 +1,4 @@
-"""Which cases a claim has, and what becomes of results that are missing."""
+"""The cases of a claim, and the treatment of missing results."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A plot on a page: where panels stand, what axes show, and what becomes of it in print."""
+"""A plot on a page: the places of panels, the numbers of axes, and the picture in print."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""Verdicts on methods that are far off in a few of their repetitions."""
+"""Verdicts on methods with a few outlying repetitions."""
 
 import math
 
@@ -54,7 +54,7 @@ def decided_wrongly(rule: Rule, looks: list[int], chance: float, panels: int, *,
 
 @pytest.mark.parametrize("chance", [0.05, 0.02])
 def test_equals_are_seldom_told_apart_where_the_figure_shows_the_losses(chance):
-    """One method loses 1 / chance in that share of its repetitions, in 14 panels; the other never does.
+    """In 14 panels one method loses 1 / chance in that share of its repetitions; the other never does.
 
     Without room 36 % or 67 % are decided at the first look, when no loss has happened.
     """

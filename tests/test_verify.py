@@ -1,4 +1,4 @@
-"""python -m runners.verify: committed values that are right are found equal, one that is not is named."""
+"""python -m runners.verify: correct committed values are found equal, a wrong one is named."""
 
 import csv
 import json
@@ -41,7 +41,7 @@ from runners.results.derive import derive_committed, thinning
 from runners.results.folder import CommittedRepetitions, ResultFolder, write_repetitions
 
 SAMPLED = 12
-"""How many of the committed repetitions are sampled."""
+"""Number of sampled repetitions."""
 FEW_BYTES = 32_000
 """Figures with less in repetitions are derived again in every session."""
 COMMAND = "python -m runners.reproduce figure=mine/small scale=paper"
@@ -72,7 +72,7 @@ def write_figures(conf: Path, *names: str, **changes: Any) -> None:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """The folder of results where that figure is."""
+    """The folder of results with that figure."""
     root = tmp_path_factory.mktemp("made") / "results"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BENCH_RESULTS_DIR", str(root))
@@ -100,7 +100,7 @@ def folder(made, tmp_path, monkeypatch, conf):
 
 
 def change(path: Path, **values: Any) -> dict[str, Any]:
-    """Change a JSON file; return what it said before."""
+    """Change a JSON file; return its former content."""
     before = json.loads(path.read_text())
     path.write_text(json.dumps(before | values))
     checksums.note(path.parents[3], [path])  # as if it had been written so
@@ -289,7 +289,7 @@ def edit_bytes(path: Path, changed: Callable[[bytes], bytes]) -> None:
 
 
 def test_each_damaged_file_is_named_and_the_other_results_are_verified(folder, conf, capsys):
-    """Many results, the same figure's under as many names, of which all but one are damaged."""
+    """Many results, copies of one figure under other names, all but one damaged."""
     root = folder.parents[2]
     places = {name: "mine/" + name.replace(" ", "_") for name in (*DAMAGES, "whole")}
     write_figures(conf, *places.values())
@@ -370,7 +370,7 @@ def test_every_committed_result_is_of_a_clean_commit(reference_results):
 
 
 def committed(results: Path) -> list[str]:
-    """Return the figures that there are committed results of."""
+    """Return the figures with committed results."""
     return [name for name in figure_names() if any(results.glob(f"{name}/*/manifest.json"))]
 
 

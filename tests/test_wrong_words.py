@@ -1,4 +1,4 @@
-"""Wrong words on a command line: one sentence that names what is wrong and what is expected, and nothing is written."""
+"""Wrong arguments: one sentence with the value found and the value expected, and nothing is written."""
 
 import pytest
 from commands import MAINS, assert_one_sentence
@@ -83,7 +83,7 @@ REST = {
 
 
 def run_words(words: list[str]) -> None:
-    """Run what `runners.run` runs, with choices that are composed once for all tests: of parts Hydra knows nothing."""
+    """Run `runners.run` with choices composed once for all tests, because Hydra does not know the parts."""
     run_and_report(from_overrides(words), words)
 
 

@@ -71,8 +71,7 @@ class ChangepointGP(Tuner):
         Length scale of the Matern 3/2 correlation, in units of the interval.
     signals
         Prior variances of the function around its level, in units of the noise variance; the belief from the
-        algorithm's
-        estimate uses the first.
+        algorithm's estimate uses the first.
     level
         Prior variance of the level, as a share of the signal.
     rough

@@ -73,7 +73,7 @@ class AskedFigure:
 
     @property
     def most(self) -> int | None:
-        """The largest number of repetitions; None if it is fixed."""
+        """The largest number of repetitions; None if their number is fixed."""
         return self.until_decided if applies_to(self.figure) else None
 
     @property

@@ -48,7 +48,7 @@ class Derived:
         return plot_of(self.results, self.tables)
 
     def files(self) -> dict[str, bytes]:
-        """Return the tables by file name, without those of `long_tables`."""
+        """Return the tables by file name, except `long_tables`."""
         tables = {**self.tables, "claims": self.claims, **self._judged()}
         return {f"{name}.csv": to_csv(table).encode() for name, table in tables.items()}
 
