@@ -241,14 +241,16 @@ class FigureRun:
         for labelled in self.runs:  # under the first of several readings
             names.setdefault(labelled.experiment.run_id, ", ".join(labelled.labels.values()))
         done = {labelled.experiment.run_id for labelled, numbers in zip(self.runs, self.done(), strict=True) if numbers}
+        by_run: dict[str, dict[RepetitionId, str]] = {run_id: {} for run_id in names}
+        for key, error in sorted(self.failed.items()):
+            by_run[key[0]][key] = error
         sentences = []
-        for run_id, name in names.items():
-            failed = {key: error for key, error in sorted(self.failed.items()) if key[0] == run_id}
+        for run_id, failed in by_run.items():
             if failed and run_id not in done:
-                sentences.append(f"{self.asked.where}: {name}: {all_failed(failed, self.store)}")
+                sentences.append(f"{self.asked.where}: {names[run_id]}: {all_failed(failed, self.store)}")
                 continue
             for (_, number), error in failed.items():
-                sentences.append(f"{self.asked.where}: {name}: repetition {number} failed: {error}")
+                sentences.append(f"{self.asked.where}: {names[run_id]}: repetition {number} failed: {error}")
         return sentences
 
 
