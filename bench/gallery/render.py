@@ -13,7 +13,7 @@ from bench.gallery.claims import needed_in_words, slug
 from bench.gallery.docs import emphasised, linked, questions_of, words
 from bench.gallery.papers import PaperPage
 from bench.report.claims.judgement import VERDICTS
-from bench.report.claims.tallies import DECIDED, ORIGIN_WORDS, tally_of
+from bench.report.claims.tallies import ORIGIN_WORDS, tally_of
 from bench.report.folder import PAGE
 from bench.report.labels import anchor_of
 from bench.report.typeset import in_unicode, interval, listed, number
@@ -98,7 +98,6 @@ def _environment() -> Environment:
         "VERDICTS": VERDICTS,
         "WORDS": {"holds": "hold", "fails": "fail", "tie": "tie", "open": "open", "no evidence": "no evidence"},
         "ALWAYS": ("holds", "fails", "open"),
-        "DECIDED": DECIDED,
         "ORIGIN_WORDS": ORIGIN_WORDS,
         "tally_of": tally_of,
         "WORKED": WORKED,

@@ -1,6 +1,6 @@
 """The content of a page about one figure at one scale."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -64,7 +64,7 @@ class ResultView:
         found = self.folder.data if self.manifest.runs else {}
         self.data = {DataKind.COMPUTED: list[str]()} if self.is_computed else found
         self.caveat: DataKind | str = next((kind for kind in CAVEATS if kind in self.data), "")
-        self.claims = self._claims()
+        self.claims: list[ClaimView] = self._claims()
         self._tables = {name: self.csv(f"{name}.csv") for name in self.titles}
         missing = sum(run.repetitions == 0 for run in self.manifest.runs)
         if missing:
@@ -113,12 +113,16 @@ class ResultView:
     @cached_property
     def tallies(self) -> dict[str, Tally]:
         """Its cases by origin and verdict, except cases that count elsewhere."""
-        return tallies(self.figure, self.claims)
+        return tallies(self.figure, self._cases)
 
     @cached_property
     def every_tally(self) -> dict[str, Tally]:
         """Its cases by origin and verdict, including cases that count elsewhere."""
-        return tallies(self.figure, self.claims, every=True)
+        return tallies(self.figure, self._cases, every=True)
+
+    @property
+    def _cases(self) -> Iterator[dict[str, Any]]:
+        return (case for claim in self.claims for case in claim.every)
 
     @property
     def size(self) -> str:
@@ -179,17 +183,6 @@ class ResultView:
         """Its tables by title, in the form of `readable`."""
         return {title: readable(self.table(name)) for name, title in self.titles.items() if len(self.table(name))}
 
-    @cached_property
-    def shown_claims(self) -> list[ClaimView]:
-        """Its claims for the page."""
-        return [claim_of(cases) for cases in self.grouped_claims()]
-
-    def grouped_claims(self) -> list[list[dict[str, Any]]]:
-        groups: dict[str, list[dict[str, Any]]] = {}
-        for row in self.claims:
-            groups.setdefault(row["claim"], []).append(row)
-        return list(groups.values())
-
     def readings(self) -> ReadingsView | None:
         """Return the figure's readings and published numbers for the page; None if there are neither."""
         if self.figure is None or self.is_own:
@@ -225,9 +218,10 @@ class ResultView:
     def _is_limit(self, run: ManifestRun) -> bool:
         return self.figure is not None and self.figure.is_limit(run.labels)
 
-    def _claims(self) -> list[dict[str, Any]]:
-        """Return the cases, with formatted numbers, and unformatted ones as `values`."""
-        figure, rows, known = self.figure, [], sources(self.figure)
+    def _claims(self) -> list[ClaimView]:
+        """Return the claims; their cases have formatted numbers, and unformatted ones as `values`."""
+        figure, known = self.figure, sources(self.figure)
+        by_claim: dict[str, list[dict[str, Any]]] = {}
         claims = claims_of(Results(figure)) if figure else []
         thresholds = {claim.id: claim.compared_with() for claim in claims}
         for row in self.csv("claims.csv", "claim").reindex(columns=names_of("claims")).to_dict("records"):
@@ -239,5 +233,6 @@ class ResultView:
             source = known.get(words["claim"], ClaimSource())
             shown = {"estimate": number(values["estimate"]), "interval": interval(values["ci_low"], values["ci_high"])}
             threshold = thresholds.get(words["claim"])
-            rows.append({**words, **source._asdict(), **shown, "values": values, "threshold": threshold})
-        return rows
+            case = {**words, **source._asdict(), **shown, "values": values, "threshold": threshold}
+            by_claim.setdefault(words["claim"], []).append(case)
+        return [claim_of(cases) for cases in by_claim.values()]
