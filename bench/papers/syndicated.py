@@ -30,7 +30,7 @@ class Cases(Rows):
         cases = verdicts_on(results).to_dict("records")
         names = [wrapped(f"{case['claim']}: {case['case']}", _LETTERS) for case in cases]
         panel = row_panel("", self.x_label or cases[0]["unit"], names, 0.55)
-        plot = self.blank(case["claim"] for case in cases)
+        plot = self.blank(results, (case["claim"] for case in cases))
         plot.panels.append(panel)
         for row, case in enumerate(cases):
             if pd.notna(case["estimate"]):

@@ -73,7 +73,7 @@ class Profile(Ranking):
             x=Axis(self.x_label or "factor of the lowest mean", log=True, low=1.0, high=_FACTORS[-1]),
             y=Axis(self.y_label or "share of tasks", low=0.0, high=1.02),
         )
-        plot = replace(self.blank(methods), panels=[panel], panel_size=(6.2, 4.2))
+        plot = replace(self.blank(results, methods), panels=[panel], panel_size=(6.2, 4.2))
         names = [name for name in (*(self.shown or methods), BEST_FIXED) if name in set(factors[METHOD])]
         looks = {BEST_FIXED: _FIXED, reference: _REFERENCE}
         for place, name in enumerate(names):

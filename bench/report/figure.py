@@ -35,11 +35,12 @@ class Figure(FigureKeys):
     a `Plot`.
     """
 
-    def blank(self, names: Iterable[str]) -> Plot:
-        """Return a plot without panels, for methods of these names."""
-        methods = tuple(dict.fromkeys(names))
-        looks = looks_of(methods, self.looks, self.colors)
-        return Plot(self.heading, methods=methods, looks=looks, colors=self.colors, words=self.looks.words)
+    def blank(self, results: Results, names: Iterable[str]) -> Plot:
+        """Return a plot without panels, for methods of these names, with the note on its provenance."""
+        methods, note = tuple(dict.fromkeys(names)), ". ".join(results.notes())
+        looks, mark = looks_of(methods, self.looks, self.colors), results.provenance.mark
+        words = self.looks.words
+        return Plot(self.heading, note, mark=mark, methods=methods, looks=looks, colors=self.colors, words=words)
 
     # Methods that a kind may override
 
@@ -70,7 +71,10 @@ class Figure(FigureKeys):
         return given
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
-        """Return all tables by file name; the main one is called ``table``."""
+        """Return all tables by file name; the main one is called ``table``.
+
+        Raises BenchError if results do not fit.
+        """
         return {"table": summary(results)}
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot | None:

@@ -12,7 +12,6 @@ from bench.columns import column_of
 from bench.critical import rule
 from bench.report.claims.judgement import ERROR, FIRST_LOOK, MIN_REPETITIONS
 from bench.report.claims.quantities import Mean
-from bench.report.contents import notes
 from bench.report.figure_keys import FigureKeys
 from bench.report.formats import Size, print_size
 from bench.report.labels import panel_title
@@ -51,7 +50,7 @@ def latex_tables(results: Results, tables: Mapping[str, pd.DataFrame], *, size: 
             blocks, says = [_as_on_pages(table, say)], []
         paper = figure.paper if figure.paper != "none" else ""
         label = "-".join(filter(None, (paper, figure.name, name if name != "table" else "")))
-        resting_on, *more = notes(results)
+        resting_on, *more = results.notes()
         caption = [figure.heading, *says, resting_on[:1].upper() + resting_on[1:], *more]
         texts[name] = floats(blocks, say(". ".join(line.rstrip(".") for line in caption) + "."), label)
     return texts

@@ -220,6 +220,11 @@ class Results(Generic[F]):
     def is_surrogate(self) -> bool:
         return bool(self.provenance.surrogate)
 
+    def notes(self) -> list[str]:
+        """Return the notes below a title: the provenance, and the figure's own note."""
+        note = self.figure.note
+        return [self.provenance.words(), *([note] if note and not self.is_surrogate else [])]
+
     def rows(self, key: Labels) -> pd.DataFrame:
         """Return the final values of an experiment, one row per repetition; empty if there are none."""
         rows = self._rows.get(key)

@@ -13,7 +13,6 @@ from bench.columns import is_measured
 from bench.data_kind import DataKind
 from bench.errors import BenchError, one_line
 from bench.report.claims.tallies import spell_by_origin, spelled, tallies
-from bench.report.contents import notes
 from bench.report.folder import COMPARISON
 from bench.report.provenance import Provenance
 from bench.report.reading import READING
@@ -147,7 +146,7 @@ def _files(
     files = dict.fromkeys(["readings.csv", "numbers.csv", "curves.csv", "finals.csv", SECONDS, *repeated])
     files |= derived.files() | ({} if has_repetitions else long_tables(derived.results))
     if not asked.is_reference:
-        below = notes(derived.results)
+        below = derived.results.notes()
         texts = {f"{name}.md": to_markdown(table, figure.heading, below) for name, table in derived.tables.items()}
     if figure.draws_finals or not has_repetitions:
         del files[SECONDS]  # without measured ones the existing file is kept

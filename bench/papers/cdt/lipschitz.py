@@ -117,7 +117,7 @@ class Lipschitz(Figure):
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         table, axes = tables["table"], results.panel_axes()
         experiments = experiments_of(table, results)
-        plot = self.blank(results.series_name(key, axes) or _MEAN for key in results.experiments)
+        plot = self.blank(results, (results.series_name(key, axes) or _MEAN for key in results.experiments))
         for chosen in results.groups(axes, [{}]):
             x, y = Axis(self.x_label or "value"), Axis(self.y_label or "centred reward")
             panel = Panel(panel_title(chosen), x=x, y=y)

@@ -85,7 +85,7 @@ class Selection(Rows):
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         """Return a row per method: an open mark without selection, a filled mark with it, and the printed number."""
         rows = by_experiment(tables["table"], results)
-        plot = self.blank(self.names(results))
+        plot = self.blank(results, self.names(results))
         for panel, keys in self.panels_of_rows(results, plot):
             for name, (row, key) in keys.items():
                 if key in rows:

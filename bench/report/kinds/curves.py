@@ -130,7 +130,7 @@ class Curves(Figure):
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         axes, constants = results.panel_axes(), self._constants(results)
         names = (self._name(results, key) for key in results.experiments)
-        plot = self.blank(name for name in names if name not in constants)
+        plot = self.blank(results, (name for name in names if name not in constants))
         has_random = has_early = False
         counts: set[int] = set()
         for chosen in results.groups(axes, [{}]):

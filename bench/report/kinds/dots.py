@@ -90,7 +90,7 @@ class Dots(Rows):
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         results = self._improvements(results)
         rows = by_experiment(tables["table"], results)
-        plot = self.blank(self.names(results, self.column))
+        plot = self.blank(results, self.names(results, self.column))
         (self._plot_quantiles if self.quantiles else self._plot_means)(plot, results, rows)
         self.fit(plot, _WIDTH[self.quantiles], _ROW[self.quantiles])
         return plot

@@ -129,7 +129,7 @@ class Grid(Figure):
                     row["random_arms"] = results.random_arms(keys)
                 for number in [] if results.is_surrogate else results.published_numbers():
                     if number.labels == labels:
-                        put_beside(row, number.what, number.value, number.note)
+                        put_beside(row, number, results)
                 rows.append(row)
         return table_of(rows, results.axes)
 
@@ -170,7 +170,7 @@ class Grid(Figure):
         axis, axes = self.grid_axis(results), results.panel_axes()
         rows = by_experiment(tables["table"], results)
         names = (results.series_name(key, [*axes, axis]) for key in results.select({axis: (ANY,)}))
-        plot = self.blank(filter(None, names))
+        plot = self.blank(results, filter(None, names))
         for chosen in results.groups(axes, [{}]):
             x = Axis(self.x_label or axis.replace("_", " "), log=self.x_scale == "log")
             panel = Panel(panel_title(chosen), x=x, y=Axis(self.y_label or self.column, log=self.y_scale == "log"))

@@ -93,7 +93,7 @@ class Ranking(Figure):
         parts = [families[start : start + step] for start in range(0, len(families), step)]
         size = _COLUMN * width + _NAMES / len(parts), header + _ROW * len(methods)  # names are at the left only
         panels = [Panel(is_table=True) for _ in parts]
-        plot = replace(self.blank(methods), panels=panels, panel_size=size)
+        plot = replace(self.blank(results, methods), panels=panels, panel_size=size)
         most = _end_of_colours(values["relative"].to_numpy(dtype=float))
         plot.caption = self._caption(results, tables, most, families)
         if not np.isfinite(values["relative"]).any():

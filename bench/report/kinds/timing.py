@@ -78,7 +78,7 @@ class Timing(Figure):
             del panels["seconds"]
         size = (_WIDTH, max(1.8, 0.7 + _ROW_HEIGHT * max(len(groups), 1)))
         lines = (results.series_name(key, results.panel_axes()) for key in results.experiments)
-        plot = replace(self.blank(lines), panels=list(panels.values()), panel_size=size)
+        plot = replace(self.blank(results, lines), panels=list(panels.values()), panel_size=size)
         if not table["n"].any():
             return plot
         points: dict[str, list[dict[Any, Any]]] = {}
