@@ -133,9 +133,10 @@ def _number(rows: pd.DataFrame) -> dict[str, Any]:
 
 def _without(name: str, figure: Figure, result: ResultFiles | None) -> Iterator[dict[str, Any]]:
     """Yield the published numbers of a figure that has no result."""
-    data = _manifest(result).provenance if result else None
-    is_other = result and (DataKind.SURROGATE in result.path.name or (data and (data.surrogate or data.packaged)))
-    word = NO_DATA if is_other else NOT_RUN
+    word = NOT_RUN
+    if result:
+        data = _manifest(result).provenance
+        word = NO_DATA if DataKind.SURROGATE in result.path.name or data.surrogate or data.packaged else NOT_RUN
     for entry in figure.published:
         row = {"paper": name.partition("/")[0], "cell": entry.get("cell", ""), "published": entry["value"]}
         yield row | {READING: "", "verdict": word, "possible": 0, "tried": 0, "figure": figure.name}

@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
 from platformdirs import user_cache_path
 
+from bench.audit.headlines import RULE, TOTALS, counted, spelled
 from bench.gallery.claims import needed_in_words, slug
 from bench.gallery.docs import emphasised, linked, questions_of, words
 from bench.gallery.papers import PaperPage
@@ -16,7 +17,7 @@ from bench.report.claims.judgement import VERDICTS
 from bench.report.claims.tallies import ORIGIN_WORDS, tally_of
 from bench.report.folder import PAGE
 from bench.report.labels import anchor_of
-from bench.report.typeset import in_unicode, interval, listed, number
+from bench.report.typeset import in_unicode, listed
 
 MARKS = {"holds": "✓", "fails": "✗", "tie": "=", "open": "○", "no evidence": "·"}
 """A symbol for each verdict: colour alone does not reach every reader."""
@@ -100,13 +101,15 @@ def _environment() -> Environment:
         "ALWAYS": ("holds", "fails", "open"),
         "ORIGIN_WORDS": ORIGIN_WORDS,
         "tally_of": tally_of,
+        "RULE": RULE,
+        "TOTALS": TOTALS,
+        "counted_headlines": counted,
+        "spelled_headlines": spelled,
         "WORKED": WORKED,
-        "interval": interval,
         "SITE": SITE,
         "needed_in_words": needed_in_words,
     }
-    filters = {
-        "number": number,
+    environment.filters |= {
         "listed": listed,
         "slug": slug,
         "anchor": anchor_of,
@@ -116,5 +119,4 @@ def _environment() -> Environment:
         "emphasised": emphasised,
         "in_unicode": in_unicode,
     }
-    environment.filters |= filters
     return environment

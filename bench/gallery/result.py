@@ -17,7 +17,7 @@ from bench.report.claims.judgement import VERDICTS
 from bench.report.claims.tallies import ClaimSource, Tally, sources, tallies
 from bench.report.figure import Figure
 from bench.report.folder import CAVEATS, ENVIRONMENT, Made, Manifest, ManifestRun, ResultFiles
-from bench.report.provenance import Provenance, commands, compare_commands, overrides_of
+from bench.report.provenance import commands, compare_commands, overrides_of
 from bench.report.reading import READING, Reading
 from bench.report.results import Results
 from bench.report.tasks import METHOD
@@ -58,7 +58,7 @@ class ResultView:
         self.problems: list[str] = []
         self.files = self.folder.files
         self.manifest = self._tried(lambda: self.folder.about, Manifest())
-        self.provenance = Provenance.of_manifest(self.manifest.model_dump(exclude_none=True))
+        self.provenance = self.manifest.provenance
         runs = self.folder.with_runs
         self.made = self._tried(lambda: runs.read(ENVIRONMENT, Made.model_validate_json), Made())
         found = self.folder.data if self.manifest.runs else {}
@@ -157,16 +157,11 @@ class ResultView:
         """A command for each panel that compares its methods as in the figure."""
         if self.figure is None or self.figure.source != "runs" or self.is_own:
             return []
-        words = overrides_of(self.manifest.model_dump())
-        kept = [
-            (run.labels, own)
-            for run, own in zip(self.manifest.runs, words, strict=True)
-            if READING not in run.labels and not self._is_limit(run)
-        ]
+        pairs = zip(self.manifest.runs, overrides_of(self.manifest.model_dump()), strict=True)
+        runs = [(run.labels, words) for run, words in pairs if READING not in run.labels and not self._is_limit(run)]
         ties = {claim.get("margin", 0) for claim in self.figure.claims if claim["kind"] == "relative_difference"}
         tie = float(ties.pop()) if len(ties) == 1 else 0.0
-        runs, words = [labels for labels, _ in kept], [own for _, own in kept]
-        return compare_commands(runs, words, METHOD, self.figure.column, tie)
+        return compare_commands(runs, METHOD, self.figure.column, tie)
 
     @property
     def picture(self) -> str:

@@ -71,6 +71,7 @@ class Results(Generic[F]):
         ]
         self.given_finals, self.given_curves = finals, curves
         self.finals = self._labelled(finals)
+        self._no_rows = self.finals.iloc[:0]
         self._ends: dict[tuple[Labels, str], tuple[npt.NDArray[np.int64], Array]] = {}
         self._mean_curves: dict[tuple[Labels, str], pd.DataFrame] = {}
         self._selected: dict[
@@ -89,12 +90,6 @@ class Results(Generic[F]):
                     f"figure '{self.name}': finals have repetition {twice.iloc[0]} of {self.text(key)} twice"
                 )
         self.experiments: list[Labels] = list(dict.fromkeys(expected if self.is_declared else self._rows))
-
-    def with_finals(self, finals: pd.DataFrame, *, without: Labels) -> "Results[F]":
-        """Return the results with other final values, of all experiments but one."""
-        made = Results(self.figure, self.given_curves, finals, self.provenance)
-        made.experiments = [key for key in made.experiments if key != without]
-        return made
 
     def _labelled(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return a table with canonical labels."""
@@ -227,12 +222,7 @@ class Results(Generic[F]):
 
     def rows(self, key: Labels) -> pd.DataFrame:
         """Return the final values of an experiment, one row per repetition; empty if there are none."""
-        rows = self._rows.get(key)
-        return self._no_rows if rows is None else rows
-
-    @cached_property
-    def _no_rows(self) -> pd.DataFrame:
-        return self.finals.iloc[:0]
+        return self._rows.get(key, self._no_rows)
 
     def ends(self, key: Labels, column: str) -> tuple[npt.NDArray[np.int64], Array]:
         """Return the repetitions of an experiment that have a final value, in order, and these values."""

@@ -62,6 +62,9 @@ class Count(Claim):
         return 0.5
 
     def tally(self, cases: Sequence[Finding]) -> Finding:
+        cases = [
+            replace(case, verdict=OPEN, counts_as=OPEN) if case.holm == DOES_NOT_REMAIN else case for case in cases
+        ]
         evidence = [case for case in cases if case.verdict != NO_EVIDENCE]
         n, verdicts = len(evidence), Counter(case.verdict for case in evidence)
         hold, fail = (sum(case.counts_as == verdict for case in evidence) for verdict in (HOLDS, FAILS))
@@ -96,9 +99,7 @@ def verdicts_on(results: Results) -> pd.DataFrame:
     for claim in claims:
         if isinstance(claim, Count):
             cases = [case for of in claim.of for case in findings[of]]
-            findings[claim.id] = [
-                claim.tally([_as_open(case) if case.holm == DOES_NOT_REMAIN else case for case in cases])
-            ]
+            findings[claim.id] = [claim.tally(cases)]
     rows = [_row(claim, finding) for claim in claims for finding in findings[claim.id]]
     return pd.DataFrame(rows, columns=list(names_of("claims")))
 
@@ -119,28 +120,17 @@ def _after_holm(findings: Mapping[str, list[Finding]]) -> dict[str, list[Finding
 
     Open cases were tested too: their p-values, above 5 %, come last and only add to the number of tests.
     """
-    tested = [
-        (claim, place)
-        for claim, cases in findings.items()
-        for place, case in enumerate(cases)
-        if case.verdict != NO_EVIDENCE and math.isfinite(case.interval.low)
-    ]
-    errors = [findings[claim][place].p for claim, place in tested]
-    remain = holm([p if math.isfinite(p) else 1.0 for p in errors])
-    kept = {at for at, is_kept in zip(tested, remain, strict=True) if is_kept}
-    return {
-        claim: [
-            replace(case, holm=REMAINS if (claim, place) in kept else DOES_NOT_REMAIN)
-            if math.isfinite(case.p)
-            else case
-            for place, case in enumerate(cases)
-        ]
-        for claim, cases in findings.items()
-    }
+    every = [case for cases in findings.values() for case in cases]
+    tested = [case for case in every if case.verdict != NO_EVIDENCE and math.isfinite(case.interval.low)]
+    remain = holm([case.p if math.isfinite(case.p) else 1.0 for case in tested])
+    kept = {id(case) for case, is_kept in zip(tested, remain, strict=True) if is_kept}
 
+    def judged(case: Finding) -> Finding:
+        if not math.isfinite(case.p):
+            return case
+        return replace(case, holm=REMAINS if id(case) in kept else DOES_NOT_REMAIN)
 
-def _as_open(case: Finding) -> Finding:
-    return replace(case, verdict=OPEN, counts_as=OPEN)
+    return {claim: list(map(judged, cases)) for claim, cases in findings.items()}
 
 
 def still_open(results: Results) -> dict[tuple[str, str], tuple[list[dict[str, str]], float]]:

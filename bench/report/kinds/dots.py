@@ -200,7 +200,9 @@ class Dots(Rows):
                 ratio = a[finite].mean() / b[finite].mean()
                 values = 100 * (ratio - 1 + (a - ratio * b) / b[finite].mean())
                 finals.loc[rows.index, self.column] = np.where(finite, values, np.nan)
-        return results.with_finals(finals, without=better)
+        others = Results(self, results.given_curves, finals, results.provenance)
+        others.experiments.remove(better)
+        return others
 
 
 def _dot(look: Look, **keys: Any) -> Look:
