@@ -43,9 +43,6 @@ class Steepness(CaseClaim):
             f"units of {self.length:g}{runs}, against {self.threshold:g}"
         )
 
-    def compared_with(self) -> float:
-        return self.threshold
-
     def question(self, case: Case) -> Question:
         key = case.only(case.sides["measured"])
         columns = {

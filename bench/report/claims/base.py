@@ -55,8 +55,11 @@ class Claim(Sourced):
         """Return the quantity that the estimate measures, as text."""
 
     def compared_with(self) -> float | None:
-        """Return the number that the estimate is compared with; None if only the results determine it."""
-        return None
+        """Return the number that the estimate is compared with; None if only the results determine it.
+
+        By default it is ``threshold``, a key of the kind, or the same for all its claims.
+        """
+        return getattr(self, "threshold", None)
 
 
 def by_kind(*classes: type[Claim]) -> dict[str, type[Claim]]:

@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import pandas as pd
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
@@ -51,15 +51,14 @@ class Count(Claim):
     that do not fail.
     """
 
+    threshold: ClassVar[float] = 0.5
+
     kind: Literal["count"]
     expect: Literal["mostly"] = "mostly"
     of: Annotated[tuple[str, ...], BeforeValidator(_read_ids)] = Field(min_length=1)
 
     def unit(self) -> str:
         return f"share of cases of claim {', '.join(self.of)} that go as expected, against 1/2"
-
-    def compared_with(self) -> float:
-        return 0.5
 
     def tally(self, cases: Sequence[Finding]) -> Finding:
         cases = [
