@@ -7,7 +7,7 @@ import pandas as pd
 from bench.errors import ConfigError
 from bench.report.claims.check import verdicts_on
 from bench.report.claims.judgement import NO_EVIDENCE
-from bench.report.plot import INTERVAL, Look, Plot, mark, row_panel, wrapped
+from bench.report.plot import INTERVAL, Look, Plot, row_panel, wrapped
 from bench.report.results import Results
 from bench.report.rows import Rows
 from bench.report.style import CHARCOAL
@@ -37,8 +37,7 @@ class Cases(Rows):
                 fill = "none" if case["verdict"] == NO_EVIDENCE else ""
                 look = plot.look(case["claim"], dash="none", marker="o", size=6.5, width=2.2, fill=fill, order=5)
                 numbers = {"low": case["ci_low"], "high": case["ci_high"], "interval": "segment", "part": f"case {row}"}
-                place = {"x": case["estimate"], "y": row, "number": "x"}
-                panel.marks.append(mark(case["claim"], case["case"], look, **place, **numbers))
+                panel.add_in_row(row, case["claim"], case["estimate"], look, case=case["case"], **numbers)
         plot.explain("estimate", Look(CHARCOAL, "none", "o", size=6.5))
         plot.explain("no evidence", Look(CHARCOAL, "none", "o", size=6.5, fill="none"))
         plot.explain(INTERVAL, Look(CHARCOAL, width=2.2))

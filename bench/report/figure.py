@@ -136,9 +136,9 @@ class Figure(FigureKeys):
             raise ConfigError(f"{self.where}: an axis is called '{READING}', which the figure's readings need")
 
 
-def evenly(rounds: npt.NDArray[np.int64], most: int = MAX_ROUNDS) -> npt.NDArray[np.intp]:
-    """Return up to ``most`` positions, evenly spaced, the first and the last among them."""
-    return np.unique(np.linspace(0, len(rounds) - 1, min(len(rounds), most)).round().astype(np.intp))
+def evenly(rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
+    """Return up to `MAX_ROUNDS` positions, evenly spaced, the first and the last among them."""
+    return np.unique(np.linspace(0, len(rounds) - 1, min(len(rounds), MAX_ROUNDS)).round().astype(np.intp))
 
 
 def kinds() -> list[str]:
