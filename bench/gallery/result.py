@@ -25,23 +25,20 @@ from bench.report.typeset import duration, interval, number, readable
 
 Read = TypeVar("Read")
 Verdicts = dict[str, dict[str, tuple[str, str]]]
+"""Case -> reading -> verdict, and whether it survives Holm's correction."""
 
 
 class ReadingsView(NamedTuple):
-    """Readings, verdicts by claim (id and text), case and reading, and published numbers: table and counts."""
+    """Readings, claims under them, and published numbers: table and counts.
+
+    ``rows`` are claims as text, each with the cases that differ between readings, and the number of the others.
+    """
 
     readings: Sequence[Reading]
-    matrix: dict[tuple[str, str], Verdicts]
+    has_claims: bool
+    rows: list[tuple[str, Verdicts, int]]
     numbers: dict[str, Any] | None
     counts: dict[str, int]
-
-    def rows(self) -> list[tuple[str, Verdicts, int]]:
-        """Return the claims as text, each with the cases that differ between readings, and the number of the others."""
-        rows = []
-        for (claim, text), cases in self.matrix.items():
-            differ = {case: row for case, row in cases.items() if len({verdict for verdict, _ in row.values()}) > 1}
-            rows += [(text or claim, differ, len(cases) - len(differ))] if differ else []
-        return rows
 
 
 class ResultView:
@@ -199,6 +196,10 @@ class ResultView:
         for row in claims.fillna({"case": "", "text": "", "holm": ""}).to_dict("records"):
             of_case = matrix.setdefault((row["claim"], row["text"]), {}).setdefault(str(row["case"]), {})
             of_case[row["reading"]] = row["verdict"], row.get("holm", "")
+        rows = []
+        for (claim, text), cases in matrix.items():
+            differ = {case: row for case, row in cases.items() if len({verdict for verdict, _ in row.values()}) > 1}
+            rows += [(text or claim, differ, len(cases) - len(differ))] if differ else []
         counts = dict[str, int]()
         if {"reading", "verdict"} <= set(numbers):
             verdicts = numbers.loc[numbers["reading"] == names[0], "verdict"]
@@ -208,7 +209,7 @@ class ResultView:
         elsewhere = ["verdict", "cell"] if self.figure.readings else ["verdict", "cell", "reading"]
         others = numbers.columns.drop(elsewhere, errors="ignore")
         shown = readable(numbers[["verdict", *others]]) if counts else None
-        return ReadingsView(self.figure.readings, matrix, shown, counts)
+        return ReadingsView(self.figure.readings, bool(matrix), rows, shown, counts)
 
     def _is_limit(self, run: ManifestRun) -> bool:
         return self.figure is not None and self.figure.is_limit(run.labels)

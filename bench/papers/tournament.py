@@ -41,22 +41,15 @@ class Profile(Ranking):
 
         Tasks whose lowest mean is not above 0 have no factors and are left out.
         """
-        values = self.on_tasks(results).by_task()
-        methods = set(results.labels(METHOD))
-        rows = []
-        for family, of_family in values.groupby(FAMILY, sort=False):
-            tasks = {
-                task: rows_of.set_index(METHOD)["mean"]
-                for task, rows_of in of_family.groupby(TASK, sort=False)
-                if methods <= set(rows_of[METHOD]) and rows_of.set_index(METHOD)["mean"][sorted(methods)].min() > 0
-            }
-            for task, means in tasks.items():
-                lowest = float(means[sorted(methods)].min())
-                rows += [
-                    (family, task, 1.0 / len(tasks), name, max(1.0, mean / lowest)) for name, mean in means.items()
-                ]
-        table = pd.DataFrame(rows, columns=[FAMILY, TASK, "weight", METHOD, "factor"])
-        return table.assign(weight=table["weight"] / max(table[FAMILY].nunique(), 1))
+        values, methods = self.on_tasks(results).by_task(), results.labels(METHOD)
+        task, is_method = [values[FAMILY], values[TASK]], values[METHOD].isin(methods)
+        lowest = values["mean"].where(is_method).groupby(task).transform("min")
+        kept = (is_method.groupby(task).transform("sum") == len(methods)) & (lowest > 0)
+        table = values.loc[kept, [FAMILY, TASK]].assign(weight=0.0, method=values[METHOD])
+        table["factor"] = (values["mean"] / lowest).clip(lower=1.0)
+        families = table.groupby(FAMILY)[TASK]
+        table["weight"] = 1.0 / families.transform("nunique") / max(families.ngroups, 1)
+        return table.reset_index(drop=True)
 
     def shares(self, factors: pd.DataFrame) -> pd.DataFrame:
         """Return for each method the share of the tasks within each of `_FACTORS`, the largest shares on top."""

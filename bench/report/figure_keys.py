@@ -10,6 +10,8 @@ from bench.report.reading import Reading
 from bench.report.style import Looks
 
 Origin = Literal["stated", "theorem", "ours"]
+Several = Annotated[list[str], BeforeValidator(lambda raw: [raw] if isinstance(raw, str) else raw), Field(min_length=1)]
+"""One word, or a list of them."""
 Axes = dict[str, Annotated[dict[str, list[str]], BeforeValidator(labels_of)]]
 """Axis -> label -> overrides: a block of experiments, all combinations of which are run."""
 Sources = dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]]

@@ -5,10 +5,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import pandas as pd
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from bench.columns import names_of
 from bench.critical import rule
@@ -31,14 +31,10 @@ from bench.report.claims.judgement import (
 )
 from bench.report.claims.ratio import Ratio, Spread
 from bench.report.claims.slope import Slope
+from bench.report.figure_keys import Several
 from bench.report.provenance import Provenance
 from bench.report.results import Results
 from bench.stats import Interval, holm
-
-
-def _read_ids(raw: Any) -> tuple[str, ...]:
-    several = isinstance(raw, Sequence) and not isinstance(raw, str)
-    return tuple(str(item) for item in (raw if several else [raw]))
 
 
 class Count(Claim):
@@ -55,7 +51,7 @@ class Count(Claim):
 
     kind: Literal["count"]
     expect: Literal["mostly"] = "mostly"
-    of: Annotated[tuple[str, ...], BeforeValidator(_read_ids)] = Field(min_length=1)
+    of: Several
 
     def unit(self) -> str:
         return f"share of cases of claim {', '.join(self.of)} that go as expected, against 1/2"
