@@ -5,7 +5,7 @@ the expected regret of its configuration, so the limits are optimistic.
 """
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -85,12 +85,10 @@ class OfPanel(NamedTuple):
     n: int
 
 
-def limits_of(results: Results, names: Collection[str], chosen: Selection, column: str) -> OfPanel | None:
+def limits_of(results: Results, names: frozenset[str], chosen: Selection, column: str) -> OfPanel | None:
     """Return the limits of a panel, given the labels of all; None unless all have the same repetitions."""
-    place = results.axes.index(METHOD) if METHOD in results.axes else 0
-    keys = [key for key in results.undeclared(chosen) if key[place] in names]
-    random = [key for key in keys if key[place] == RANDOM_CONFIGURATION]
-    candidates = [key for key in keys if key not in random]
+    random = results.undeclared({**chosen, METHOD: (RANDOM_CONFIGURATION,)})
+    candidates = results.undeclared({**chosen, METHOD: tuple(names - {RANDOM_CONFIGURATION})})
     values = results.complete([*random, *candidates], column)
     if not random or not candidates or not len(values):
         return None
