@@ -44,12 +44,11 @@ class Profile(Ranking):
         values, methods = self.on_tasks(results).by_task(), results.labels(METHOD)
         task, is_method = [values[FAMILY], values[TASK]], values[METHOD].isin(methods)
         lowest = values["mean"].where(is_method).groupby(task).transform("min")
-        kept = (is_method.groupby(task).transform("sum") == len(methods)) & (lowest > 0)
-        table = values.loc[kept, [FAMILY, TASK]].assign(weight=0.0, method=values[METHOD])
-        table["factor"] = (values["mean"] / lowest).clip(lower=1.0)
-        families = table.groupby(FAMILY)[TASK]
-        table["weight"] = 1.0 / families.transform("nunique") / max(families.ngroups, 1)
-        return table.reset_index(drop=True)
+        kept = values[(is_method.groupby(task).transform("sum") == len(methods)) & (lowest > 0)]
+        of_family = kept.groupby(FAMILY)[TASK]
+        weight = 1.0 / of_family.transform("nunique") / max(of_family.ngroups, 1)
+        table = kept.assign(weight=weight, factor=(kept["mean"] / lowest[kept.index]).clip(lower=1.0))
+        return table[[FAMILY, TASK, "weight", METHOD, "factor"]].reset_index(drop=True)
 
     def shares(self, factors: pd.DataFrame) -> pd.DataFrame:
         """Return for each method the share of the tasks within each of `_FACTORS`, the largest shares on top."""

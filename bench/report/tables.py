@@ -123,9 +123,7 @@ def to_csv(table: pd.DataFrame, digits: int = DIGITS) -> str:
     """
     written = table.copy()
     for name in _of_words(table):
-        words = table[name].unique()
-        formulas = [w for w in words if isinstance(w, str) and _FORMULA.match(w) and not is_number(w)]
-        written[name] = table[name].replace({word: f"'{word}" for word in formulas})
+        written[name] = table[name].map({word: _no_formula(word) for word in table[name].unique()})
     return str(written.to_csv(index=False, float_format=f"%.{digits}g", lineterminator="\n"))
 
 
@@ -163,6 +161,10 @@ def unquoted(column: "pd.Series[Any]") -> "pd.Series[Any]":
 
 def _of_words(table: pd.DataFrame) -> list[Any]:
     return [name for name in table if not pd.api.types.is_numeric_dtype(table[name])]
+
+
+def _no_formula(word: Any) -> Any:
+    return f"'{word}" if isinstance(word, str) and _FORMULA.match(word) and not is_number(word) else word
 
 
 def _numbers(labels: "pd.Series[Any]") -> "pd.Series[Any]":
