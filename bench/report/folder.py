@@ -63,7 +63,8 @@ class Manifest(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _with_provenance(cls, given: Any) -> Any:
-        return {**given, "provenance": Provenance.of_manifest(given)}
+        provenance = Provenance.of_manifest(given)
+        return {**given, "provenance": provenance}
 
 
 class Made(BaseModel):

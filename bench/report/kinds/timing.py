@@ -14,7 +14,7 @@ from bench.report.labels import describe, matches, panel_title, selection
 from bench.report.plot import GREY, Axis, Look, Panel, Plot, row_panel, wrapped
 from bench.report.results import Labels, Results
 from bench.report.style import CHARCOAL
-from bench.report.tables import check_column, experiments_of
+from bench.report.tables import by_experiment, check_column
 
 _ROW_HEIGHT, _WIDTH = 0.5, 4.9
 _ROOM = 0.64
@@ -82,13 +82,12 @@ class Timing(Figure):
         if not table["n"].any():
             return plot
         points: dict[str, list[dict[Any, Any]]] = {}
-        rows = [dict(zip(results.axes, key, strict=True)) for key in experiments_of(table, results)]
+        rows = by_experiment(table, results)
         for place, chosen in enumerate(groups):
-            of_group = [number for number, labels in enumerate(rows) if matches(labels, chosen)]
-            for number, index in enumerate(of_group):
-                name = results.series_name(tuple(rows[index].values()), chosen)
-                height = place + _ROOM * ((number + 0.5) / len(of_group) - 0.5)
-                points.setdefault(name, []).append({**table.iloc[index], "height": height})
+            keys = results.select(chosen)
+            for number, key in enumerate(keys):
+                height = place + _ROOM * ((number + 0.5) / len(keys) - 0.5)
+                points.setdefault(results.series_name(key, chosen), []).append({**rows[key], "height": height})
         for name, rows_of in points.items():
             look = plot.look(name, dash="none", size=4.5, width=1.5)
             plot.explain(name, look)
