@@ -29,7 +29,6 @@ from tools.players import (
     Player,
     arm_features,
     coba_linucb,
-    coba_linucb_per_arm,
     epsilon_greedy,
     estimates,
     lints,
@@ -87,7 +86,7 @@ _RIDGE, _ALPHA, _EPSILON = {"l2_lambda": 1.0}, {"alpha": 1.0}, {"epsilon": EPSIL
 CASES = (
     Peer("coba", "LinUCB, 5 x 25", *_ARMS, 2000),
     Peer("coba", "LinUCB, 120 x 25", *_ARMS, 1000, sizes={"n_arms": 120}),
-    _per_arm("coba", "LinUCB per arm", coba_linucb_per_arm, linucb, 300, _ONE_MODEL),
+    _per_arm("coba", "LinUCB per arm", coba_linucb, linucb, 300, _ONE_MODEL),
     _per_arm("mabwiser", "LinUCB per arm", partial(mabwiser, "LinUCB", _RIDGE | _ALPHA), linucb),
     _per_arm("obp", "LinUCB per arm", partial(obp_policy, "LinUCB", {"epsilon": 1.0}), linucb, note=_TIES),
     _per_arm("mabwiser", "LinTS per arm", partial(mabwiser, "LinTS", _RIDGE | _ALPHA), lints, note=_DRAWS),

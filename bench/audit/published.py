@@ -69,12 +69,9 @@ def published_overview(
     rows = rows.sort_index().sort_values("is_of_paper", ascending=False, kind="stable")
     narrow = rows.reindex(columns=_OF_NUMBER)  # axes differ between figures
     numbers = [_number(cells) for _, cells in narrow.groupby(["paper", "cell"], sort=False)]
-    judged = {(row["paper"], row["cell"]) for row in numbers}
-    for row in (row for name, figure in shown.items() for row in _without(name, figure, found[name])):
-        if (row["paper"], row["cell"]) not in judged:
-            judged.add((row["paper"], row["cell"]))
-            numbers.append(row)
-    table = pd.DataFrame(numbers, columns=list(_COLUMNS)).sort_values("paper", kind="stable", ignore_index=True)
+    numbers += [row for name, figure in shown.items() for row in _without(name, figure, found[name])]
+    table = pd.DataFrame(numbers, columns=list(_COLUMNS)).drop_duplicates(["paper", "cell"])
+    table = table.sort_values("paper", kind="stable", ignore_index=True)
     papers = [(str(paper), of_paper) for paper, of_paper in rows.groupby("paper")]
     placebos = [row for paper, of_paper in papers for row in _placebos(paper, of_paper)]
     levels = {
@@ -133,9 +130,10 @@ def _number(rows: pd.DataFrame) -> dict[str, Any]:
 
 def _without(name: str, figure: Figure, result: ResultFiles | None) -> Iterator[dict[str, Any]]:
     """Yield the published numbers of a figure that has no result."""
-    data = _manifest(result).provenance if result else None
-    is_other = result and (DataKind.SURROGATE in result.path.name or (data and (data.surrogate or data.packaged)))
-    word = NO_DATA if is_other else NOT_RUN
+    word = NOT_RUN
+    if result:
+        data = _manifest(result).provenance
+        word = NO_DATA if DataKind.SURROGATE in result.path.name or data.surrogate or data.packaged else NOT_RUN
     for entry in figure.published:
         row = {"paper": name.partition("/")[0], "cell": entry.get("cell", ""), "published": entry["value"]}
         yield row | {READING: "", "verdict": word, "possible": 0, "tried": 0, "figure": figure.name}

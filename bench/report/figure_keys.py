@@ -10,6 +10,12 @@ from bench.report.reading import Reading
 from bench.report.style import Looks
 
 Origin = Literal["stated", "theorem", "ours"]
+Several = Annotated[list[str], BeforeValidator(lambda raw: [raw] if isinstance(raw, str) else raw), Field(min_length=1)]
+"""One word, or a list of them."""
+Axes = dict[str, Annotated[dict[str, list[str]], BeforeValidator(labels_of)]]
+"""Axis -> label -> overrides: a block of experiments, all combinations of which are run."""
+Sources = dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]]
+"""Setting -> source and place."""
 
 
 class Sourced(BaseModel):
@@ -106,7 +112,7 @@ class FigureKeys(Sourced, BaseModel):
     x_label: str = ""
     y_label: str = ""
     panels: list[str] | None = None
-    runs: list[dict[str, Annotated[dict[str, list[str]], BeforeValidator(labels_of)]]] = []
+    runs: list[Axes] = []
     common: list[str] = []
     scales: dict[str, Scale] = {}
     horizon: PositiveInt | None = None
@@ -117,7 +123,7 @@ class FigureKeys(Sourced, BaseModel):
     published_repetitions: PositiveInt | None = None
     deviation: Literal["sample", "population"] = "sample"
     claims: list[Any] = []
-    sources: dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]] = {}
+    sources: Sources = {}
     readings: list[Reading] = []
     note: str = ""
     colors: dict[str, str] = {}

@@ -242,6 +242,7 @@ class RelativeDifference(CaseClaim):
     """
 
     SIDES: ClassVar[tuple[str, ...]] = ("left", "right", "reference")
+    threshold: ClassVar[float] = 0.0
     is_difference = True
 
     kind: Literal["relative_difference"]
@@ -258,9 +259,6 @@ class RelativeDifference(CaseClaim):
     def unit(self) -> str:
         left, right, reference = map(describe, self.selections().values())
         return f"mean paired difference of final {self.column} over that of {reference}, {left} - {right}"
-
-    def compared_with(self) -> float:
-        return 0.0
 
     def experiments(self, case: Case) -> list[Labels]:
         return [key for sides in self._tasks(case).values() for side in sides for key in side]

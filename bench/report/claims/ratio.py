@@ -1,7 +1,7 @@
 """Claims on the ratio of means, medians or standard deviations."""
 
 from collections.abc import Callable
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import model_validator
@@ -38,9 +38,6 @@ class Ratio(TwoSided):
     def unit(self) -> str:
         what = f"ratio of {self.statistic}" if self.statistic != "paired_median" else "median of paired ratios of"
         return f"{what} final {self.column}, {self.names(' / ')}, against {self.threshold:g}"
-
-    def compared_with(self) -> float:
-        return self.threshold
 
     def question(self, case: Case) -> Question:
         left, right = self.values(case)
@@ -87,15 +84,14 @@ class Spread(TwoSided):
     not the values. A ratio within ``tie`` of 1 is a tie.
     """
 
+    threshold: ClassVar[float] = 1.0
+
     kind: Literal["spread"]
     expect: Direction
     tie: Tie = MARGIN
 
     def unit(self) -> str:
         return f"ratio of standard deviations of final {self.column}, {self.names(' / ')}, against 1"
-
-    def compared_with(self) -> float:
-        return 1.0
 
     def question(self, case: Case) -> Question:
         left, right = self.values(case)

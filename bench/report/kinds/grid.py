@@ -15,18 +15,7 @@ from bench.regret_bounds import regret_bound
 from bench.report.claims.best_on_grid import best_value
 from bench.report.figure import Figure
 from bench.report.labels import ANY, Selection, is_number, matches, panel_title, same_numbers
-from bench.report.plot import (
-    RANDOM_ARMS,
-    RANDOM_CAPTION,
-    Axis,
-    Look,
-    Mark,
-    Panel,
-    Plot,
-    end_without,
-    mark,
-    start_at_zero,
-)
+from bench.report.plot import RANDOM_ARMS, RANDOM_CAPTION, Axis, Look, Panel, Plot, end_without, start_at_zero
 from bench.report.results import Labels, Results
 from bench.report.style import BLACK, BLUE, CHARCOAL, DASHES, GREY, VERMILION
 from bench.report.tables import by_experiment, put_beside, summary, table_of
@@ -129,7 +118,7 @@ class Grid(Figure):
                     row["random_arms"] = results.random_arms(keys)
                 for number in [] if results.is_surrogate else results.published_numbers():
                     if number.labels == labels:
-                        put_beside(row, number.what, number.value, number.note)
+                        put_beside(row, number, results)
                 rows.append(row)
         return table_of(rows, results.axes)
 
@@ -170,7 +159,7 @@ class Grid(Figure):
         axis, axes = self.grid_axis(results), results.panel_axes()
         rows = by_experiment(tables["table"], results)
         names = (results.series_name(key, [*axes, axis]) for key in results.select({axis: (ANY,)}))
-        plot = self.blank(filter(None, names))
+        plot = self.blank(results, filter(None, names))
         for chosen in results.groups(axes, [{}]):
             x = Axis(self.x_label or axis.replace("_", " "), log=self.x_scale == "log")
             panel = Panel(panel_title(chosen), x=x, y=Axis(self.y_label or self.column, log=self.y_scale == "log"))
@@ -213,7 +202,10 @@ class Grid(Figure):
         """Add the theoretical setting and references to a panel, and scale its axes."""
         lowest, tops = panel.every_number.min(), [panel.every_number.max()]
         if self.marked != "none":
-            panel.marks += [_best_mark(line, self.marked) for line in panel.marks]
+            for line in list(panel.marks):  # the lowest or highest point, marked
+                at = int(line.numbers.argmin() if self.marked == "lowest" else line.numbers.argmax())
+                point = {"x": np.asarray(line.x)[at], "y": line.numbers[at], "low": line.low[at], "high": line.high[at]}
+                panel.add(line.name, _STAR, part="best", **point)
             plot.explain(_BEST, _STAR)
         for bound, look in zip(self.bounds, itertools.cycle(_BOUNDS), strict=False):
             values = [float(regret_bound(bound.formula, [x])[0]) for x in places]
@@ -269,13 +261,6 @@ class Grid(Figure):
 
 def _interval(*rows: Mapping[Any, Any]) -> dict[str, Any]:
     return {"low": [row["ci_low"] for row in rows], "high": [row["ci_high"] for row in rows]}
-
-
-def _best_mark(line: Mark, best: str) -> Mark:
-    """Return the lowest or highest point of a line, marked."""
-    at = int(line.numbers.argmin() if best == "lowest" else line.numbers.argmax())
-    point = {"x": np.asarray(line.x)[at], "y": line.numbers[at], "low": line.low[at], "high": line.high[at]}
-    return mark(line.name, line.case, _STAR, part="best", **point)
 
 
 def _lines(
