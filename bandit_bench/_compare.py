@@ -165,6 +165,8 @@ def compare(
         with alone(results_folder() / "compare" / f".{figure.name}.lock", refusal):
             result = reproduce_figure(asked, jobs=jobs, runner=back_end)
             notes += result.notes
+            for note in () if command else result.notes:  # the command prints all notes below its tables
+                print(f"warning: {note}", file=sys.stderr)
             write_comparisons(results_folder(), result.folder.name)
     is_complete = result.complete and len(methods) == len(plan.methods)
     if line := reuse_line(store, before, "renew=true" if command else "renew=True"):
@@ -188,7 +190,7 @@ def _that_fit(plan: ComparisonPlan, runs: Sequence[LabelledRun], *, strict: bool
         run.experiment.check_repetitions(run.settings.repetitions)
     new = [run for run in runs if not set(range(run.settings.repetitions)) <= store.done(run.experiment.run_id)]
     if not new:
-        check_columns({plan.column: "column"}, [run.experiment for run in runs], {}, store)
+        check_columns({plan.column: "column"}, [run.experiment for run in runs], {}, store, as_curves=True)
         return methods, [], []
     every = [run.experiment for run in new]
     require(*({part: cls for part, cls in one.classes.items() if part not in one.own} for one in every))
@@ -211,7 +213,7 @@ def _that_fit(plan: ComparisonPlan, runs: Sequence[LabelledRun], *, strict: bool
         print(f"error: left out: {reason}", file=sys.stderr)
     fitting = [found[run.experiment.run_id] for run in new if run.labels[METHOD] not in reasons]
     kept = [run.experiment for run in runs if run.labels[METHOD] not in reasons]
-    check_columns({plan.column: "column"}, kept, found, store)
+    check_columns({plan.column: "column"}, kept, found, store, as_curves=True)
     is_unequal = len({fit.searches for fit in fitting} - {None}) > 1
     notes = list(dict.fromkeys(text for fit in fitting for text in fit.apart)) if is_unequal else []
     by_data = {(repr(one.settings["env"]), *one.handed.values()): one for one in every}

@@ -41,7 +41,7 @@ class ComparisonResult:
 
     @property
     def scale(self) -> str:
-        """The scale of its runs, such as ``"paper"``; `folder` also shows a part, or sizes set by hand."""
+        """The scale of its runs, such as ``"paper"``; the name of `folder` also marks a part, or sizes set by hand."""
         return self._files.about.scale
 
     @property
@@ -56,7 +56,7 @@ class ComparisonResult:
 
     @property
     def curves(self) -> "pd.DataFrame":
-        """Mean curves: axes, ``column``, ``round``, ``mean``, ``std``, ``ci_low``, ``ci_high``, ``n``; or empty."""
+        """Mean curves: axes, ``column``, ``round``, ``mean``, ``std``, ``ci_low``, ``ci_high``, ``n``; may be empty."""
         return self._results.given_curves
 
     @property
@@ -113,9 +113,9 @@ class ComparisonResult:
     ) -> "matplotlib.figure.Figure":
         """Return the picture as a matplotlib figure, which can be changed further and saved.
 
-        ``colors`` and ``labels`` are by label; ``order``: the labels to draw, in order; ``size``: ``"column"`` or
-        ``"text"``, the width in a paper, with letters of 7 to 9 points, without title and note. Raises ConfigError if
-        there is nothing to draw, or for an unknown label, colour, scale or size.
+        ``colors`` and ``labels`` map labels to colours and to other words; ``order``: the labels to draw, in order;
+        ``size``: ``"column"`` or ``"text"``, the width in a paper, with type of 7 to 9 points, without title and note.
+        Raises ConfigError if there is nothing to draw, or for an unknown label, colour, scale or size.
         """
         from bench.report.figure import read_figure  # slow to import
         from bench.report.pictures import check_names, draw, keep, rename
@@ -127,7 +127,7 @@ class ComparisonResult:
         figure = figure.model_copy(update={"colors": figure.colors | dict(colors or {})})
         found = self._results
         results = Results(figure, found.given_curves, found.given_finals, found.provenance)
-        plot = figure.plot(results, {name: self._csv(f"{name}.csv") for name in figure.table_titles()})
+        plot = figure.picture(results, {name: self._csv(f"{name}.csv") for name in figure.table_titles()})
         if plot is None:
             raise ConfigError(f"{self.title}: found no picture: a figure of this kind has tables only")
         check_names(plot, colors or (), "colors")

@@ -79,7 +79,7 @@ def axis_of(key: str, given: Parts) -> Axis:
         each = given if is_several and not _is_pair(given) else [given]
         named = [one if isinstance(one, Labelled) else Labelled("", one) for one in each]
     if not named:
-        raise ConfigError(f"{key}: found none, expected some, several of them in a list")
+        raise ConfigError(f"{key}: found none, expected one, or several in a list")
     axis: Axis = {}
     for label, piece in (_of_parts if key in PARTS else _of_values)(key, named):
         if label in axis:
@@ -151,7 +151,7 @@ def runner_of(runner: str | Mapping[str, Any] | None) -> Piece:
 
 
 def labels_by_axis(only: Any, example: str) -> dict[str, list[str]]:
-    """Return the labels that a part of a figure has, as lists. Raises ConfigError unless they are by axis."""
+    """Return the labels of a part of a figure by axis, as lists. Raises ConfigError for any other form."""
     if not isinstance(only, Mapping | None):
         raise ConfigError(f"only: found '{only}', expected labels by axis: {example}")
     given = dict(only or {})
@@ -231,7 +231,7 @@ def _choice_of(group: str, cls: type) -> str:
 
 
 def _shown_as(group: str, name: str) -> str:
-    """Return the label of a part: a tuner of the suite has that of its figures, and so the same colour."""
+    """Return the label of a part: a tuner of the suite has the same label, and so the same colour, in all figures."""
     path = class_of(group, name) if group == "tuner" else ""
     cls: Any = class_at(path) if path else None
     return str(cls.shown_as()) if cls else name.rpartition(".")[2]

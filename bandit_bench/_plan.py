@@ -29,7 +29,7 @@ _LONGEST_LABEL = 200
 class ComparisonPlan:
     """The parts of a comparison.
 
-    ``axes``: parts and keys with several values, such as ``tuner`` or ``env.dim``; ``lines`` names those that make the
+    ``axes``: parts and keys with several values, such as ``tuner`` or ``env.dim``; ``lines`` names the axes of the
     lines, the others make panels. ``common`` applies to all runs, ``sizes`` holds horizon, repetitions and seed,
     ``machine`` the back end. ``until_decided``: the largest number of repetitions, if they are added until verdicts are
     decided. ``tie``: the share of the other's mean within which a difference is a tie. ``look``: drawing keys of a
@@ -63,14 +63,14 @@ class ComparisonPlan:
                     )
         for axis in self.lines:
             if axis not in self.axes:
-                raise ConfigError(f"lines: found '{axis}', expected some of what is compared: {', '.join(self.axes)}")
+                raise ConfigError(f"lines: found '{axis}', expected one or more of: {', '.join(self.axes)}")
 
     def check_number(self) -> None:
         if len(self.methods) < 2:
             (found,) = self.methods
             other = next(iter(self.panels), "algorithm")
             raise ConfigError(
-                f"{self.lines[0]}: found only '{found}', expected at least two, or others as lines: lines={other}"
+                f"{self.lines[0]}: found only '{found}', expected at least two, or another axis of lines: lines={other}"
             )
 
     @cached_property
@@ -134,7 +134,7 @@ class ComparisonPlan:
 
     @property
     def _key(self) -> str:
-        """The last part of the key whose values are the lines, such as ``dim``; "" if lines are parts."""
+        """The last part of the key whose values make the lines, such as ``dim``; "" if parts make them."""
         several = [axis for axis in self.lines if len(self.axes[axis]) > 1]
         return several[0].rpartition(".")[2] if len(several) == 1 and several[0] not in PARTS else ""
 
@@ -144,7 +144,7 @@ class ComparisonPlan:
         return [*self.axes.get("tuner", {}), self._key] if self._key else []
 
     def figure(self, methods: Axis, runs: Sequence[LabelledRun], tuned: str) -> dict[str, Any]:
-        """Return the figure of some lines and their runs: curves, and a claim for the first line against each other.
+        """Return the figure of some lines and their runs: curves, and a claim comparing the first line with each other.
 
         ``tuned``: the tuned hyper-parameters by algorithm, for the line below the title.
         """

@@ -67,11 +67,11 @@ def reproduce(
 ) -> dict[str, ComparisonResult]:
     """Make a figure, such as ``"cdt/figure2"``, or all figures of a paper, and return them by name.
 
-    Finished repetitions are reused. At scale paper a figure with `repetitions_of` another is made with it. ``only``
-    makes a part of a figure: labels by axis, such as ``{"panel": "LinUCB, simulation"}``, with the claims and published
-    numbers about it, under the first reading. ``horizon``, ``repetitions``, ``seed`` override the scale's sizes.
-    ``readings``: whether all readings are run, by default as the scale says. ``surrogate``: whether, at scale paper,
-    stand-ins may replace missing data.
+    Finished repetitions are reused. At scale paper a figure with the key `repetitions_of` is made together with the
+    figure that it names. ``only`` makes a part of a figure: labels by axis, such as ``{"panel": "LinUCB,
+    simulation"}``, with the claims and published numbers about it, under the first reading. ``horizon``,
+    ``repetitions``, ``seed`` override the scale's sizes. ``readings``: whether all readings are run, by default as the
+    scale says. ``surrogate``: whether, at scale paper, stand-ins may replace missing data.
 
     Raises BenchError if a setting is wrong, or a figure cannot be written.
     """
@@ -93,17 +93,17 @@ def reproduce(
 def plan_of(
     figure: str | None, paper: str | None, only: Any = None, formats: Any = (), size: Any = "", **others: Any
 ) -> ReproductionPlan:
-    """Return the plan of a figure, of all of a paper, or of all papers. Raises ConfigError naming the wrong key."""
+    """Return the plan of a figure, or of all of one paper or of all papers. Raises ConfigError naming the wrong key."""
     names = [figure] if figure else figure_names(paper or None)
     if not names:
-        raise ConfigError(f"paper: found '{paper}', which has no figures, expected another")
+        raise ConfigError(f"paper: found '{paper}', which has no figures, expected a paper that has some")
     labels = labels_by_axis(only, """'only={panel: "LinUCB, simulation"}'""")
     formats = extra_formats(formats)
     return ReproductionPlan(names, only=labels, formats=formats, size=print_size(size, formats), **others)
 
 
 def make(plan: ReproductionPlan) -> "list[WrittenFigure]":
-    """Make the planned figures, without their pages; none if another action replaces it."""
+    """Make the planned figures without their pages, and return them; none if ``instead`` replaces this."""
     from runners.execute.reproduce_figure import reproduce_figures
     from runners.execute.stand_ins import announcement, drawn_from_committed, lacks_data, missing_data, refuse
     from runners.execute.workers import spread, workers

@@ -192,7 +192,7 @@ def tuner(name: Part, /, **settings: Any) -> "Tuner":
 
 
 def run_composed(composed: "Run", *, says_data: bool = False) -> RunResult:
-    """Run the missing repetitions of one experiment; ``says_data``: whether notes on its data are printed before."""
+    """Run the missing repetitions of one experiment; ``says_data``: whether notes on its data are printed first."""
     from runners.execute.fanout import not_determined, run_all  # slow to import
     from runners.execute.fit import check
     from runners.execute.workers import workers

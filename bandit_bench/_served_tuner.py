@@ -21,6 +21,7 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS state (id INTEGER PRIMARY KEY CHECK (id = 1), tuner TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS asks (id INTEGER PRIMARY KEY, ticket INTEGER UNIQUE NOT NULL, asked TEXT NOT NULL,
     configuration TEXT NOT NULL, propensity REAL, told TEXT, reward REAL);
+CREATE TABLE IF NOT EXISTS open (id INTEGER PRIMARY KEY, ticket INTEGER UNIQUE NOT NULL, memory TEXT NOT NULL);
 """
 
 
@@ -39,13 +40,14 @@ class ServedTuner:
         self._candidates = space.product() if all(parameter.candidates for parameter in space.parameters) else []
         self._file = _opened(path)
         self._path, self._place = path, _place(path)
+        self._apart: set[int] = set()  # the tickets in the table `open`
         found = self._file.execute("SELECT tuner FROM state").fetchone()
         try:
             if found:
                 self._go_on(json.loads(found[0]))
         except (BenchError, ValueError, RecursionError) as error:
             raise BenchError(f"{path}: {error}; expected a state that this server has written, or no file") from None
-        self.together([])
+        self.together([lambda served: served._file.execute("DELETE FROM open")])  # all are written again
 
     def _go_on(self, saved: Any) -> None:
         """Restore a state; from a state of another space, learn the rewards of its log that lie in the new one."""
@@ -53,7 +55,8 @@ class ServedTuner:
         now = tuner._identity()
         differs = [key for key in ("space", "excluded") if type(saved) is dict and saved.get(key) != now.get(key)]
         if not differs or not tuner.learns_history or saved.get("class") != now["class"]:
-            tuner.restore(saved)
+            rows = self._file.execute("SELECT ticket, memory FROM open ORDER BY id")
+            tuner.restore(saved, {ticket: json.loads(memory) for ticket, memory in rows})
             return
         told = self._file.execute("SELECT configuration, reward FROM asks WHERE told IS NOT NULL ORDER BY told, id")
         history = [(json.loads(configuration), reward) for configuration, reward in told]
@@ -77,11 +80,21 @@ class ServedTuner:
                 answers.append(call(self))
             except BenchError as error:
                 answers.append(error)
-        self._file.execute("INSERT OR REPLACE INTO state VALUES (1, ?)", (json.dumps(self._tuner.save()),))
+        self._write()
         self._file.execute("COMMIT")
         if _place(self._path) != self._place:
             raise FileNotFoundError("found another file in its place, expected the one it has opened")
         return answers
+
+    def _write(self) -> None:
+        """Write the state, and the tickets that were opened or closed: thousands may be open."""
+        opened, closed = self._tuner.tickets_apart(self._apart)
+        self._file.executemany("DELETE FROM open WHERE ticket = ?", [(ticket,) for ticket in closed])
+        rows = [(ticket, json.dumps(memory)) for ticket, memory in opened.items()]
+        self._file.executemany("INSERT INTO open (ticket, memory) VALUES (?, ?)", rows)
+        self._apart = self._apart - closed | opened.keys()
+        state = json.dumps(self._tuner.save(self._apart))
+        self._file.execute("INSERT OR REPLACE INTO state VALUES (1, ?)", (state,))
 
     def ask(self) -> dict[str, Any]:
         chances = self._tuner.probabilities().get("configuration")
@@ -136,7 +149,7 @@ def _read(text: Any) -> Configuration:
     try:
         return dict(json.loads(text).items())
     except (ValueError, TypeError, AttributeError, RecursionError):
-        raise BenchError(f"found the configuration {short(text)}, expected as it was asked") from None
+        raise BenchError(f"found the configuration {short(text)}, expected the one that was asked") from None
 
 
 def _opened(path: str | Path) -> sqlite3.Connection:
@@ -157,10 +170,11 @@ def _opened(path: str | Path) -> sqlite3.Connection:
         file.execute("PRAGMA synchronous = FULL")
         file.executescript(f"BEGIN EXCLUSIVE;{_SCHEMA}COMMIT;")
         file.execute("SELECT ticket, asked, configuration, propensity, told, reward FROM asks LIMIT 0")  # raises
+        file.execute("SELECT id, ticket, memory FROM open LIMIT 0")
     except (sqlite3.Error, OSError) as error:
         if "locked" in str(error):
             raise BenchError(
-                f"{path}: found another server that uses it, expected a file of its own for each"
+                f"{path}: found in use by another server, expected a separate file for each server"
             ) from None
         raise BenchError(f"{path}: {error}; expected {expected}") from None
     return file

@@ -98,7 +98,7 @@ def written(
 
 
 def _figure(name: str, committed: str, own: Sequence[str], labels: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    """Return the tournament's figure on these tasks, with a claim for each of a user's tuners against each other."""
+    """Return the tournament's figure on these tasks, with claims comparing each of a user's tuners with all others."""
     others = list(dict.fromkeys(of_run[METHOD] for of_run in labels if of_run.get(METHOD, "") not in ("", *own)))
     claims = [
         {
@@ -151,7 +151,7 @@ def _standings(
     """Return the table `TournamentResult.standings`.
 
     ``tables`` are the figure's; ``over_all`` has, for each of a user's tuners, the means over its own tasks: the
-    figure's ``ranks`` leave out families that not all of the others can play, such as the arms.
+    figure's ``ranks`` leave out families that some tuners cannot play, such as the arms.
     """
     import pandas as pd
 

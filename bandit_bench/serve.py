@@ -39,7 +39,7 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
 def app(tuner: Tuner, path: str | Path, hosts: Collection[str] = (), margin: float = 0.0) -> Starlette:
     """Return the service as an ASGI application; it opens the file immediately.
 
-    ``hosts``: allowed host names in addition to this machine's. ``margin``: that of `Tuner.recommend`.
+    ``hosts``: allowed host names in addition to this machine's. ``margin``: the margin of `Tuner.recommend`.
     """
     served = ServedTuner(tuner, path, margin)
     waiting: asyncio.Queue[tuple[Callable[[ServedTuner], Any], asyncio.Future[Any]]] = asyncio.Queue()

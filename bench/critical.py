@@ -109,9 +109,9 @@ def _tabled(most: int) -> Array:
 class Sequential:
     """The rule for looks after every `STEP` repetitions up to ``most``: the `bounds`, as Student's quantiles.
 
-    At all looks together the truth is missed to one side with at most the given error, if the repetitions are normal.
-    If they are skewed the bound is wider to the side of the long tail, see `skewed`.
-    Repetitions between two looks count as the later look, more than ``most`` as the last.
+    If the repetitions are normal, the probability that any look misses the true value to one side is at most the given
+    error. If they are skewed, the bound is wider to the side of the long tail, see `skewed`. Repetitions between two
+    looks count as the later look, more than ``most`` as the last.
     """
 
     most: int

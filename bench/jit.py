@@ -128,7 +128,7 @@ def cache_apart(modules: Iterable[ModuleType], state: str) -> None:
 
 
 def _say_when_new(folder: Path) -> None:
-    """Explain the wait of the first runs on a terminal, once for each cache folder."""
+    """On a terminal, explain once per cache folder why the first runs take longer."""
     try:
         folder.mkdir(parents=True)
     except OSError:  # another process has just made the folder, or it is not writable

@@ -28,7 +28,7 @@ def lock(file: IO[Any], *, wait: bool) -> bool:
 def one_at_a_time(path: Path) -> Iterator[None]:
     """Admit one process at a time to the block, with a lock on the file ``path``, which is kept.
 
-    All enter at once if the file cannot be written or locked.
+    If the file cannot be written or locked, any number of processes enter.
     """
     file = None
     with suppress(OSError):

@@ -34,7 +34,7 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
     the regret.
 
     Raises TunerError with the round if a configuration sets other hyper-parameters than the tuned ones or a value is
-    not allowed; TaskError with round and configuration if a reward or a sum of the trace is not a finite number; either
+    not allowed; TaskError with round and configuration if a reward or a sum of the trace is not a finite number; both
     with the name of the call if user code would end the program. Other errors of user code get a note with round and
     configuration.
     """

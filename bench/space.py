@@ -211,7 +211,7 @@ class Space:
                 raise SpaceError(f"found {value!r} to leave out, expected {parameter.expected}", parameter.name)
         other = Space(self.parameters, (*self.excluded, tuple((name, plain_value(x)) for name, x in values.items())))
         if not values or (all(parameter.candidates for parameter in self.parameters) and not other.product()):
-            raise SpaceError(f"found {values} to leave out, expected values that leave other configurations")
+            raise SpaceError(f"found {values} to leave out, expected some configurations to remain")
         return other
 
     def leaves_out(self, configuration: Configuration) -> bool:

@@ -1,4 +1,4 @@
-"""Commands: those that Hydra reads, plain ones, their exit codes, and one sentence for every correctable error."""
+"""Commands with and without Hydra: exit codes, and one sentence for each error that the user can correct."""
 
 import atexit
 import gc
@@ -109,7 +109,7 @@ def hydra_command(
     *,
     plainly: Callable[[list[str]], bool] = lambda _: False,
 ) -> int:
-    """Do ``action`` with the configuration called ``name``, as Hydra reads the command line; return the exit code.
+    """Run ``action`` on the configuration ``name``, which Hydra composes with the command line; return the exit code.
 
     ``--help`` alone prints ``doc``, groups and keys without Hydra, which takes three times as long to list them.
     ``plainly`` handles arguments that do not need Hydra, and returns whether it did.
@@ -183,7 +183,7 @@ def read_words(words: Sequence[str], defaults: Mapping[str, Any]) -> dict[str, A
 
 
 def instead_of_figures(shard: str | None, *, dry_run: bool) -> Any:
-    """Return what to do instead of making figures: run a share of the repetitions, or count them; None: make figures.
+    """Return the action in place of making figures: run a share of the repetitions, or count them; None: make figures.
 
     ``shard``: a text such as ``3/40``.
     """

@@ -75,7 +75,7 @@ def compare(words: list[str]) -> bool:
 def _text(
     table: "pd.DataFrame", claims: "pd.DataFrame", panels: list[str], accepted: Mapping[Any, float] | None = None
 ) -> str:
-    """Return means with intervals and numbers of ``accepted`` rounds, then the differences to the first tuner."""
+    """Return means with intervals and numbers of ``accepted`` rounds, then the differences from the first tuner."""
     from bench.report.claims.judgement import MIN_REPETITIONS  # slow to import
 
     lines = []

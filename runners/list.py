@@ -14,7 +14,7 @@ from runners.results.store import results_folder
 
 
 def show(words: list[str]) -> bool:
-    """Print all groups, one of them or one choice."""
+    """Print all groups, one group, or one choice."""
     from runners.config.reference import entry, overview  # slow to import
 
     if len(words) > 2:

@@ -25,7 +25,7 @@ _WORD = re.compile(rf"[\w.]+=({PLAIN})", re.ASCII | re.IGNORECASE)
 
 
 def _run_plain(words: list[str]) -> bool:
-    """Run the words if they need no Hydra, whose import takes half a second; return whether they were run."""
+    """Run the arguments if they need no Hydra, whose import takes half a second; return whether they were run."""
     from runners.config.compose import KEYS, from_overrides  # slow to import
 
     if user_folder() or not all(_WORD.fullmatch(word) for word in words):

@@ -18,7 +18,7 @@ _COMPLAINTS = ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entry
 
 
 class Chromium:
-    """``complaints``: what pages say on the console, and files that they did not get."""
+    """``complaints``: messages of pages on the console, and files that they failed to load."""
 
     def __init__(self, profile: Path) -> None:
         command = ["sh", "-c", _START, "sh", PROGRAM, *_OPTIONS, f"--user-data-dir={profile}", "about:blank"]
@@ -59,7 +59,7 @@ class Chromium:
                 self._next()
 
     def run(self, script: str) -> Any:
-        """Return what an expression in the page comes to; a promise is waited for."""
+        """Return the value of an expression in the page; a promise is awaited."""
         answer = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")

@@ -1,4 +1,4 @@
-"""What the tests of claims share: results with known differences, and the verdicts on a claim of them."""
+"""Helpers of the tests of claims: results with known differences, and the verdicts on a claim about them."""
 
 from collections.abc import Callable, Iterable
 from typing import Any

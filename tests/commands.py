@@ -22,7 +22,7 @@ from runners.execute.progress import STARTING
 from runners.list import main as list_choices
 
 PATIENCE = 1800
-"""Seconds after which a command is considered to hang, however busy the machine is."""
+"""Seconds after which a command is considered to hang, even on a busy machine."""
 ROOT = Path(__file__).resolve().parents[1]
 OWN_MODULES = ("harmful.py", "my_module.py", "trouble_tuner.py")
 MAINS: dict[str, Callable[[], int]] = {
@@ -35,13 +35,13 @@ MAINS: dict[str, Callable[[], int]] = {
     "list": list_choices,
     "tournament": tournament.main,
 }
-"""What stands at the end of each module."""
+"""The last lines of each module."""
 _C = ctypes.CDLL(None) if sys.platform == "linux" else None
 _SET_DEATH_SIGNAL = 1
 
 
 def _end_with_the_tests() -> None:
-    """In a process that is being started: have it killed when the tests end, whose Ctrl-C it does not get."""
+    """Called in a starting process: kill it when the tests end, because it does not receive their Ctrl-C."""
     assert _C
     _C.prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
 
@@ -54,7 +54,7 @@ def _program() -> int:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    """Wait for what another process does."""
+    """Wait until another process has met a condition."""
     end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end, "it took too long"
@@ -62,7 +62,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def without_waiting(err: str) -> str:
-    """Return what a command said on stderr but for the line that depends on how busy the machine is."""
+    """Return the stderr of a command without the line that depends on the load of the machine."""
     return err.replace(f"{STARTING}\n", "")
 
 
@@ -90,7 +90,7 @@ def peak_settings(tuner: str, horizon: int = 10, **of_tuner: Any) -> dict[str, A
 
 
 def popen_repetitions(experiment: Experiment, repetitions: int, folder: Path, jobs: int) -> subprocess.Popen[str]:
-    """Start a process that does what commands do with an experiment, without what reads words and reports results.
+    """Start a process that runs an experiment as commands do, without reading arguments or reporting results.
 
     It says "begins" before it begins.
     """
@@ -113,7 +113,7 @@ def popen_repetitions(experiment: Experiment, repetitions: int, folder: Path, jo
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of a call: exit code, both streams, and the folder of results."""
+    """The outcome of a call: exit code, both streams, and the folder of results."""
 
     code: int
     out: str
@@ -185,9 +185,9 @@ class Commands:
     def here(
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str, *words: str
     ) -> Answer:
-        """Do what ``python -m runners.<command>`` does, in this process; an unexpected error is raised here.
+        """Run ``python -m runners.<command>`` in this process; an unexpected error is raised here.
 
-        Or what ``python <program>.py`` does, with a program in the current folder.
+        Or run ``python <program>.py``, with a program in the current folder.
         """
         capsys.readouterr()
         with monkeypatch.context() as patch:
@@ -210,7 +210,7 @@ class Commands:
 
 
 def assert_one_sentence(answer: Answer, *fragments: str) -> None:
-    """One line that names what is wrong, beside Hydra's own about the job, exit code 1, and nothing kept."""
+    """One line that names the error, beside Hydra's own about the job, exit code 1, and nothing kept."""
     lines = [line for line in answer.err.splitlines() if not line.startswith("Error executing job with overrides")]
     assert answer.code == 1, f"exit code {answer.code}: {answer.out}{answer.err}"
     assert not answer.out, f"on stdout: {answer.out}"

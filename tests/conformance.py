@@ -1,4 +1,4 @@
-"""The suite's choices as the conformance checks play them; as a script it prints a digest of what all of them did."""
+"""The suite's choices as the conformance checks play them; as a script it prints a digest of all their actions."""
 
 import json
 
@@ -24,16 +24,16 @@ SMALL |= {
 }
 ROUNDS = {"ucb_glm": 350, "glm_tsl": 350, "gp_minimize": 11, "gp_ucb": 350, "tpe": 50, "optuna_random": 50}
 ROUNDS |= {"optuna": 50, "glr_klucb": 10_000, "sliding_window_gp_ucb": 700, "weighted_gp_ucb": 700}
-"""Limits for those whose rounds are dear, or get dearer as data comes in; the first ten of some are drawn blindly."""
+"""Limits for classes whose rounds are slow, or become slower with more data; the first ten of some are random."""
 
 
 def rounds(name: str, wanted: int) -> int:
-    """Return as many rounds as are wanted, within the limit of a class; before a release, of many, nine times that."""
+    """Return ``wanted``, or the limit of a class if that is lower; nine times the limit for checks before a release."""
     return min(wanted, (9 if wanted > 20_000 else 1) * ROUNDS.get(name, wanted))
 
 
 def all_digests() -> dict[str, str]:
-    """Return what every registered class did with seed 3, in short."""
+    """Return a digest of the actions of every registered class with seed 3."""
     done = {}
     for name in registry.names("tuner"):
         done[f"tuner/{name}"] = digest_of(drive_tuner(registry.build("tuner", name), 3, rounds(name, 60)))

@@ -1,4 +1,4 @@
-"""How all tests are run: one thread for every numerical library, as in the workers, and Ctrl-C as on a terminal."""
+"""Set-up of all tests: one thread for every numerical library, as in the workers, and Ctrl-C as on a terminal."""
 
 import os
 
@@ -41,7 +41,7 @@ if hasattr(signal, "SIGHUP"):  # as on a terminal, also under nohup
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Look for no garbage among half a million objects that stay, which takes a quarter of a second each time."""
+    """Exempt half a million lasting objects from garbage collection, which would take 0.25 s each time."""
     gc.disable()
     try:
         return (yield)
@@ -53,7 +53,7 @@ def pytest_collection() -> Iterator[None]:
 
 @pytest.fixture
 def no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Whatever the machine has: no data set, and an empty folder for the cache, which is returned."""
+    """Hide the data sets of the machine; return an empty folder for the cache."""
     monkeypatch.setattr("bench.data.files.user_cache_dir", lambda project: str(tmp_path / "cache" / project))
     monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
     return tmp_path / "cache" / "bandit-tuning-bench"
@@ -87,7 +87,7 @@ def here(
 
 @pytest.fixture
 def trouble(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Say which trouble the tuner of ``trouble_tuner.py`` has; none before."""
+    """Return a function that sets the trouble of the tuner in ``trouble_tuner.py``; none at first."""
     for name in ("TROUBLE", "TROUBLE_LOG"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "path", list(sys.path))
@@ -106,7 +106,7 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder where commands keep prepared data and trained models, one for all processes of the test session.
 
     Compiled code is kept in the user's own cache folder, so that it lasts from one session to the next. Results of a
-    test that names no folder for them go to the session's, never to that of whoever runs the tests.
+    test without a folder of its own go to the session's folder, never to the user's.
     """
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache"
@@ -137,9 +137,9 @@ def site(shared_cache: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def reference_results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The committed results, without what a user's own commands have written beside them; no test changes them.
+    """The committed results, without files that a user's own commands have written beside them; no test changes them.
 
-    Links to the files of the checkout where they can be had: a copy takes 50 MB.
+    Links to the files of the checkout if possible: a copy takes 50 MB.
     """
     listed = subprocess.run(["git", "ls-files", "-z", "results"], cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode:

@@ -142,7 +142,7 @@ def made_up(figure: dict[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def write(folder: Path, figure: dict[str, Any], *, surrogate: bool = False, data: str = "06416e597f82b734") -> None:
-    """Write what a figure leaves on disk."""
+    """Write the files of a figure."""
     curves, finals = made_up(figure)
     provenance = Provenance(
         scale="quick", repetitions=(REPETITIONS,), horizons=(LAST,), surrogate=("movielens",) if surrogate else ()
@@ -194,7 +194,7 @@ def write_pages(root: Path) -> None:
 
 
 def made_up_published() -> PublishedOverview:
-    """Return published numbers of a paper that came to all there is."""
+    """Return published numbers of a paper with every verdict."""
     row = {"paper": "habo", "reading": "near", "figure": "dots"}
     verdicts = ("inside, under assumptions", "possible", "possible", "outside", "not run", "not run")
     shared = {

@@ -1,4 +1,4 @@
-"""A tuner that does harm at one of its asks: the fixture ``commands`` copies this file to where commands are called."""
+"""A tuner that does harm at one of its asks: the fixture ``commands`` copies this file to the commands' folder."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ class Speechless(Exception):
 
 
 class Unshowable(Exception):
-    """Nor can what was noted on it."""
+    """Its notes cannot be shown either."""
 
     @property
     def __notes__(self):
@@ -26,7 +26,7 @@ class Unshowable(Exception):
 
 
 def swallow():
-    """Run on, whatever is raised: a limit of time, Ctrl-C."""
+    """Run on after any exception: a time limit, Ctrl-C."""
     end = time.monotonic() + 600
     while time.monotonic() < end:
         with suppress(BaseException):

@@ -1,7 +1,7 @@
-"""Every class on one kind of processor: with switches that take away what other kinds lack.
+"""Every class on one kind of processor, simulated by switching off the instructions that others lack.
 
-As a script it prints digests: of arithmetic that follows the processor, and with ``all`` of what each environment,
-algorithm and tuner did, and of a run of each task.
+As a script it prints digests: of arithmetic that follows the processor, and with ``all`` of the actions of each
+environment, algorithm and tuner, and of a run of each task.
 """
 
 import json
@@ -53,7 +53,7 @@ FEW = ("direct", "lower bounds", "off-policy learning")
 
 
 def digests(kind: str, names: str) -> dict[str, str]:
-    """Return what this script prints in a process on such a processor; ``names`` is all, few or none."""
+    """Return the output of this script in a process on such a processor; ``names`` is all, few or none."""
     from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
     variables, features = KINDS[kind]

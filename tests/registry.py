@@ -1,4 +1,4 @@
-"""Every class that a configuration file names; what is registered is tested."""
+"""Every class that a configuration file names; every registered class is tested."""
 
 from copy import deepcopy
 from functools import cache
@@ -22,7 +22,7 @@ def names(group: str) -> list[str]:
 
 
 def settings(group: str, name: str) -> dict[str, Any]:
-    """Return the settings of a choice: those of its entry, else the defaults of its class."""
+    """Return the settings of a choice: from its entry, else the defaults of its class."""
     return deepcopy(read_choice(group, name) or {})
 
 

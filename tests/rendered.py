@@ -36,12 +36,12 @@ def finals_of(values: Mapping[Any, Any], *axes: str, rounds: int = 10, column: s
 
 
 def figure_of(figure: Mapping[str, Any]) -> Figure:
-    """Return a figure; what every figure needs may be left out."""
+    """Return a figure; keys that every figure needs may be left out."""
     return read_figure({"name": "f", "kind": "curves", "column": "regret", **figure})
 
 
 def check(figure: Mapping[str, Any], finals: pd.DataFrame, curves: pd.DataFrame = NO_CURVES, **how: Any) -> Any:
-    """Return the verdicts; what they rest on is said by keys of `Provenance`, of surrogate data by True."""
+    """Return the verdicts; their basis is given by keys of `Provenance`, or by True for surrogate data."""
     how |= {key: ("made_up",) for key in ("surrogate", "altered") if how.get(key)}
     known = figure_of(figure)
     return claims.verdicts_on(Results(known, curves, finals, Provenance(**how)))
@@ -69,7 +69,7 @@ def render(figure: Mapping[str, Any] | Figure, curves: pd.DataFrame, finals: pd.
 
 
 def shown(figure: Mapping[str, Any], curves: pd.DataFrame, finals: pd.DataFrame, *, note: str = "") -> Plot:
-    """Return what a figure shows; of surrogate data if the note says so."""
+    """Return the plot of a figure; of surrogate data if the note says so."""
     known = read_figure({**figure, "note": note})
     results = results_of(known, finals, curves, "urrogate" in note)
     return known.plot(results, known.tables(results))

@@ -40,7 +40,7 @@ def test_half_units_of_the_last_digit():
 
 
 def prediction(rng, truth, n=20, std=0.1):
-    """Return what 20 repetitions say of means ``truth``, whose repetitions vary by a tenth of them: (numbers, 1)."""
+    """Return the estimates of 20 repetitions with means ``truth`` and a tenth of these as deviation: (numbers, 1)."""
     sets = rng.normal(truth, std * truth, size=(n, len(truth)))
     ends = [of_mean(own.mean(), own.std(ddof=1), n, n)[2:] for own in sets.T]
     low, high = np.array(ends).T
@@ -48,7 +48,7 @@ def prediction(rng, truth, n=20, std=0.1):
 
 
 def outcomes(number, printed_of):
-    """Return in how many of ``number`` papers with 14 panels of 3 methods a reading reaches the printed numbers."""
+    """Return how many of ``number`` papers with 14 panels of 3 methods a reading reaches."""
     rng, reaches = np.random.default_rng(8), 0
     for _ in range(number):
         truth = 400 * np.exp(rng.normal(0, 0.4, len(PANELS)))
@@ -157,7 +157,7 @@ def test_an_order_that_nothing_decides_has_no_share():
 
 
 def test_the_share_of_the_order_covers_when_pairs_of_a_panel_go_together():
-    """Of eight panels with three methods each stands in the printed order, or in the opposite one, by a coin."""
+    """Each of eight panels with three methods is in the printed order or in the opposite one, by a fair coin."""
     rng, covered = np.random.default_rng(4), 0
     panels, ours = np.repeat(np.arange(8), 3), np.tile([1.0, 2.0, 3.0], 8)
     for _ in range(400):

@@ -16,7 +16,7 @@ ARROWS = set(re.findall(r"^  (\w+) --> (\w+)$", PAGE, re.MULTILINE))
 
 
 def layer(path: str) -> str:
-    """Return the layer of a file or of an imported module: that of the longest path that it begins with."""
+    """Return the layer of a file or of an imported module: the one with the longest matching path."""
     return ROOMS[max((where for where in ROOMS if path.startswith(where)), key=len)]
 
 

@@ -16,7 +16,7 @@ ALL = [GaussianArms, BernoulliArms, AdversarialArms, lambda: AdversarialArms(adv
 
 
 def table(env, rounds, choose=lambda t: t % 2, seed=0):
-    """Play, and return the rewards of all arms in every round, those paid, and the environment's values."""
+    """Play; return the rewards of all arms in every round, the rewards paid, and the environment's values."""
     env.start(rounds, Seeds(seed).child("env"))
     rewards, paid, values = [], [], []
     for t in range(rounds):

@@ -1,4 +1,4 @@
-"""Nonsense in a configuration: one sentence that names the key, or a part that works; and nothing outside of results.
+"""Nonsense in a configuration: one sentence that names the key, or a part that works; no files outside the results.
 
 ``BENCH_EXAMPLES=1000 python -m pytest tests/test_bad_configuration.py`` tries as many for every class.
 """
@@ -97,7 +97,7 @@ PARTS = [(group, name) for group in ("env", "algorithm", "tuner", "task") for na
 
 
 def companions(group: str, name: str) -> list[str]:
-    """Return overrides that choose the class, and others that it can be built with."""
+    """Return overrides that choose the class, and further ones with which it can be built."""
     for words in COMPANIONS:
         own = [word for word in words if not word.startswith(f"{group}=")]
         if group == "env":
@@ -111,7 +111,7 @@ def companions(group: str, name: str) -> list[str]:
 
 
 def keys_of(group: str, name: str) -> list[str]:
-    """Return the dotted keys of a class's settings, and one that there is not."""
+    """Return the dotted keys of a class's settings, and one unknown key."""
     values = registry.settings(group, name)
     keys = [key for key in values if key != "_target_"]
     keys += [f"space.{parameter}" for parameter in values.get("space", {})]
@@ -250,7 +250,7 @@ def test_a_name_that_is_a_path_is_refused(call: Callable[..., Any], path: str) -
     "word", ["env.features='\u202eabc'", "tuner._target_='a\x07.b'", "algorithm.tune=['\x1b]0;title\x07']"]
 )
 def test_an_error_cannot_steer_the_terminal(call: Callable[..., Any], word: str) -> None:
-    """What a value holds is shown, not done."""
+    """A value is shown, not executed."""
     answer = call("run", word, "repetitions=1")
     assert answer.code == 1
     assert answer.err.splitlines()[-1].startswith("error: ")

@@ -21,7 +21,7 @@ STORED = json.loads((Path(__file__).parent / "bayes_as_run.json").read_text())
 ENVIRONMENTS = {"titanic": Titanic, "house_prices": HousePrices}
 NAMES = list(RandomForest.spaces)
 FEW = {"titanic": [1, 40], "house_prices": [1, 2]}
-"""Rounds whose forests are trained again: those that set the printed scores, but for one that takes four seconds."""
+"""Rounds whose forests are trained again: all that set the printed scores, except one that takes four seconds."""
 
 
 def forest():

@@ -82,7 +82,7 @@ Shell = Callable[..., type]
 
 @pytest.fixture
 def shell(tmp_path, monkeypatch) -> Iterator[Shell]:
-    """Run cells in a shell as notebooks have it, and return the class ``Mine`` that is there then."""
+    """Run cells in the shell of a notebook, and return the class ``Mine`` that they define."""
     for name, value in Commands(tmp_path).environ.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)
@@ -104,7 +104,7 @@ def shell(tmp_path, monkeypatch) -> Iterator[Shell]:
 
 
 def played(tuner: Any) -> tuple[float, int]:
-    """Return what a tuner plays in a run, and how many repetitions are new."""
+    """Return the configurations that a tuner plays in a run, and the number of new repetitions."""
     result = bb.run(tuner, **SINE)
     assert not result.failed
     return result.finals["x"].tolist()[0], len(result.new)

@@ -1,4 +1,4 @@
-"""What takes long to compute is made once, also by several processes that need it at the same time."""
+"""Slow results are computed once, even if several processes need them at the same time."""
 
 import multiprocessing
 import os

@@ -1,4 +1,4 @@
-"""A live tuner in another space: configurations left out, other bounds, settings that count only sometimes."""
+"""A live tuner in another space: excluded configurations, other bounds, conditional settings."""
 
 import json
 from contextlib import closing
@@ -28,7 +28,7 @@ RANKING = Space(
 
 
 def played(tuner, value, n=200):
-    """Let a tuner learn ``value(configuration)`` with some noise; return what it tried."""
+    """Let a tuner learn ``value(configuration)`` with some noise; return the configurations that it tried."""
     rng, tried = np.random.default_rng(0), []
     for _ in range(n):
         tried.append(tuner.ask())
@@ -37,7 +37,7 @@ def played(tuner, value, n=200):
 
 
 def test_configurations_of_equal_effect_are_tried_once():
-    """By hand: 2 x 4 x 2 combinations, of which 4 + 4 with the plain ranking are 2."""
+    """By hand: of 2 x 4 x 2 combinations, the 4 + 4 with the plain ranking have only 2 different effects."""
     assert len(RANKING.product()) == 2 + 8
     assert all(each["boost"] == 1.0 for each in RANKING.product() if each["ranking"] == "plain")
     tuner = ChangepointGP()
@@ -48,7 +48,7 @@ def test_configurations_of_equal_effect_are_tried_once():
 
 
 ALONE = [name for name in names("tuner") if not (tuner := build("tuner", name)).needs and tuner.multiple]
-"""Tuners that need nothing but rewards, and tune several hyper-parameters."""
+"""Tuners that need only rewards, and tune several hyper-parameters."""
 
 
 @pytest.mark.parametrize("name", ALONE)

@@ -45,8 +45,8 @@ def stream(n_points, rounds, seed=0, change=None, noise=0.7):
 class Slow:
     """The same recursion from data kept in full: every belief is solved anew, densely, from the values since birth.
 
-    ``kept`` None: all hypotheses are kept. With merging, a hypothesis is what its survivor is. It is its prior,
-    the number of values before its birth, the prior mean and its weight.
+    ``kept`` None: all hypotheses are kept. A merged hypothesis becomes its survivor. A hypothesis is its prior, the
+    number of values before its birth, the prior mean and its weight.
     """
 
     def __init__(self, priors, signals, weights, kept, every, chance):
@@ -142,7 +142,7 @@ def priors_of(n, signals=(0.3, 3.0, 30.0)):
     ("kept", "rounds", "noise", "left"), [(5, 120, 0.7, {0, 1, 4}), (16, 120, 0.7, {0, 1, 4}), (12, 120, 0.05, {2, 5})]
 )
 def test_belief_equals_a_dense_solution_for_every_hypothesis(kept, rounds, noise, left):
-    """With room for 16 none of the 15 hypotheses was ever merged: there, it is exact inference over all of them."""
+    """With at most 16 hypotheses, none of the 15 is ever merged: inference over them is exact."""
     priors, signals = priors_of(6)
     begin = [1, 1, 1, 0.05, 0.05, 0.05]
     fast = ChangepointBelief(priors, signals, np.log(begin), 8, kept, 8)
@@ -301,7 +301,7 @@ def test_many_hyper_parameters_get_points_spread_evenly_over_each():
 
 
 def drive_with_model(tuner, rounds, informative, seed=0):
-    """A linear peak at x = 3 under heavy noise; the model knows it, or tells a story of its own."""
+    """A linear peak at x = 3 under heavy noise; the model knows it, or is wrong."""
     rng = np.random.default_rng(seed)
     for _ in range(rounds):
         x = tuner.ask()["x"]

@@ -1,4 +1,4 @@
-"""The robust belief of changepoint GP against a slow reading of its mathematics, and what it is for."""
+"""The robust belief of changepoint GP against a slow reading of its mathematics, and its purpose."""
 
 import math
 
@@ -89,7 +89,7 @@ class Slow:
 
 
 def outlying(rng, t):
-    """Normal noise, of which one in ten is far off; the third value at the start is."""
+    """Normal noise with one value in ten far off, and the third one certainly."""
     return NOISE * rng.normal() * (200 if t == 2 or rng.random() < 0.1 else 1)
 
 

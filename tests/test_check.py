@@ -1,4 +1,4 @@
-"""`bandit-bench check`: a good class passes, each check finds what it is for; classes of an installed package."""
+"""`bandit-bench check`: a good class passes, each check finds its fault; classes of an installed package."""
 
 import json
 import math
@@ -294,7 +294,7 @@ def test_the_command_prints_each_check_and_the_capabilities(name, failed, comman
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """A folder of installed packages with the package that docs/extend.md shows, made of what the page shows."""
+    """A folder of installed packages with the package of docs/extend.md, made from the code on the page."""
     page = (ROOT / "docs" / "extend.md").read_text()
     shown = dict(re.findall(r"```python\n# (\w+)\.py\n(.*?)```", page, re.DOTALL))
     (toml,) = [text for text in re.findall(r"```toml\n(.*?)```", page, re.DOTALL) if "entry-points" in text]
@@ -319,7 +319,7 @@ def call_each(site: Path, folder: Path, *lines: tuple[str, ...]) -> list[Answer]
 
 
 def test_a_package_that_lists_its_classes_is_named_compared_and_checked(installed, tmp_path):
-    """Of its classes an environment is checked here, which is looked for among tuners and algorithms first."""
+    """Checks an environment of the package; tuners and algorithms are searched first."""
     words = ("tuner=epsilon_first,ucb1", "algorithm=discounted", "env.dim=2", "horizon=60", "repetitions=2")
     lines = [("run", "--help"), ("compare", *words, "name=theirs"), ("check", "hill", "rounds=200")]
     listed, compared, checked = call_each(installed, tmp_path, *lines)

@@ -1,4 +1,4 @@
-"""All claims of a figure: Holm's correction, repetitions that are needed, looking repeatedly."""
+"""All claims of a figure: Holm's correction, required repetitions, repeated looks."""
 
 import math
 from collections.abc import Mapping

@@ -20,7 +20,7 @@ from claim_cases import CENTRED, MOSTLY, compare, judged, pairs
     ],
 )
 def test_count_is_more_than_a_share(shifts: list[float], verdict: str, interval: tuple[float, ...]) -> None:
-    """Its interval runs from the share of cases that hold to that of cases that do not fail."""
+    """Its interval runs from the share of cases that hold to the share of cases that do not fail."""
     by_panel = {f"p{i}": shift for i, shift in enumerate(shifts)}
     finals = pairs(by_panel, lambda panel, method: 100 + (by_panel[panel] + 0.01 * CENTRED) * (method == "A"))
     rows = judged(MOSTLY, {"id": "1", **compare("less", per=["panel"], tie=0)}, of=finals)

@@ -105,7 +105,7 @@ def test_a_bound_that_a_tuner_satisfies_which_does_not_learn_is_no_evidence(shar
 
 
 def test_repetitions_that_are_all_the_same_are_no_evidence() -> None:
-    """Unless one column differs: a score may be the best there is in every world."""
+    """Unless one column differs: a score may be the best possible in every repetition."""
     same = methods(A=np.full(20, 5.0), B=np.full(20, 8.0))
     row = row_of(compare("less"), same)
     assert (row["verdict"], row["note"][:55]) == (

@@ -32,7 +32,7 @@ def test_a_ratio_of_medians() -> None:
 
 
 def test_a_median_of_paired_ratios() -> None:
-    """What changes from pair to pair, by far more than left and right differ, does not count."""
+    """Changes from pair to pair, far larger than the difference of left and right, do not count."""
     level = np.exp(50 * NOISE / np.abs(NOISE).max())
     a, b = level * (0.95 + 0.0001 * NOISE), level.copy()
     a[0] *= 1e4

@@ -1,4 +1,4 @@
-"""A labelled data set as a bandit: what each class pays."""
+"""A labelled data set as a bandit: the reward of each class."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""The table of columns: which way is better, and what a column is called, also against the claims of the papers."""
+"""The table of columns: better direction and name of each, also against the claims of the papers."""
 
 from pathlib import Path
 

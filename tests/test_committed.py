@@ -1,4 +1,4 @@
-"""Repetitions beside a figure: adopted where nothing has changed, and the figure comes out the same to the byte."""
+"""Committed repetitions: reused if nothing has changed, and the figure is the same to the byte."""
 
 import copy
 import json
@@ -63,7 +63,7 @@ def all_tables(figure: Figure, folder: Path) -> dict[str, bytes]:
 
 
 def clone(tmp_path: Path, source: str, target: str) -> Path:
-    """Copy what is committed of a folder of results."""
+    """Copy the committed files of a folder of results."""
     shutil.copytree(tmp_path / source, tmp_path / target, ignore=shutil.ignore_patterns("raw"))
     return tmp_path / target / "mine" / "small" / "paper"
 
@@ -106,7 +106,7 @@ def test_only_missing_repetitions_are_run_and_adopted_ones_leave_no_mark(make, t
 
 
 def test_repetitions_of_another_figure_of_the_paper_count_under_their_own_names(make, tmp_path):
-    """Its labels are those of this figure, for the other run."""
+    """The other run has the labels of this figure."""
     make("first")
     folder = clone(tmp_path, "first", "second")
     folder.parent.rename(folder.parents[1] / "other")
@@ -218,7 +218,7 @@ def test_repetitions_of_another_machine_are_noted(make, tmp_path):
 
 
 def plain(kept: Kept) -> dict[str, str]:
-    """Return the last values exactly; among words, what is missing may be left out."""
+    """Return the last values exactly; in columns of words, missing values may be left out."""
     texts = {name: value if isinstance(value, str) else repr(float(value)) for name, value in kept.finals.items()}
     return {name: text for name, text in texts.items() if (name, text) != ("kind", "nan")}
 
@@ -244,7 +244,7 @@ def test_numbers_words_and_missing_values_come_back_exactly(tmp_path):
 
 
 def falsify(folder: Path, method: str) -> None:
-    """Change what is committed of a method, as if other code had made it."""
+    """Change the committed repetitions of a method, as if other code had made them."""
     labels = json.loads((folder / "manifest.json").read_text())["runs"]
     key = next(entry["key"] for entry in labels if entry["labels"]["method"] == method)
     figure = read_figure(FIGURE)

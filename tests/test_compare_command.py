@@ -21,7 +21,7 @@ SMALL = ("env.dim=2", "env.n_arms=3", "horizon=60", "repetitions=5")
 
 
 def planned(words):
-    """The figure that a command line asks for, before it is made."""
+    """The figure that a command line requests, before it is made."""
     figures = []
     given = {**arguments(words), "instead": lambda asked, jobs, runner: figures.extend(asked)}
     bandit_bench.compare(given.pop("tuners"), **given)
@@ -30,7 +30,7 @@ def planned(words):
 
 @pytest.mark.usefixtures("one_worker")
 def test_a_users_tuner_is_compared_with_two_of_the_suite(commands, monkeypatch, capsys):
-    """The numbers are those of single runs, differences are paired by repetition, and a second call runs nothing."""
+    """The numbers equal those of single runs, differences are paired by repetition, and a second call runs nothing."""
     words = ("tuner=my_module.MyTuner,tl,cdt", "env=synthetic_linear", "name=comparison", *SMALL)
     answer = commands.here(monkeypatch, capsys, "compare", *words, "jobs=1")
     assert (answer.code, answer.err) == (0, "")
@@ -146,7 +146,7 @@ def test_runs_without_regret_are_compared_by_another_column(words, column):
 
 
 def test_one_comparison_does_not_replace_another(here):
-    """Without a name it is named by what is compared; the same again has the same name."""
+    """Without a name it is named after the compared parts; the same comparison again has the same name."""
     sizes = ["env.dim=2", "horizon=20", "repetitions=1", "column=regret"]
     compared = (["tuner=tl,random"], ["tuner=random,tl"], ["tuner=tl,random", "env.n_arms=4"], ["tuner=tl,random"])
     first, swapped, larger, again = (planned([*words, *sizes]).figure.name for words in compared)
@@ -209,7 +209,7 @@ def test_a_task_is_chosen_or_compared_as_an_algorithm_is(here):
 
 
 def test_how_it_is_drawn_and_printed(here):
-    """Axes, colours and the number of rounds are those that were asked for; three panels have room in one table."""
+    """Axes, colours and the number of rounds are as requested; three panels fit into one table."""
     words = ("tuner=tl,random", "env.dim=2,3,4", *SMALL[1:], "name=drawn", "format=pdf,tex")
     answer = here(
         *words, "size=text", "y_scale=log", "x_scale=log", "colors=TL:#123456,Random each round:black", "rounds=7"
@@ -226,6 +226,9 @@ def test_how_it_is_drawn_and_printed(here):
     assert "scale paper" not in svg.lower()
     assert (folder / "table.tex").read_text().count(r"\toprule") == 1
     assert set(pd.read_csv(folder / "curves.csv").groupby(["method", "env.dim", "column"]).size()) == {7}
+    later = here(*words[:-1], "rounds=5")  # which draws the picture anew, not the files for print
+    assert later.code == 0
+    assert (later.out + later.err).count("table.tex: from an earlier run; format=pdf,tex") == 1
     for wrong, sentence in (
         ("colors=TL:nocolour", "found 'nocolour' for 'TL'"),
         ("colors=XL:red", "found 'XL', expected"),

@@ -51,7 +51,7 @@ def test_every_setting_of_a_paper_has_a_source(paper):
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_papers_name_existing_choices(paper):
-    """A paper's settings reach the parts they are keyed by, and command-line values come before them."""
+    """A paper's settings apply to the parts in their keys, and values of the command line take precedence."""
     settings = load_paper(paper)["settings"]
     for part in PARTS:
         for choice, block in settings.get(part, {}).items():
@@ -70,7 +70,7 @@ def test_the_command_line_overrides_the_paper():
 
 @pytest.mark.parametrize("env", registry.names("env"))
 def test_an_environment_chooses_fitting_parts(env):
-    """The task is refused where its environment or algorithm is none for it."""
+    """A task is refused with an environment or algorithm that does not suit it."""
     build(from_overrides([f"env={env}"]).experiment)
 
 
@@ -78,9 +78,9 @@ HYDRAS_OWN = ("env", "help", "hydra_help", "hydra_logging", "job_logging", "laun
 
 
 def hydras(words, *, without=()):
-    """What Hydra composes of words, all at once, as ``--cfg job`` shows it, and the run that is made of it.
+    """The configuration that Hydra composes from words, as ``--cfg job`` shows it, and its run.
 
-    Groups that it is composed ``without`` are Hydra's own, about the job and not in it.
+    Groups in ``without`` are Hydra's own and not part of the job.
     """
     register()
     with initialize_config_dir(CONF, version_base="1.3"):
@@ -157,7 +157,7 @@ def is_in_part(words):
 @pytest.mark.parametrize("env", [env for env in registry.names("env") if env != "custom"])
 @pytest.mark.parametrize("paper", suite_choices("paper"))
 def test_every_combination_set_by_a_paper_is_run_as_shown(paper, env):
-    """Paper, environment, algorithm, tuner, as far as they go together; without a paper all of them."""
+    """Paper, environment, algorithm and tuner in every valid combination; without a paper all of them."""
     sets = load_paper(paper)["settings"]
     for algorithm in choices("algorithm"):
         made = [{"env": env, "algorithm": algorithm, "tuner": tuner} for tuner in registry.names("tuner")]
@@ -252,7 +252,7 @@ def test_the_scale_caps_sizes_that_the_user_does_not_set():
 
 @pytest.mark.parametrize("name", figure_names())
 def test_figure_composes_and_its_committed_runs_are_those_it_asks_for(name, request, monkeypatch):
-    """Whatever moves, committed results stay filed under what today's configuration asks."""
+    """Even if code moves, committed results stay filed under the keys of today's configuration."""
     figure = registry.figure(name)
     assert f"{figure.paper}/{figure.name}" == name
     runs = expand(figure, "paper", [])

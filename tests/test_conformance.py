@@ -67,7 +67,7 @@ def test_tuner_stays_finite_over_a_million_rounds(name):
 @pytest.mark.parametrize("largest", [1e150, sys.float_info.max])
 @pytest.mark.parametrize("name", TUNERS)
 def test_rewards_up_to_the_largest_float_are_learnt_without_a_warning_and_leave_the_state_finite(name, largest):
-    """One alone, all of one sign, and of both signs, with what every candidate would have earned."""
+    """A single one, all of one sign, and of both signs, with the rewards of every candidate."""
     horizon = conformance.rounds(name, 90)
     for rewards in ([largest, *[0.5] * 9], [largest], [-largest], [largest, -largest, -largest], [0.0, largest]):
         tuner = registry.build("tuner", name)
@@ -81,7 +81,7 @@ def test_rewards_up_to_the_largest_float_are_learnt_without_a_warning_and_leave_
 
 
 def fits(name, parameter):
-    """Whether a hyper-parameter has what the tuner's class says that it searches."""
+    """Whether a hyper-parameter meets the requirement that the tuner's class states."""
     kind = "interval" if parameter.continuous else "candidates"
     return name != "theory" and kind in registry.build("tuner", name).searches
 
@@ -135,7 +135,7 @@ def test_environment_tells_the_truth_over_many_rounds(name):
 
 @pytest.mark.parametrize("name", WITH_MEANS)
 def test_rewards_do_not_depend_on_earlier_plays(name):
-    """The noise of a round is the same whatever arm is pulled: comparisons between methods are paired."""
+    """The noise of a round is the same for every arm, so comparisons between methods are paired."""
     noise = []
     for arms in ([0] * 50, [1, 2] * 25):
         env = environment(name)

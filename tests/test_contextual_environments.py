@@ -1,4 +1,4 @@
-"""Synthetic environments and MovieLens: features, means, noise and what is offered, against their definitions."""
+"""Synthetic environments and MovieLens: features, means, noise and offers, against their definitions."""
 
 import itertools
 import math
@@ -44,7 +44,7 @@ def test_features_are_uniform(kind, feature_range, bound):
 @pytest.mark.parametrize("kind", SYNTHETIC)
 @pytest.mark.parametrize("feature_range", ["inverse_sqrt_dim", "one"])
 def test_theta_is_uniform(kind, feature_range):
-    """In (-1/sqrt(d), 1/sqrt(d)) whatever the range of the features."""
+    """In (-1/sqrt(d), 1/sqrt(d)) for any range of the features."""
     env = kind(dim=4, n_arms=2, feature_range=feature_range)
     thetas = np.array([started(env, seed).theta for seed in range(1_000)])
     assert kstest(thetas.ravel(), "uniform", (-0.5, 1.0)).pvalue > 1e-3

@@ -107,7 +107,7 @@ class WithoutEstimate(Following):
 
 
 class Watched(BestForecast):
-    """Keeps what it played and was told."""
+    """Records its configurations and rewards."""
 
     def _begin(self, n, problem, seeds):
         super()._begin(n, problem, seeds)

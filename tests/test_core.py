@@ -1,4 +1,4 @@
-"""The core alone: what works without the packages that only some methods need, and what is said of the others."""
+"""The core alone: it works without optional packages, and methods that need one name it."""
 
 import ast
 import importlib.metadata
@@ -30,14 +30,14 @@ CLASSES = sorted(
 )
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 SAYS_ITSELF = {Classification: {"scikit-learn"}}
-"""Classes that need a package for some of their data alone, and then say so."""
+"""Classes that need a package only for some of their data, and then name it."""
 OF_SAMPLES = [("obp", "open_bandit"), ("scikit-learn", "classification")]
-"""Extras that bring data which a choice can do without."""
+"""Extras with data that a choice can do without."""
 COMPARISON = ("name=comparison", "tuner=tl,cdt", "env=synthetic_linear", "horizon=60", "repetitions=2")
 
 
 def closure(requirements: list[str]) -> set[str]:
-    """Return the names of the packages that pip would install, given those that are installed here."""
+    """Return the names of the packages that pip would install, given the ones installed here."""
     found: set[str] = set()
     todo = [(Requirement(text), "") for text in requirements]
     while todo:
@@ -54,7 +54,7 @@ def closure(requirements: list[str]) -> set[str]:
 
 @pytest.fixture(scope="module")
 def core(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """An interpreter that sees the packages that the core depends on, and those that they depend on, but no others."""
+    """An interpreter that sees only the packages on which the core depends, directly or indirectly."""
     folder = tmp_path_factory.mktemp("core")
     venv.create(folder / "venv")
     links = folder / "site-packages"  # a path that says: installed
@@ -88,7 +88,7 @@ def test_an_older_python_is_refused_before_anything_is_made(tmp_path):
 
 @cache
 def imports_of(module: str) -> frozenset[str]:
-    """Return what a module of the suite may import anywhere in its text; some of the names may be no modules."""
+    """Return all imports in the text of a module of the suite; some of the names may not be modules."""
     names: set[str] = set()
     spec = importlib.util.find_spec(module)
     for node in ast.walk(ast.parse(Path(str(spec and spec.origin)).read_text())):
@@ -136,12 +136,12 @@ LACKING = {
         ": pip install 'bandit-tuning-bench[obp]'",
     ),
 }
-"""What needs a package or data that neither is here nor comes with one, and what is said of it."""
+"""Choices that need a package or data missing here, and their messages."""
 
 
 @pytest.fixture(scope="module")
 def answers(core: str, tmp_path_factory: pytest.TempPathFactory) -> list[Answer]:
-    """What the core says to all that is asked of it, in one process."""
+    """The messages of the core, collected in one process."""
     commands = Commands(tmp_path_factory.mktemp("answers"))
     commands.python = core
     return commands.call_each(*LACKING, ("compare", *COMPARISON))
@@ -159,7 +159,7 @@ def test_missing_packages_are_named_before_anything_runs(answers, number):
 
 
 def test_every_class_can_be_imported_without_the_optional_packages(core, tmp_path):
-    """Those that need one, too: what fits is looked up before anything is installed."""
+    """The same for tuners that need a package: fit is checked before anything is installed."""
     script = f"import importlib.util\nassert not any(map(importlib.util.find_spec, {list(MODULES)}))\n"
     script += "".join(f"from {cls.__module__} import {cls.__name__}\n" for _, cls in CLASSES)
     subprocess.run([core, "-c", script], check=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)})

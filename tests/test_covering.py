@@ -17,7 +17,7 @@ def depth(points: np.ndarray, centers: np.ndarray, radii: np.ndarray) -> np.ndar
 
 
 def check(centers: np.ndarray, radii: np.ndarray) -> tuple[float, np.ndarray]:
-    """Call the kernel; whatever it answers, its witness must be a point of the cube that bears it out."""
+    """Call the kernel; its witness must be a point of the cube that confirms the answer."""
     witness = np.full(centers.shape[1], np.nan)
     before = centers.copy(), radii.copy()
     value = uncovered(centers, radii, witness)

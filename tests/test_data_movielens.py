@@ -24,7 +24,7 @@ def empty_cache(no_data, monkeypatch, altered_data):
 
 @pytest.fixture
 def factorised(monkeypatch):
-    """The arguments of the factorisations that were made, rather than read."""
+    """The arguments of the factorisations that were computed, not read from the cache."""
     calls = []
     monkeypatch.setattr(movielens, "factorise", lambda *args, rng: calls.append(args) or factorise(*args, rng=rng))
     return calls

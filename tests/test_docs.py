@@ -1,4 +1,4 @@
-"""What README, docs and the heads of configuration files say: commands compose, links lead somewhere, code runs.
+"""README, docs and the heads of configuration files: commands compose, links lead somewhere, code runs.
 
 A block of commands marked ``sh quick`` is run, one after the other, in a folder with the files that the page shows (a
 block of code whose first line is a comment with a path is a file).
@@ -58,7 +58,7 @@ class Command(NamedTuple):
 
 
 def blocks(page: Path, language: str) -> list[tuple[str, str]]:
-    """Return what stands after the language in the blocks' first lines, and their bodies."""
+    """Return the words after the language in the blocks' first lines, and their bodies."""
     found = [(match["info"].strip().partition(" "), match["body"]) for match in _BLOCK.finditer(read(page))]
     return [(rest, body) for (name, _, rest), body in found if name == language]
 
@@ -69,7 +69,7 @@ def read(page: Path) -> str:
 
 
 def lines(body: str) -> Iterator[str]:
-    """Yield the commands of a block, those that go on in the next line in one piece."""
+    """Yield the commands of a block; one that continues in the next line is joined."""
     for line in re.sub(r"\\\n\s*", "", body).splitlines():
         if words := shlex.split(line, comments=True):
             yield shlex.join(words) if "$" not in line else line
@@ -228,7 +228,7 @@ QUICK = {page: found for page in PAGES if (found := quick(page))}
 
 @pytest.mark.parametrize("page", QUICK, ids=lambda page: page.name)
 def test_quick_commands_run(page, tmp_path, monkeypatch, capsys):
-    """Those of the README in processes of their own, the others and the programs of a page in this one."""
+    """Commands of the README run in separate processes, other commands and the programs of a page in this one."""
     commands = Commands(tmp_path)
     write_files(page, commands.cwd)
     with workers(Runner(), 1):  # for all commands in this process

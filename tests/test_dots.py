@@ -1,4 +1,4 @@
-"""The kind dots: what is drawn is what was measured, and can be read."""
+"""The kind dots: it draws the measured values, and can be read."""
 
 import functools
 from typing import Any

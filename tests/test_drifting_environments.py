@@ -1,4 +1,4 @@
-"""Environments whose world changes: as those without drift where nothing drifts, else against what they say they do."""
+"""Environments that change: equal to the ones without drift if nothing drifts, else as documented."""
 
 import math
 from types import SimpleNamespace
@@ -135,7 +135,7 @@ def test_scale_of_rewards_and_noise_by_stretch():
 
 @pytest.fixture
 def catalogue(monkeypatch):
-    """Made-up factors of 8 users and 9 films, and who rated in each of two parts of the log."""
+    """Made-up factors of 8 users and 9 films, and the users who rated in each of two parts of the log."""
     rng = np.random.default_rng(0)
     factors = SimpleNamespace(users=rng.normal(0.5, 1, (8, 3)), items=rng.normal(0.5, 1, (9, 3)))
     monkeypatch.setattr(bench.envs.movielens, "movielens_factors", lambda rank, regularisation: factors)

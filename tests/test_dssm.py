@@ -32,7 +32,7 @@ def some_log(n_users: int = 30, n_ads: int = 12, seed: int = 0) -> AdLog:
 
 
 def by_hand(parameters: list[np.ndarray], values: list[np.ndarray], features: np.ndarray) -> np.ndarray:
-    """Return what a tower says of one row of features, from its numbers and the categories of each column."""
+    """Return the output of a tower for one row of features, from its numbers and the categories of each column."""
     table, *layers = parameters
     x, first = [], 0
     for known, value in zip(values, features, strict=True):
@@ -61,6 +61,19 @@ def test_scores_are_cosines_by_hand():
         for place in range(log.starts[u], log.starts[u + 1]):
             ad = by_hand(shown, ads, log.ad_features[log.shown[place]])
             assert scores[place] == pytest.approx(user @ ad, abs=1e-5)
+
+
+def test_scores_are_the_same_where_numpy_gives_a_column_of_places(monkeypatch):
+    """As NumPy 2.0 does for the inverse along an axis; later versions give a vector."""
+    log, unique = some_log(), np.unique
+    expected = Dssm(log, 4, Seeds(1)).scores(log)
+
+    def of_numpy_2_0(values, **options):
+        found = unique(values, **options)
+        return (found[0], found[1].reshape(-1, 1)) if "axis" in options else found
+
+    monkeypatch.setattr(np, "unique", of_numpy_2_0)
+    np.testing.assert_array_equal(Dssm(log, 4, Seeds(1)).scores(log), expected)
 
 
 def test_towers_have_the_layers_of_the_paper():

@@ -1,7 +1,7 @@
 """SD2ME and AD2ME against algorithms 1 and 2 of the online_hpo paper, written down slowly.
 
 The slow version remembers nothing but the pulls, computes every sum anew, and tests each piece of [0, 1] between two
-ends of intervals for being covered. What both share is bench.tuners.d2me.
+ends of intervals for being covered. Both use bench.tuners.d2me.
 """
 
 import math

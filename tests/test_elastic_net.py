@@ -37,7 +37,7 @@ def test_coefficients_are_those_of_scikit_learn(c, l1_ratio, max_iter):
 
 
 def test_with_many_passes_no_direction_leads_down():
-    """The subgradient of the objective holds 0 at every coefficient, some of which are exactly 0."""
+    """The subgradient of the objective contains 0 at every coefficient; some coefficients are exactly 0."""
     features, rewards = data()
     c, l1_ratio = 0.05, 0.7
     w, b = fit_logistic(features, rewards, c, l1_ratio, 1000, 5)

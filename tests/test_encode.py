@@ -1,4 +1,4 @@
-"""What a column is taken for: an index, a number that is written otherwise, a time of two kinds, a word twice."""
+"""Detected types of columns: an index, a number in another notation, times of two kinds, a word in two spellings."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Every slip in docs/errata.md, computed again from what is printed: no test trusts the number that it corrects."""
+"""Every slip in docs/errata.md, recomputed from the printed numbers: no test trusts the number that it corrects."""
 
 import ast
 import importlib.resources
@@ -27,7 +27,7 @@ TABLE = worked_examples()
 
 
 def as_printed(values: Any, printed: str) -> bool:
-    """Whether numbers are the printed ones, rounded as they are."""
+    """Whether numbers equal the printed ones at the printed precision."""
     words = printed.split()
     numbers = np.atleast_1d(np.asarray(values, dtype=float))
     return len(words) == len(numbers) and all(
@@ -37,7 +37,7 @@ def as_printed(values: Any, printed: str) -> bool:
 
 
 def verdict(example: str, quantity: str, other: str = "nothing") -> str:
-    """Return what the project's table says of the one quantity whose name begins so, and not like ``other``."""
+    """Return the row of the project's table for the only quantity whose name begins so, and not like ``other``."""
     is_meant = TABLE["example"].str.startswith(example) & TABLE["quantity"].str.startswith(quantity)
     rows = TABLE[is_meant & ~TABLE["quantity"].str.startswith(other)]
     assert len(rows) == 1, (example, quantity)

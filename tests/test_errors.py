@@ -1,4 +1,4 @@
-"""Errors carry what they are about: the key or line that a configuration has for it takes the place of the class."""
+"""Errors name their subject: the key or line of a configuration takes the place of the class."""
 
 import ast
 import pickle

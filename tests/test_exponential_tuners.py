@@ -106,7 +106,7 @@ LAYERS = {
 
 
 def follow(tuner, layers, problem, rewards=usual_rewards, tolerance=1e-11):
-    """Check the probabilities of each round; return the largest range of the slow ones."""
+    """Check the probabilities of each round; return the largest range of the slow reading's."""
     rng, largest = np.random.default_rng(3), 0.0
     tuner.start(problem, Seeds(2).child("tuner"))
     with localcontext(EXACT):
@@ -263,7 +263,7 @@ def test_agreeing_candidates_share_rewards():
 
 
 class Asks(Tuner):
-    """Wants to know what other values would have pulled, and plays 0.5."""
+    """Asks for the arms that other values would have pulled, and plays 0.5."""
 
     def __init__(self, *others):
         self.others = others

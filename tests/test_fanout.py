@@ -1,4 +1,4 @@
-"""Whatever happens while repetitions run, at the end all are there, each bit-identical, none run twice."""
+"""After any interruption all repetitions exist in the end, each bit-identical, none run twice."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Whatever goes wrong around a run ends in one clear sentence, and what is finished is kept."""
+"""Any fault around a run ends in one clear sentence, and finished repetitions are kept."""
 
 import json
 import os
@@ -54,7 +54,7 @@ def parquet(root: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("kills", [2, pytest.param(40, marks=pytest.mark.release)])
 def test_after_kills_at_random_moments_all_is_there_as_if_nothing_had_happened(tmp_path, plain, kills):
-    """Two workers, then what started them, which is started anew at once: its workers may still be there."""
+    """Two workers are killed, then their command, which is restarted at once: its workers may still be there."""
     repetitions, results = 150, tmp_path / "disturbed"
     run_all([plain], repetitions, Store(tmp_path / "calm"), jobs=1)
     rng, killed = random.Random(time.time_ns()), 0

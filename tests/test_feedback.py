@@ -28,7 +28,7 @@ PLAYED = [
     for name in registry.names("tuner")
     if name != "theory" and {*registry.build("tuner", name).needs} <= {"change_points"}
 ]
-"""Tuners that need nothing but what this environment offers."""
+"""Tuners that need no more than this environment offers."""
 
 
 class Counts(Task):
@@ -44,7 +44,7 @@ class Counts(Task):
 
 
 class Listens(CandidateTuner):
-    """Proposes the candidates in turn; takes down when it is told what of which."""
+    """Proposes the candidates in turn; records each reward with its candidate and time."""
 
     def _begin(self, n, problem, seeds):
         self.problem, self.asked, self.told = problem, 0, []

@@ -1,4 +1,4 @@
-"""What a figure's configuration may say beside its runs: settings of a scale, and trace columns as an axis."""
+"""Keys of a figure's configuration besides its runs: settings of a scale, and trace columns as an axis."""
 
 import pandas as pd
 
@@ -36,7 +36,7 @@ def test_settings_of_a_scale_count_at_that_scale_only_and_are_named():
 
 
 def test_a_value_that_the_figure_sets_is_not_the_papers():
-    """In a row of its own beside the paper's value; with the figure's own source where it names one."""
+    """In a separate row beside the paper's value; with the figure's own source if it names one."""
     runs = [{"method": {"TL": ["tuner=tl"], "Wide": ["tuner=tl", "env.dim=25", "env.features=fixed"]}}]
     given = {key: value for key, value in FIGURE.items() if key not in ("unfold", "scales")} | {"runs": runs}
     for sources, of_other in (({}, "the figure sets it"), ({"env.dim": ["code", "run.py"]}, "run.py")):

@@ -1,4 +1,4 @@
-"""Grid and random search: what is tried in the first phase, how often, and what is kept."""
+"""Grid and random search: the configurations of the first phase, their trials, and the one kept."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The guard rail against the promise of conservative bandits, and what it costs."""
+"""The guard rail against the guarantee of conservative bandits, and its cost."""
 
 import json
 
@@ -20,7 +20,7 @@ RANDOM = "bench.tuners.baselines.Random"
 
 
 def expected(tuner, seed, n):
-    """Return the expected rewards of what a tuner plays, shape (n,), with rewards of 0 or 1."""
+    """Return the expected rewards of the configurations that a tuner plays, shape (n,), with rewards of 0 or 1."""
     rng = np.random.default_rng(seed)
     tuner.start(Problem(SPACE, n), Seeds(seed))
     means = np.empty(n)
@@ -31,7 +31,7 @@ def expected(tuner, seed, n):
 
 
 def broken(tuner, seed, n, share):
-    """Tell whether at any time less than the floor was earned, in expected rewards."""
+    """Return whether earnings were ever below the floor, in expected rewards."""
     means = expected(tuner, seed, n)
     return bool((means.cumsum() < (1 - share) * MEANS["usual"] * np.arange(1, n + 1)).any())
 
@@ -46,7 +46,7 @@ def test_the_promise_holds_at_all_times(inner):
 
 
 def test_the_cost_of_a_floor():
-    """It explores later, and less for a narrower floor; in the end it also finds what is better."""
+    """It explores later, and less for a narrower floor; in the end it also finds the better configuration."""
     n, others = 20_000, {}
     for share in (0.05, 0.4):
         means = expected(Floor(configuration={"offer": "usual"}, share=share), 1, n)
@@ -56,7 +56,7 @@ def test_the_cost_of_a_floor():
 
 
 def test_the_condition_by_hand():
-    """After 400 default rounds that all pay .5 with no noise to speak of, share .1 pays for 400 * .1 / .9 others."""
+    """After 400 default rounds that all pay .5, almost without noise, share .1 allows 400 * .1 / .9 others."""
     tuner = Floor(tuner=RANDOM, configuration={"offer": "usual"}, share=0.1, noise=1e-6)
     tuner.start(Problem(SPACE, 1_000), Seeds(0))
     default, others = 0, 0

@@ -84,7 +84,7 @@ def test_the_likelihood_is_the_restricted_one_of_all_rewards(n, noise_variance):
 
 
 def follow(tuner, rounds, reward, check, space=LINE):
-    """Play; ``check`` is told what was asked and rewarded before, and the point asked for."""
+    """Play; ``check`` receives all earlier points and rewards, and the present point."""
     tuner.start(Problem(space, rounds, noise_std=NOISE), Seeds(4))
     configurations = points(space, 20, 0.4, np.random.default_rng(0))[0]
     indices, rewards = [], []
@@ -150,7 +150,7 @@ def test_without_drift_a_block_of_all_rounds_is_the_same():
 
 @pytest.mark.parametrize("noise", [0.05, 2.0])
 def test_the_noise_is_estimated(noise):
-    """From a function that the process itself draws, with 4,000 rewards; what the problem tells is wrong."""
+    """From a function drawn from the process itself, with 4,000 rewards; the problem states a wrong value."""
     rng = np.random.default_rng(8)
     space = Space.of(x={"candidates": tuple(np.linspace(0, 1, 12).tolist()), "low": 0.0, "high": 1.0})
     configurations, correlations = points(space, 20, 0.4, np.random.default_rng(0))
@@ -166,7 +166,7 @@ def test_the_noise_is_estimated(noise):
 
 @pytest.mark.parametrize(("signal", "eps"), [(3.0, 0.01), (30.0, 0.0), (30.0, 0.1)])
 def test_scale_and_drift_are_estimated(signal, eps):
-    """From a function that the process itself draws; neither signal nor eps nor the noise is told."""
+    """From a function drawn from the process itself; signal, eps and noise are not told."""
     rng = np.random.default_rng(9)
     configurations, correlations = points(LINE, 20, 0.4, np.random.default_rng(0))
     root = np.linalg.cholesky(signal * correlations + 1e-12 * np.eye(len(correlations)))

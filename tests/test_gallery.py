@@ -27,7 +27,7 @@ from runners.results.pages import write_gallery
 
 
 class Page(HTMLParser):
-    """What a page links to, its ids, its text, and whether all tags are closed."""
+    """The links of a page, its ids, its text, and whether all tags are closed."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -135,7 +135,7 @@ def test_a_short_run_states_no_verdict_on_the_front_page_nor_on_its_papers(tmp_p
 
 
 def test_the_overview_counts_cases_and_keeps_other_data_apart(site: Path, tmp_path: Path) -> None:
-    """Of reference results alone: those of a user's own, such as at scale quick, are left out."""
+    """Reference results only: a user's own results, such as at scale quick, are left out."""
     shutil.copytree(site / "habo", tmp_path / "habo")
     shutil.copytree(site / "syndicated", tmp_path / "syndicated")
     (tmp_path / "habo/limits/paper").rename(tmp_path / "habo/limits/quick")
@@ -250,7 +250,7 @@ def test_links_out_of_the_results_are_not_followed(tmp_path: Path, link: str) ->
 
 
 def test_a_users_folder_has_pages_of_its_own_results_alone(tmp_path: Path) -> None:
-    """Her figures and their papers, whose links lead to each other; no page of the suite, none of the documentation."""
+    """A user's figures and papers, linked to each other; no page of the suite or of the documentation."""
     write(tmp_path / "mine/figure2/quick", CURVES)
     papers = read_papers(tmp_path, {"mine/figure2": CURVES, "cdt/figure3": CURVES}, {"mine": {"title": "My"}})
     pages = build_own(papers)

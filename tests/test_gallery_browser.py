@@ -29,7 +29,7 @@ LOOK = r"""
   return found;
 })()
 """
-"""Returns what is wrong with a page as it stands."""
+"""Returns the faults of a page as displayed."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""What pages are made of, against numbers computed by hand."""
+"""Parts of pages, against numbers computed by hand."""
 
 import math
 from typing import Any

@@ -25,7 +25,7 @@ def sigmoid(z: np.ndarray) -> np.ndarray:
 
 
 def reference_estimate(x: np.ndarray, y: np.ndarray, penalty: float) -> np.ndarray:
-    """Newton's method with halved steps, far beyond the precision that is asked for."""
+    """Newton's method with halved steps, far beyond the required precision."""
 
     def objective(theta: np.ndarray) -> float:
         return float(np.logaddexp(0.0, x @ theta).sum() - y @ (x @ theta) + penalty / 2 * theta @ theta)

@@ -30,7 +30,7 @@ def project_by_eigenvalues(matrix, radius, point):
 
 
 def descend_in_numpy(matrix, radius, point):
-    """Return where the descent that `GLOCCode` describes ends."""
+    """Return the last point of the descent that `GLOCCode` describes."""
     if np.linalg.norm(point) <= radius:
         return point
     theta = np.zeros_like(point)

@@ -1,4 +1,4 @@
-"""The Gaussian process against scikit-learn, and what GP-UCB does with it."""
+"""The Gaussian process against scikit-learn, and the choices of GP-UCB."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What a paper says in general is judged by the claims that it names, under the readings that it names."""
+"""General statements of a paper are judged by the claims and under the readings that they name."""
 
 import itertools
 import re
@@ -41,7 +41,7 @@ def test_a_case_without_evidence_does_not_count() -> None:
 
 
 def test_each_part_of_a_headline_must_hold() -> None:
-    """Many cases of one part do not stand for another; a part without evidence is left out."""
+    """Many cases of one part do not make up for another part; a part without evidence is left out."""
     many, half = cases("holds", "holds", "holds"), cases("holds", "open")
     assert verdict_of(many, half) == "open"
     assert verdict_of(many, cases("holds", "holds", "open")) == "holds"
@@ -61,7 +61,7 @@ def test_a_verdict_lost_to_holms_correction_is_open() -> None:
 
 
 def test_the_rule_for_all_small_numbers_of_cases() -> None:
-    """Written down once more from the numbers of cases alone."""
+    """The rule again, from the numbers of cases alone."""
     of_word = {word: 3 * i for i, word in enumerate(("holds", "fails", "tie", "open"))}
     table = cases(*[word for word in of_word for _ in range(3)])
     for hold, fail, tie, still in itertools.product(range(4), repeat=4):
@@ -183,7 +183,7 @@ def test_totals_count_cases_under_each_reading() -> None:
 
 
 def test_a_tie_holds_under_another_reading_where_the_claim_is_no_worse() -> None:
-    """The table of readings does not say what a claim expects; that of the claims does."""
+    """The table of readings lacks the expectation of a claim; the table of claims has it."""
     row = headline(readings={"code": "code"}, verdict={"printed": "fails", "code": "holds"})
     rows = cases("fails", expect="at_least")
     assert said(row, rows, cases("tie").assign(reading="code").drop(columns="expect"))[0] == DEPENDS
@@ -267,7 +267,7 @@ def numbers(text: str) -> set[float]:
 
 @pytest.mark.parametrize("paper", [*sorted(PAPERS), "tournament"])
 def test_no_result_in_a_sentence_is_typed(paper: str, reference_results: Path) -> None:
-    """A number outside braces is one of the question, which the claim or its figures have; none is NaN."""
+    """A number outside braces belongs to the question, and occurs in the claim or its figures; none is NaN."""
     folder = Path("conf/papers") / paper / "figures"
     for row in headlines(reference_results)[paper].judged:
         one = row.headline

@@ -1,4 +1,4 @@
-"""What a user of Hydra does with the command line does here what it does in Hydra."""
+"""Features of Hydra's command line work here as in Hydra."""
 
 import subprocess
 import sys
@@ -103,7 +103,7 @@ def test_hydra_writes_requested_files_alone(here, commands):
 
 
 def test_choices_are_completed_in_bash(tmp_path):
-    """By what bash does with the script that -sc install=bash prints."""
+    """Bash runs the script that -sc install=bash prints."""
     program = tmp_path / "bandit-bench-run"
     program.write_text(f"#!{sys.executable}\nimport sys\nfrom runners.run import main\nsys.exit(main())\n")
     program.chmod(0o755)

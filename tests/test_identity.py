@@ -1,4 +1,4 @@
-"""A run's name changes with everything its numbers depend on, and with nothing else."""
+"""A run's name changes with everything that its numbers depend on, and with nothing else."""
 
 import importlib
 import os
@@ -112,7 +112,7 @@ def test_a_renamed_class_and_an_inherited_one_count(user):
 
 
 def test_an_edit_after_the_import_is_refused_until_all_is_reloaded(user):
-    """What is in memory would not be what names the run, nor what workers import."""
+    """The class in memory would differ from the files that name the run and that workers import."""
     user.run_id()
     user.write("mine_helper.py", "RATE = 0.75\n")
     with pytest.raises(ConfigError, match=r"mine_helper\.py: .*importlib\.reload\(mine_helper\)"):

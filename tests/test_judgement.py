@@ -1,4 +1,4 @@
-"""Where one verdict ends and the next begins: intervals whose ends lie exactly on a threshold or a margin."""
+"""Borders between verdicts: intervals whose ends lie exactly on a threshold or a margin."""
 
 import math
 

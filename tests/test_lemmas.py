@@ -62,7 +62,7 @@ def test_corollary_5_5_of_habo_bounds_the_tail_of_a_mean(n: int, epsilon: float)
 
 
 def test_generalisation_regret_is_validation_regret_plus_overestimates() -> None:
-    """Proposition 3.2 of opl_hpo: what a run reports of its trials, against values computed anew."""
+    """Proposition 3.2 of opl_hpo: the values that a run reports of its trials, against values computed anew."""
     env, algorithm = SyntheticLogged(beta0=3, n_train=400, n_test=20_000), SoftmaxPolicy()
     task = OffPolicyLearning(environment=env, algorithm=algorithm, trial_contexts=20_000)
     problem = task.start(12, Seeds(3))
@@ -85,7 +85,7 @@ def test_generalisation_regret_is_validation_regret_plus_overestimates() -> None
 
 
 def shares_of_the_better(tuner: HABO, seed: int, rounds: int) -> tuple[float, float]:
-    """Return how often the better value of the moment is played in the last quarter before, and after, values swap."""
+    """Return how often the better value is played in the last quarter before the values swap, and after it."""
     tuner.start(Problem(Space.of(x=["a", "b"]), rounds), Seeds(seed))
     is_better = []
     for t in range(rounds):

@@ -1,4 +1,4 @@
-"""The public interface, `bandit_bench`: its names, its types, and what it returns."""
+"""The public interface, `bandit_bench`: its names, types and return values."""
 
 import json
 import os

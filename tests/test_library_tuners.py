@@ -1,4 +1,4 @@
-"""Tuners whose work other libraries do, and TPE, which proposes the same values as Optuna's."""
+"""Tuners that wrap other libraries, and TPE, which proposes the same values as Optuna's."""
 
 import math
 import subprocess

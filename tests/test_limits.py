@@ -1,4 +1,4 @@
-"""Limits of a figure: which runs they add, which configuration is best, and the gap that methods close."""
+"""Limits of a figure: their runs, the best configuration, and the gap that methods close."""
 
 import math
 
@@ -44,7 +44,7 @@ SHAPES = {"0.1": [1, 2, 30, 60], "1": [8, 16, 24, 32], "3": [20, 40, 42, 44]}
 
 
 def made(n_methods=40, n_limits=15, seed=0):
-    """Return curves and final values: all runs of a repetition share its luck."""
+    """Return curves and final values: all runs of a repetition share its noise."""
     rng = np.random.default_rng(seed)
     luck = rng.normal(0, 3, n_methods)
     shapes = {f"{LIMIT}exploration rate {rate}": shape for rate, shape in SHAPES.items()}

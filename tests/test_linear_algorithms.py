@@ -119,7 +119,7 @@ def test_lints_draws_from_the_exact_posterior(values, warm_up):
 
 @pytest.mark.parametrize("cls", [LinUCB, SWLinUCB])
 def test_the_refresh_removes_an_error_that_crept_in(cls):
-    """What is updated in each round is made anew after 4,096; a log may also be longer than expected."""
+    """Updated quantities are recomputed after 4,096 rounds; a log may also be longer than expected."""
     algorithm = start(cls(), n_rounds=100, dim=2, n_arms=1)
     rng = np.random.default_rng(3)
     configuration = {"exploration_rate": 1.0, "ridge": 1.0, "window": 50}

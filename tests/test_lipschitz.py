@@ -58,7 +58,7 @@ def test_blocks_end_at_the_closest_rounds(drop, blocks, rounds, expected):
 
 
 def test_from_the_runs_to_the_picture(tmp_path, monkeypatch):
-    """The committed curves hold what is needed, the table agrees with the traces, the picture with the table."""
+    """The committed curves suffice, the table agrees with the traces, the picture with the table."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
     plan = AskedFigure(FIGURE, "cdt/figure3/smoke", "smoke", [], "")
     assert reproduce_figure(plan, jobs=1, runner=Runner(progress=False)).complete
@@ -90,7 +90,7 @@ def test_from_the_runs_to_the_picture(tmp_path, monkeypatch):
 
 
 def test_the_price_of_tuning_is_that_of_the_best_value_probed():
-    """The value played is among those probed: its sum is that of the arms pulled."""
+    """The value played is also probed: its sum equals the sum of the arms pulled."""
     environment = SyntheticLinear(dim=3, n_arms=5)
     task = ContextualBandit(environment, LinUCB(), probe={"exploration_rate": [0.1, 1.0, 3.0]})
     played = Fixed({"exploration_rate": 1.0})

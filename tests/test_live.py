@@ -51,7 +51,7 @@ def play(tuner, rounds, delay=0):
 
 
 def test_a_reward_is_learnt_for_the_configuration_of_its_ticket_in_any_order():
-    """Of six open tickets the first has the only high reward, told last; it is that configuration which is played."""
+    """Of six open tickets the first has the only high reward, told last; its configuration is then played."""
     tuner = begin(residual=None, horizon=100, doubt=0.0)
     asked = [tuner.ask_ticket() for _ in range(6)]
     for place in (4, 2, 5, 1, 3, 0):
@@ -120,7 +120,7 @@ def test_the_posterior_is_that_of_gaussian_process_regression_where_nothing_chan
 
 
 def test_the_posterior_of_several_hypotheses_is_their_mixture():
-    """Right after a change none is certain: the deviation holds that they disagree, and narrows as rewards come."""
+    """Right after a change no hypothesis is certain: the deviation is large, and falls with further rewards."""
     tuner = begin(Space.of(kind=["a", "b"]), horizon=1_000, residual=None, changes=10.0)
     wide = []
     for round_ in range(400):
@@ -254,12 +254,12 @@ ARRAYS = f"{REWARDS}.arrays.attributes"
 
 
 def signed(saved):
-    """Return a state with the checksum of what it holds: as if somebody had meant to change it."""
+    """Return a state with a matching checksum, as after a deliberate change."""
     return {**saved, "checksum": checksum(saved)}
 
 
 def changed(path, value=None, change=setitem, sign=False):
-    """Return what makes a saved state with one value changed; ``path`` is dotted."""
+    """Return a function that changes one value of a saved state; ``path`` is dotted."""
 
     def make():
         *parents, last = (int(key) if key.isdigit() else key for key in path.split("."))
@@ -308,7 +308,7 @@ def test_an_intact_state_is_restored_with_its_open_tickets(rounds):
 
 @pytest.mark.parametrize("clock", [None, 0, 2**31])
 def test_tickets_from_before_a_crash_are_refused_at_any_clock(monkeypatch, clock):
-    """What was asked after the state was saved is lost with the process; its tickets are not given again."""
+    """Asks after the state was saved are lost with the process; their tickets are not issued again."""
     if clock is not None:  # stands still, or was set back or forth at the restart
         for name, unit in (("time", 1.0), ("time_ns", 10**9), ("monotonic", 1.0), ("monotonic_ns", 10**9)):
             monkeypatch.setattr(time, name, lambda unit=unit: clock * unit)

@@ -223,7 +223,7 @@ def test_a_uniform_log_needs_no_column_of_propensities(tmp_path):
 
 
 def test_there_are_as_many_repetitions_as_parts_and_a_hint_of_more_rows(tmp_path, monkeypatch, capsys):
-    """More are refused before anything is said or written; until_decided ends there; a page counts accepted rounds."""
+    """More are refused before any output or file; until_decided ends there; a page counts accepted rounds."""
     frame(4_000).to_csv(tmp_path / "rows.csv", index=False)
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / "results"))
     words = ["env=log", f"env.path={tmp_path / 'rows.csv'}", *(f"env.{key}={value}" for key, value in COLUMNS.items())]
@@ -244,7 +244,7 @@ def test_there_are_as_many_repetitions_as_parts_and_a_hint_of_more_rows(tmp_path
 
 
 def test_means_are_compared_and_sums_refused(tmp_path, monkeypatch, capsys):
-    """Through the command: the column, the accepted rounds beside it, what is said before, and the refusal."""
+    """Through the command: the column, the accepted rounds beside it, the notes before, and the refusal."""
     frame(4_000).to_csv(tmp_path / "rows.csv", index=False)
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / "results"))
     words = ["tuner=tl,theory", "env=log", f"env.path={tmp_path / 'rows.csv'}", "env.n_parts=2", "repetitions=2"]

@@ -1,4 +1,4 @@
-"""The loop with its trace, and what it is built on: seeds, spaces, and the contextual bandit task."""
+"""The loop with its trace, and its foundations: seeds, spaces, and the contextual bandit task."""
 
 import hashlib
 import itertools
@@ -32,7 +32,7 @@ from bench.tuners.tl import TL
 
 @component
 class Script(ContextualEnvironment):
-    """Three arms with means 0.1, 0.5 and 0.9; the reward of round t is t, or what ``odd`` has for it."""
+    """Three arms with means 0.1, 0.5 and 0.9; the reward of round t is t, or its entry in ``odd``."""
 
     ends_after: int = 10**9
     odd: Any = None
@@ -55,7 +55,7 @@ class Script(ContextualEnvironment):
 
 @component
 class Double(ContextualAlgorithm):
-    """Takes down all it is asked and told; a theoretical value for ``second`` only."""
+    """Records all calls; a theoretical value for ``second`` only."""
 
     spaces: ClassVar = {
         "first": {"candidates": (1.0, 2.0), "low": 0.0, "high": 3.0},
@@ -90,7 +90,7 @@ class Double(ContextualAlgorithm):
 
 
 class Listener(Tuner):
-    """Takes down what it is given; proposes a number that counts up."""
+    """Records its input; proposes a number that counts up."""
 
     leaves_space: ClassVar = True
 
@@ -185,7 +185,7 @@ def test_hyper_parameters_not_tuned_have_their_theoretical_or_default_value():
 @pytest.mark.parametrize("ends_after", [0, 2, 5, 6, 7])
 @pytest.mark.parametrize("decision", [1, 3])
 def test_a_log_that_ends_early(ends_after, decision):
-    """Before, within and at the end of the warm-up and of a decision; the tuner is told what was played."""
+    """Before, within and at the end of the warm-up and of a decision; the tuner is told the rounds that were played."""
     listener = Listener(3)
     columns, algorithm = play(50, listener, env=Script(ends_after=ends_after), decision=decision)
     assert algorithm.rewards == [float(t) for t in range(1, ends_after + 1)]
@@ -197,7 +197,7 @@ def test_a_log_that_ends_early(ends_after, decision):
 
 @pytest.mark.parametrize(("ends_after", "played"), [(10**9, 20), (12, 12), (7, 7)])
 def test_a_log_may_yield_more_rounds_than_expected(ends_after, played):
-    """Even if the warm-up alone is longer than what was expected, it is played in full and the tuner is started."""
+    """A warm-up longer than the expected run is played in full, and the tuner is started."""
     environment = Script(ends_after=ends_after)
     environment.expected_rounds = 5
     trace = run(ContextualBandit(environment, LinUCB()), CDT(warm_up_rounds=10), rounds=20)
@@ -208,7 +208,7 @@ def test_a_log_may_yield_more_rounds_than_expected(ends_after, played):
 
 @component
 class Replayed(Script):
-    """Rejects what is not arm 1 and every third event; knows no means."""
+    """Rejects arms other than 1 and every third event; knows no means."""
 
     sums: ClassVar = ("reward",)
     rejects: ClassVar = True
@@ -239,7 +239,7 @@ def test_a_log_without_means_cannot_be_probed():
 
 
 class Slow(Task):
-    """Says what it spent; measured with the tuner."""
+    """Reports its costs; measured with the tuner."""
 
     timed = True
 
@@ -314,9 +314,9 @@ def test_regret_is_that_of_the_arm_pulled():
 
 @pytest.mark.parametrize("environment", [SyntheticLinear(dim=3, n_arms=5), SyntheticLogistic(dim=3, n_arms=5)])
 def test_contexts_and_noise_are_those_of_the_repetition(environment):
-    """Whatever the tuner, the algorithm, and the length of the warm-up: comparisons are paired.
+    """For any tuner, algorithm and length of the warm-up comparisons are paired.
 
-    The gap of random play is that of the contexts alone, and reward plus regret is the best mean plus the noise.
+    The gap of random play depends on the contexts alone, and reward plus regret is the best mean plus the noise.
     """
     seen = []
     for tuner, algorithm in itertools.product((Theory, OP, TL, CDT, lambda: CDT(warm_up_rounds=90)), (LinUCB, LinTS)):
@@ -349,7 +349,7 @@ def test_streams_differ_by_every_axis():
 
 
 def test_streams_of_seeds_never_change():
-    """A change of the scheme would silently make every stored result another one."""
+    """A change of the scheme would silently change the meaning of every stored result."""
     digest = hashlib.sha256(b'["env", "noise"]').digest()
     words = [int.from_bytes(digest[4 * i : 4 * i + 4], "little") for i in range(8)]
     expected = np.random.Generator(np.random.PCG64(np.random.SeedSequence([7, 3, *words]))).random(4)

@@ -1,4 +1,4 @@
-"""What the loop refuses: rewards, sums and configurations that are wrong, each in one sentence with its round."""
+"""The loop refuses wrong rewards, sums and configurations, each in one sentence with its round."""
 
 import itertools
 import math
@@ -53,7 +53,7 @@ class Pays(Task):
 
 
 class Proposes(Tuner):
-    """Proposes what is right, and in the third round that with ``changes``; takes down what it is told."""
+    """Proposes a valid configuration, in the third round with ``changes``; records the rewards."""
 
     def __init__(self, changes=lambda configuration: configuration):
         self.changes = changes
@@ -107,7 +107,7 @@ def test_a_value_that_cannot_be_added_up_is_named(bad):
 
 
 class Answers(Pays):
-    """Whatever is asked, this comes of it."""
+    """Returns this outcome for any configuration."""
 
     def __init__(self, answer):
         super().__init__()
@@ -186,7 +186,7 @@ def test_a_tuner_of_one_hyper_parameter_sets_just_the_first():
 
 @component
 class Mistaken(ContextualEnvironment):
-    """Contexts and rewards are what a test sets."""
+    """A test sets its contexts and rewards."""
 
     n_shown: int = 3
 

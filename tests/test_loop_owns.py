@@ -1,4 +1,4 @@
-"""What passes through the loop is copied and converted; what environments say of themselves is checked."""
+"""The loop copies and converts values that pass through it, and checks the statements of environments."""
 
 from collections import OrderedDict
 
@@ -22,7 +22,7 @@ GRID = {"candidates": (0.0, 0.25, 0.5, 0.75, 1.0), "low": 0.0, "high": 1.0}
 
 @component
 class Says(DirectEnvironment):
-    """Its best configuration is in the middle; what it says of itself is a setting."""
+    """Its best configuration is in the middle; its statements about itself are settings."""
 
     best: object = 1.0
     average: object = 0.7

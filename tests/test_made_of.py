@@ -1,4 +1,4 @@
-"""What is made stays made: only what has changed is written again."""
+"""Only changed results are written again."""
 
 import copy
 import shutil
@@ -16,7 +16,7 @@ from runners.results.pages import write_gallery
 
 @pytest.fixture
 def make(tmp_path, monkeypatch, capsys):
-    """Make a figure, and return its line and when each of its files was written."""
+    """Make a figure; return its line, and the time of each of its files."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path))
 
     def call(*, scale: str = "quick", **changes: Any) -> tuple[str, dict[str, int]]:

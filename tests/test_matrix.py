@@ -1,4 +1,4 @@
-"""Every environment with every tuner, as it is checked and played: it works or one sentence refuses it.
+"""Every environment with every tuner is checked and played: it works, or one sentence refuses it.
 
 Whether a pair fits follows from what its classes declare. A few rounds on generated data; two pairs in five are tried
 before a commit, all before a release.
@@ -48,11 +48,11 @@ WITH = {
 """An algorithm that fits the environment, quick to train, and a small size; the arms or configurations elsewhere."""
 OF_EACH_KIND = {"gaussian_arms", "log", "noisy_peak", "switching_sine"}
 OF_EACH_KIND |= {"synthetic_linear", "titanic"}
-"""Environments of which every tuner is tried before a commit: arms, a log, a peak, known changes, integers."""
+"""Environments on which every tuner is tried before a commit: arms, a log, a peak, known changes, integers."""
 
 
 def is_tried(env, tuner):
-    """Whether a pair is tried before a commit: also every tuner that asks something of its environment."""
+    """Whether a pair is tried before a commit, as is every tuner with requirements on its environment."""
     made = registry.build("tuner", tuner)
     return env in OF_EACH_KIND or made.needs or tuner in ("cdt", "changepoint_gp", "random", "tl", "theory")
 
@@ -74,7 +74,7 @@ def generated_data(shared_cache: Path):
 
 
 def fits(tuner, problem):
-    """Whether a problem has what a tuner needs, and each hyper-parameter that it tunes what it searches."""
+    """Whether a problem meets the needs of a tuner, and each tuned hyper-parameter can be searched by it."""
     parameters = tuner.searched(problem.space).parameters
     has_values = all(parameter.candidates for parameter in parameters)
     has_intervals = all(parameter.continuous for parameter in parameters)
@@ -83,7 +83,7 @@ def fits(tuner, problem):
 
 
 def assert_works_or_is_refused(words):
-    """The theory tuner may find no value, and a grid more words than rounds: whatever else fits is played."""
+    """The theory tuner may find no value, and a grid may exceed the rounds: all other combinations are played."""
     experiment = from_overrides([*words, "horizon=5", "repetitions=1"]).experiment
     task, tuner = build(experiment)
     try:

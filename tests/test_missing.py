@@ -1,4 +1,4 @@
-"""What figures lack: shares of it that several commands run, and how much there is to do."""
+"""Missing repetitions of figures: shares for several commands, and estimates of the work."""
 
 import json
 import re
@@ -16,7 +16,7 @@ def made(commands: Commands) -> dict[str, bytes]:
 
 
 def test_shares_of_a_comparison_are_all_of_it_and_none_is_run_twice(commands, monkeypatch, capsys, tmp_path):
-    """In any order; the command that collects runs nothing, and makes what it makes alone."""
+    """In any order; the collecting command runs nothing, and makes the same result as a single command."""
     seen: dict[str, bytes] = {}
     for index in (3, 1, 2):
         answer = commands.here(monkeypatch, capsys, "compare", *SMALL, f"shard={index}/3")
@@ -58,7 +58,7 @@ def test_a_share_of_a_figure_and_its_missing_repetitions(commands, monkeypatch, 
 
 
 def test_each_command_of_a_share_names_the_reason_for_unequal_lines(commands, monkeypatch, capsys):
-    """Where the shares have run all repetitions, nothing is left to be checked by the command that collects them."""
+    """Once the shares have run all repetitions, the collecting command checks nothing."""
     words = ("tuner=tl,cdt", *SMALL[1:])
     for own in ("dry_run=true", "shard=1/2"):
         answer = commands.here(monkeypatch, capsys, "compare", *words, own)

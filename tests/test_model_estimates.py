@@ -1,4 +1,4 @@
-"""What a task with a contextual algorithm tells a tuner that wants to know what the algorithm's estimate expects."""
+"""A task with a contextual algorithm tells a tuner the algorithm's estimates on request."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ BANDITS = [n for n in registry.names("algorithm") if isinstance(registry.build("
 
 
 class Curious(Random):
-    """Random configurations; keeps what it is told."""
+    """Random configurations; records its rewards and values."""
 
     def _start(self, problem, seeds):
         super()._start(problem, seeds)

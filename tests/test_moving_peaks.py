@@ -1,4 +1,4 @@
-"""Functions whose peak jumps: their formulas by optimisation and integration, and what theory asks of them."""
+"""Functions whose peak jumps: their formulas by optimisation and integration, and the assumptions of theory."""
 
 import numpy as np
 import pytest
@@ -122,7 +122,7 @@ def test_short_runs_have_fewer_changes(rounds):
 
 
 def test_rewards_are_bernoulli_and_shared_by_all_arms():
-    """A round's noise is the same whatever is played: an arm with the higher mean never earns less."""
+    """A round's noise is the same for every arm, so an arm with a higher mean never earns less."""
     left, right = (started(PiecewiseLipschitz, 5000, changes=0) for _ in range(2))
     rewards = np.array([(left.play({"x": 0.2}), right.play({"x": 0.8})) for _ in range(5000)])
     assert set(np.unique(rewards)) == {0.0, 1.0}

@@ -1,4 +1,4 @@
-"""Damaged data files: a reader gives a sound result or one sentence that names the file, whatever happened to it."""
+"""Damaged data files: a reader gives a sound result, or one sentence that names the file, after any damage."""
 
 import gzip
 import os
@@ -28,7 +28,7 @@ VALUES = [
     *(b"", b" ", b"NULL", b"NA", b"nan", b"-inf", b"true", b"x", b'"', b"-1", b"0", b"2", b"1.5", b"1e400", b"1_0"),
     *(b"2147483648", b"9" * 30, b"9" * 5000, "é".encode(), b"\0", b"|", b"1997-13-45", b"9999-12-31 23:59:59+00:00"),
 ]
-"""What a field may turn into."""
+"""Replacements of a field."""
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*(daily files are parsed|three files are read|skipped|dropped)"),
@@ -66,7 +66,7 @@ def damaged(content: bytes, delimiter: bytes, draw: random.Random) -> bytes:
 
 @dataclass(frozen=True)
 class Reader:
-    """Small whole files of a data set without a published checksum, what reads them, and what empties its memory."""
+    """Small whole files of a data set without a published checksum, their reader, and a clearing of its cache."""
 
     folder: str
     files: dict[str, str]
@@ -165,7 +165,7 @@ def kept(tmp_path: Path) -> set[Path]:
 
 
 def test_damaged_files_are_read_soundly_or_refused_in_one_sentence(reader, tmp_path):
-    """Nothing of a refused file is kept; what is kept of one that was read is what was read."""
+    """Nothing of a refused file is cached; the cache of a file that was read equals its content."""
     folder = reader.write(tmp_path / "given")
     whole = arrays(reader)
     assert all(map(len, whole.values()))

@@ -1,4 +1,4 @@
-"""Every notebook runs from top to bottom: where there are no results it makes a few, else it shows what is there."""
+"""Every notebook runs from top to bottom: without results it makes a few, else it shows the existing ones."""
 
 import gc
 import sys
@@ -21,7 +21,7 @@ PAPERS = [path for path in NOTEBOOKS if (ROOT / "conf" / "papers" / path.stem).i
 
 
 def some(*names: str, release: tuple[str, ...]) -> list:
-    """Return notebooks by name; those of which one takes many seconds are run before a release."""
+    """Return notebooks by name; slow ones are run before a release."""
     paths = {path.stem: path for path in NOTEBOOKS}
     return [
         *(paths[name] for name in names),
@@ -30,7 +30,7 @@ def some(*names: str, release: tuple[str, ...]) -> list:
 
 
 def execute(path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, **environ: str) -> tuple[str, list[str]]:
-    """Run a notebook's cells in this process; return what it printed, and the pictures and tables that it shows."""
+    """Run a notebook's cells in this process; return its output, pictures and tables."""
     monkeypatch.delenv("BENCH_DATA_DIR", raising=False)
     for name, value in {**Commands(folder).environ, "PYTHONPATH": str(ROOT), **environ}.items():
         monkeypatch.setenv(name, value)

@@ -1,4 +1,4 @@
-"""Estimators against those of obp."""
+"""Estimators against the ones of obp."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""OP against the exact chances of each candidate, and what counts as a success."""
+"""OP against the exact probabilities of each candidate, and the definition of success."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def chances(successes, failures):
 
 
 def play(tuner, rounds, reward):
-    """Return how often each candidate was played."""
+    """Return the number of plays of each candidate."""
     counts = np.zeros(4)
     for t in range(rounds):
         (value,) = tuner.ask().values()
@@ -41,7 +41,7 @@ def play(tuner, rounds, reward):
 
 
 def test_choices_are_as_frequent_as_the_posterior_says():
-    """Rewards beyond [0, 1] are clipped. NextLook again and again without an answer, the posterior stays as it is."""
+    """Rewards beyond [0, 1] are clipped. Asked again and again without an answer, the posterior stays unchanged."""
     tuner, successes, failures = started(), np.zeros(4), np.zeros(4)
 
     def reward(t, chosen):

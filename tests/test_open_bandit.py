@@ -284,7 +284,7 @@ def test_value_of_the_logging_policy_agrees_with_its_own_clicks(env):
 
 
 def replay(env, choose):
-    """Play to the end; return the contexts of accepted events, their rewards and what was worth keeping."""
+    """Play to the end; return the contexts of accepted events, their rewards and their values."""
     played = []
     t = 0
     while (contexts := env.observe()) is not None:

@@ -1,4 +1,4 @@
-"""Classes of a user's own that are wrong: one sentence each, before anything is run."""
+"""Wrong classes of a user: one sentence each, before any run."""
 
 import re
 

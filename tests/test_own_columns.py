@@ -1,4 +1,4 @@
-"""Columns that no run has are refused, those that only some runs have, or that first appear late, are not."""
+"""Columns that no run has are refused; columns that only some runs have, or that first appear late, are not."""
 
 from pathlib import Path
 

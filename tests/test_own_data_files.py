@@ -1,4 +1,4 @@
-"""What a class of a user's own reads is part of the fingerprint of its data, although its author does nothing."""
+"""Files that a user's class reads are part of the fingerprint of its data, without any work of its author."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Labels in a user's files, such as those of actions and classes: none become one, or two, without a word."""
+"""Labels in a user's files, such as actions and classes: no two are merged, and none is split, silently."""
 
 from datetime import date, timedelta
 from decimal import Decimal
@@ -29,7 +29,7 @@ def log(folder, labels, name="rows.csv"):
 
 
 def once(text):
-    """Return labels of which the one of row 5, which is the action 1 as in row 1, is spelled otherwise."""
+    """Return labels in which row 5, action 1 like row 1, has another spelling."""
     return lambda items: items.astype(str).where(items.index != 5, text)
 
 

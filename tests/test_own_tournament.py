@@ -45,7 +45,7 @@ def test_a_tuner_of_the_suite_entered_as_a_users_has_the_committed_numbers(capsy
 
 
 def test_wins_and_losses_are_counted_over_all_by_family_and_by_task():
-    """On Gaussian arms the third is best: no tuner has less regret than one that plays it alone."""
+    """On Gaussian arms the third is best: no tuner has less regret than one that always plays it."""
     made = bb.tournament({"Best": Arm(arm=2), "Worst": Arm(arm=0)}, only={"task": "Gaussian arms"})
     assert (made.folder / "index.html").is_file()
     standings = made.standings.set_index(["method", "by"])

@@ -1,4 +1,4 @@
-"""A plot on a page: where panels stand, what axes show, and what becomes of it in print."""
+"""A plot on a page: the places of panels, the numbers of axes, and the picture in print."""
 
 import re
 import shutil
@@ -10,9 +10,11 @@ import pytest
 from matplotlib.text import Text
 from rendered import assert_readable, finals_of, shown
 
+from bench.report.figure import MOST_PANELS, read_figure
 from bench.report.formats import SIZES
 from bench.report.pictures import SHEETS, draw
 from bench.report.plot import Axis, Look, Mark, Panel, Plot
+from bench.report.results import Results
 from runners.results.checksums import damage
 from tools.derive import main as derive
 
@@ -45,6 +47,23 @@ def test_print_has_its_width_letters_of_7_to_9_points_and_no_title_note_or_capti
     said = " ".join(text.get_text() for text in words(figure))
     assert not any(word in said for word in ("title", "note", "caption"))
     assert_readable(figure)
+
+
+@pytest.mark.parametrize("count", [MOST_PANELS, MOST_PANELS + 1])
+def test_more_panels_than_a_picture_has_room_for_are_left_out_and_said(count):
+    axes = {"method": ["A", "B"], "panel": [f"p{i}" for i in range(count)]}
+    means = {(method, panel): [1.0, 2.0] for method in axes["method"] for panel in axes["panel"]}
+    runs = [{axis: {label: [] for label in labels} for axis, labels in axes.items()}]
+    figure = read_figure(
+        {"name": "f", "kind": "curves", "column": "regret", "paper": "none", "title": "t", "runs": runs}
+    )
+    results = Results(figure, finals=finals_of(means, "method", "panel"))
+    tables = results.figure.tables(results)
+    made = results.figure.picture(results, tables)
+    assert made is not None
+    assert [panel.title for panel in made.panels] == axes["panel"][:MOST_PANELS]
+    assert (f"first {MOST_PANELS} of {count} panels" in made.note) == (count > MOST_PANELS)
+    assert set(tables["table"]["panel"]) == {*axes["panel"]}
 
 
 @pytest.mark.parametrize("lowest", [[1.0, 1.0], []], ids=["the best on two tasks", "on none"])

@@ -1,4 +1,4 @@
-"""Commands that results and their pages print make these results: as printed, to the key of every repetition."""
+"""Commands printed by results and their pages make these results again, down to the key of every repetition."""
 
 import html
 import json

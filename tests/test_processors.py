@@ -7,7 +7,7 @@ import pytest
 
 OTHERS = [kind for kind in processors.KINDS if kind != "as it is"]
 FOLLOWS = {"tuner/gp_minimize", "env/movielens"}
-"""What may differ: choices that follow the last digits of scikit-optimize's process, and a scale computed by BLAS."""
+"""Exceptions: choices that depend on the last digits of scikit-optimize's process, and a scale computed by BLAS."""
 
 pytestmark = pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the switches are of x86-64")
 
@@ -18,7 +18,7 @@ def differences(first, second):
 
 
 def test_switches_are_in_effect_and_what_tpe_tunes_stays_the_same():
-    """Products of matrices and the order of equal values differ, without which nothing would be shown."""
+    """Products of matrices and the order of equal values differ; otherwise the test would show nothing."""
     first, second = (processors.digests(kind, "few") for kind in ("without AVX-512", "without AVX"))
     assert differences(first, second) == {"product of matrices", "order of equal values"}
     assert len(first) == 2 + len(processors.FEW)

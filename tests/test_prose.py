@@ -1,4 +1,4 @@
-"""What the documentation says of a claim is not stronger than its verdict. The format: docs/verdicts.md."""
+"""Statements of the documentation are not stronger than the verdicts on their claims. The format: docs/verdicts.md."""
 
 import functools
 import itertools
@@ -32,7 +32,7 @@ class Statement(NamedTuple):
 
 
 def written(page: str, entries: list[dict[str, object]]) -> list[Statement]:
-    """Return the statements of a page that the file beside it names; AssertionError where their words are not there."""
+    """Return the statements of a page that the file beside it names; AssertionError if the page lacks their words."""
     blocks = [" ".join(block.split()) for block in BLOCK.split(page)]
     statements = []
     for entry in entries:
@@ -49,13 +49,13 @@ COLUMNS = ["claim", "case", "verdict", "holm", "expect"]
 
 @functools.cache
 def verdicts_in(file: Path) -> dict[str, pd.DataFrame]:
-    """Return what a file has of all cases, by claim, as text; it is not changed."""
+    """Return the rows of a file by claim, as text; do not change them."""
     table = pd.read_csv(file, dtype=str, keep_default_na=False)[COLUMNS].astype(object)
     return {str(claim): rows for claim, rows in table.groupby("claim")}
 
 
 def problem(statement: Statement, results: Path) -> str:
-    """Return what is wrong with a statement; empty if nothing is."""
+    """Return the fault of a statement; empty if there is none."""
     claim = CLAIM.fullmatch(statement.claim)
     if not claim or claim["verdict"] not in VERDICTS:
         return f"{statement.claim}: expected figure#claim: verdict, the verdict one of {', '.join(sorted(VERDICTS))}"
@@ -126,7 +126,7 @@ def test_pages_are_not_stronger_than_verdicts(reference_results: Path) -> None:
 
 
 def test_claims_of_a_papers_findings_are_the_papers_own() -> None:
-    """So the folder of a paper is all that speaks of it."""
+    """Only the folder of a paper mentions it."""
     for claims in ROOT.glob("conf/papers/*/findings.claims.yaml"):
         papers = {one.claim.partition("/")[0] for one in statements_of(claims)}
         assert papers == {claims.parent.name}
@@ -164,7 +164,7 @@ def _estimates(folder: Path) -> list[tuple[float, float, float]]:
 
 
 def _rounds(estimate: tuple[float, float, float], words: tuple[str, ...]) -> bool:
-    """Return whether an estimate, or a change by it, alone or in per cent, upwards or downwards, is what is written."""
+    """Return whether an estimate, or a change by it, plain or in per cent, up or down, matches the written number."""
     for sign, unit, base in itertools.product((1, -1), (1, 100), (-1, 0, 1)):
         value, *ends = (unit * (base + sign * number) for number in estimate)
         numbers = (value, min(ends), max(ends))

@@ -1,4 +1,4 @@
-"""Published numbers of all papers: each once, with its verdict, and what all of them say of each reading."""
+"""Published numbers of all papers: each once, with its verdict, and their agreement with each reading."""
 
 import json
 import math
@@ -133,7 +133,7 @@ def test_numbers_without_real_data_or_runs_are_marked(tmp_path):
 
 
 def test_counts_levels_and_order_of_each_reading(tmp_path):
-    """The numbers that a true reading gives, and those of one under which TL and OP change places, twice as high."""
+    """The numbers of a true reading, and of one under which TL and OP swap places, twice as high."""
     other = {"TL": lambda value: 2 * (value + 100), "OP": lambda value: 2 * (value - 100)}
     write(
         tmp_path, "made_up", rows(lambda *_: _[-1]), rows(lambda _, method, value: other[method](value), "other", n=21)

@@ -1,4 +1,4 @@
-"""The questions readers ask of each paper: answers link to claims, and their numbers are of committed tables."""
+"""The questions readers ask of each paper: answers link to claims, and their numbers come from committed tables."""
 
 import re
 from pathlib import Path

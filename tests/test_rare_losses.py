@@ -1,4 +1,4 @@
-"""Verdicts on methods that are far off in a few of their repetitions."""
+"""Verdicts on methods with a few outlying repetitions."""
 
 import math
 
@@ -23,8 +23,8 @@ def test_deviations_by_hand():
     assert rare_deviations([np.append(usual[3:], [50.0] * 3)]) == (0.0, 0.0)  # 3 of 20 are no few
     assert rare_deviations([np.zeros(20)]) == (0.0, 0.0)
     # A loss of left raises left minus right, one of right lowers it
-    assert rare_room(usual, 3 * usual, [rare], [usual]) == (0.0, 40.0)
-    assert rare_room(usual, 3 * usual, [usual], [rare]) == (120.0, 0.0)
+    assert rare_room(usual, 3 * usual, rare_deviations([rare]), rare_deviations([usual])) == (0.0, 40.0)
+    assert rare_room(usual, 3 * usual, rare_deviations([usual]), rare_deviations([rare])) == (120.0, 0.0)
 
 
 def test_room_is_that_of_the_rule_of_three():
@@ -54,7 +54,7 @@ def decided_wrongly(rule: Rule, looks: list[int], chance: float, panels: int, *,
 
 @pytest.mark.parametrize("chance", [0.05, 0.02])
 def test_equals_are_seldom_told_apart_where_the_figure_shows_the_losses(chance):
-    """One method loses 1 / chance in that share of its repetitions, in 14 panels; the other never does.
+    """In 14 panels one method loses 1 / chance in that share of its repetitions; the other never does.
 
     Without room 36 % or 67 % are decided at the first look, when no loss has happened.
     """

@@ -1,4 +1,4 @@
-"""Which configuration a tuner would keep, against normal probabilities by hand and how often it is right."""
+"""Recommended configurations, against normal probabilities by hand and the share of right ones."""
 
 import math
 
@@ -19,7 +19,7 @@ TWO = Space.of(rate=[0.1, 1.0])
 
 
 def test_two_candidates_by_hand():
-    """90 rewards with mean .6 and 10 with mean .5: another is better by over .05 with the probability of a normal."""
+    """90 rewards of mean .6, 10 of mean .5: another is better by more than .05 with the probability of a normal."""
     tuner = UCB1()
     tuner.start(Problem(TWO, 1_000, noise_std=0.5), Seeds(0))
     tuner.learn([({"rate": 0.1}, 0.6)] * 90 + [({"rate": 1.0}, 0.5)] * 10)
@@ -35,7 +35,7 @@ def test_two_candidates_by_hand():
 
 @pytest.mark.parametrize("tuner", [GaussianTS(), ChangepointGP()], ids=lambda tuner: type(tuner).__name__)
 def test_a_belief_is_calibrated(tuner):
-    """In 40 runs with a gap that is hard to see: intervals cover, and as often as it fears another one is better."""
+    """In 40 runs with a small gap: intervals cover the truth, and stated probabilities match frequencies."""
     space, means = Space.of(rate={"candidates": [0.0, 1.0], "low": 0.0, "high": 1.0}), (0.45, 0.5)
     space = TWO if isinstance(tuner, GaussianTS) else space
     covered, wrong, feared = [], [], []

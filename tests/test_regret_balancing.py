@@ -53,7 +53,7 @@ def test_its_choices_equal_a_plain_implementation_of_the_paper():
 
 
 def test_dynamic_balancing_chooses_as_a_plain_reading_and_wakes_suspended_candidates():
-    """The rewards of the first arm fall: the others, which had to rest beside it, are active again."""
+    """The rewards of the first arm fall: the others, suspended because of it, are active again."""
     rng = np.random.default_rng(3)
     own = started(DynamicBalancing(least=0.1, delta=0.1, width=0.3), 3, horizon=800)
     grid = [(arm, 0.1 * 2**k) for arm in range(3) for k in range(6)]

@@ -1,4 +1,4 @@
-"""A figure drawn from another's repetitions: the same tables as with its own, in no file what another has."""
+"""A figure drawn from another's repetitions: the same tables as with its own, and no content twice in files."""
 
 import itertools
 import json
@@ -50,7 +50,7 @@ DRAWN = PART | {"repetitions_of": "whole"}
 
 @pytest.fixture
 def write(monkeypatch, tmp_path) -> Callable[..., None]:
-    """Write figures of a paper of one's own, in place of those before, and have results elsewhere."""
+    """Write figures of a user's paper, replacing earlier ones, with results in another folder."""
     numbers = itertools.count()
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / "results"))
 

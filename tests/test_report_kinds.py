@@ -201,7 +201,7 @@ def test_cases_are_drawn_a_row_each_and_those_without_evidence_are_open() -> Non
     part = finals.query("panel != 'LinTS, simulation' or alpha != 1")
     assert [mark.y for mark in shown(CASES, NONE, part).marks() if mark.part.startswith("case")] == [0]
     runs = [{"panel": {"P": []}, "method": {"TL": []}}]
-    with pytest.raises(ConfigError, match="there are none"):
+    with pytest.raises(ConfigError, match="found no claims"):
         shown({**CASES, "claims": [], "runs": runs}, NONE, NONE)
 
 

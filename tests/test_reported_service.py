@@ -1,4 +1,4 @@
-"""The server of docs/service.md where nothing more can be written."""
+"""The server of docs/service.md when it can no longer write."""
 
 import http.client
 import sqlite3

@@ -1,4 +1,4 @@
-"""Results that somebody else made: because of them nothing is imported, and nothing read outside of their folder."""
+"""Results made by others: they cause no import, and no read outside their folder."""
 
 import json
 import os

@@ -28,7 +28,7 @@ def _few_features(panel: str, words: list[str]) -> list[str]:
 
 @pytest.fixture
 def small(monkeypatch):
-    """Cut a figure with published numbers down to two panels, one of which needs data; return it.
+    """Reduce a figure with published numbers to two panels, one of which needs data; return it.
 
     Its picture is not drawn for its page.
     """
@@ -104,7 +104,7 @@ def test_a_figure_without_data_is_made_of_surrogate_data(commands, here):
 
 
 def test_a_figure_whose_data_is_missing_is_drawn_from_its_committed_repetitions(here, small, monkeypatch):
-    """Neither stopped nor made of stand-ins, as long as the committed repetitions are those of its runs."""
+    """Neither stopped nor made from stand-ins, if the committed repetitions belong to its runs."""
     small |= {"horizon": 40, "repetitions": 2}
     with monkeypatch.context() as patch:
         patch.setattr("bench.envs.movielens.fingerprint", lambda: "genuine")

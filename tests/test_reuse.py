@@ -1,4 +1,4 @@
-"""What was finished is shown again, said so, and run anew where that is asked for."""
+"""Finished repetitions are reused, reported as such, and run again on request."""
 
 import os
 import re

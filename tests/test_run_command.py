@@ -128,7 +128,7 @@ def test_results_of_a_packaged_sample_say_that_it_is_too_small(here):
 
 
 def test_choices_have_no_mean(here):
-    """Candidates and numbers of arms are counted, not averaged; what is searched on an interval has a mean."""
+    """Candidates and indices of arms are counted, not averaged; a hyper-parameter on an interval has a mean."""
     arms = here("env=gaussian_arms", "algorithm=none", "tuner=ucb1", *SMALL).report["metrics"]
     assert set(arms["final_arm"]) == {"values"}
     assert "mean" in arms["final_regret"]

@@ -26,7 +26,7 @@ def play(tuner, *words, seeds=Seeds(3, 1), rounds=ROUNDS):  # noqa: B008
 
 
 class Watched(GaussianTS):
-    """Keeps what it is told."""
+    """Records its rewards."""
 
     def start(self, problem, seeds=None):
         self.told = []
@@ -48,7 +48,7 @@ class Replayed(Fixed):
 
 
 def test_the_schedule_is_that_of_a_run_with_seeds_of_its_own():
-    """Chosen and told as in a run of its own; then played with the usual seeds, as if planned beforehand."""
+    """Chosen and told as in a separate run; then played with the usual seeds, as if planned beforehand."""
     yoked, alone = Watched(), Watched()
     found = play(yoked, "task.yoked=in_order")
     play(alone, seeds=Seeds(3, 1).child("first_run"))

@@ -23,7 +23,7 @@ FIGURE: dict[str, Any] = {
 
 
 def test_the_rule_by_hand():
-    """Five asked for, eight run; in the order 10, 11, ..., 17 those of 12 to 16 are reported."""
+    """Five requested, eight run; of 10, 11, ..., 17 the ones from 12 to 16 are reported."""
     assert [number_run(size) for size in (5, 10, 20)] == [8, 16, 32]
     ranked = np.array([17.0, 12, 10, 15, 11, 14, 13, 16])
     assert kept(ranked, 5).tolist() == [1, 6, 5, 3, 7]

@@ -1,4 +1,4 @@
-"""Looking again and again: how often a claim is decided wrongly."""
+"""Repeated looks: the rate of wrong verdicts."""
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ Array = npt.NDArray[np.float64]
 
 
 def crossing(shares: Array, constant: float) -> Array:
-    """The chance that |Z| has exceeded a constant by each look, by a multivariate normal law."""
+    """The probability that |Z| has exceeded a constant by each look, by a multivariate normal distribution."""
     covariance = np.sqrt(np.minimum.outer(shares, shares) / np.maximum.outer(shares, shares))
     found = []
     for k in range(1, len(shares) + 1):
@@ -118,7 +118,7 @@ def test_true_differences_are_decided():
 
 
 def test_every_figure_that_runs_until_decided_declares_its_largest_number(reference_results):
-    """In its file and in its manifest, and no smaller than what was run to."""
+    """In its file and in its manifest, and no smaller than the number that was run."""
     found = {}
     for name in figure_names():
         figure = load_figure(name)

@@ -1,4 +1,4 @@
-"""The server of docs/service.md as it stands: what it refuses, and kills while 50 clients ask and tell."""
+"""The server of docs/service.md: its refusals, and kills while 50 clients ask and tell."""
 
 import http.client
 import json
@@ -45,7 +45,7 @@ def post(port, path, **message):
 
 
 def told(folder, name="state.db"):
-    """Return the rewards in the state, and those in the log, of a server that has ended."""
+    """Return the rewards in the state and in the log of a server that has ended."""
     with closing(sqlite3.connect(folder / name)) as file:
         ((state,),) = file.execute("SELECT tuner FROM state").fetchall()
         logged = [reward for (reward,) in file.execute("SELECT reward FROM asks WHERE told IS NOT NULL ORDER BY told")]
@@ -112,7 +112,7 @@ def answer_to(port, ticket, reward):
 
 
 def client(port, over, path, number):
-    """Ask and tell until it is over, each reward another; what got no answer is told again.
+    """Ask and tell to the end, with different rewards; a reward without an answer is told again.
 
     Each line of the file is a reward and the answers to its tells.
     """

@@ -1,4 +1,4 @@
-"""The log of a service is replayed for other tuners: as if they had been asked, whatever made the log."""
+"""The log of a service is replayed for other tuners: as if they had been asked, for any tuner of the log."""
 
 import numpy as np
 import pandas as pd

@@ -40,7 +40,7 @@ def parts(*words: str) -> tuple[Any, Any]:
 
 @component
 class Many(ContextualEnvironment):
-    """A thousand arms with one feature; what is pulled is kept."""
+    """A thousand arms with one feature; pulls are recorded."""
 
     @property
     def link(self):
@@ -144,7 +144,7 @@ def test_a_past_policy_has_the_configuration_of_then():
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_copy_is_an_algorithm_alone_that_is_fed_its_own_rounds(name):
-    """The arms of these rounds are those that it pulls, to the last draw."""
+    """It pulls exactly the arms of these rounds, to the last draw."""
     task, _ = parts(*ALL[name], "task=smoothed_copies")
     kept, tuner, asked = Kept(task.environment), StochasticCorral(), []
     ask = tuner.ask

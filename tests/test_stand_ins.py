@@ -1,4 +1,4 @@
-"""Data that is not at hand is named before anything is run, and stops runs of the papers' size."""
+"""Missing data is named before any run, and stops runs of the papers' size."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Commands that compute nothing answer quickly: what takes long to import is imported when it is needed."""
+"""Commands that compute nothing answer quickly: slow imports wait until they are needed."""
 
 import re
 
@@ -27,7 +27,7 @@ def modules(answer: Answer, code: int = 0) -> set[str]:
 
 
 def imported(commands: Commands, *words: str) -> set[str]:
-    """Return the modules that ``python -m runners.<command>`` imports, and those that its workers import."""
+    """Return the modules that ``python -m runners.<command>`` and its workers import."""
     found = modules(commands.call(*words, PYTHONPROFILEIMPORTTIME="1"))
     assert "numpy" in found
     return found
@@ -47,7 +47,7 @@ def test_a_wrong_word_imports_nothing_slow(commands):
 
 
 def test_a_run_imports_writers_of_results_and_a_finished_one_only_readers(commands):
-    """Its worker, too, which a tuner of a user's own is run in."""
+    """So does the worker that runs a user's tuner."""
     words = ("run", "env=gaussian_arms", "algorithm=none", "tuner=my_module.MyTuner", "horizon=20", "repetitions=2")
     needed = {"pyarrow"}  # not scipy: quantiles of Student's distribution are for five repetitions and more
     assert imported(commands, *words) & SLOW == needed | {"joblib"}

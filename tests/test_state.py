@@ -23,7 +23,7 @@ from bench.tuners.state import checksum
 
 SPACE = {"x": {"candidates": (0.1, 1.0, 2.0), "low": 0.1, "high": 5.0}, "kind": ["a", "b"]}
 DEAR = {"gp_minimize": (2, 12, 6), "tpe": (5, 60, 20), "gp_ucb": (5, 100, 60)}
-"""Moments, rounds before the last of them and rounds compared, where rounds are dear."""
+"""Moments, rounds before the last of them and rounds compared, for slow rounds."""
 SCRIPT = """
 import json, sys
 sys.path[:0] = json.loads(sys.argv[1])
@@ -52,7 +52,7 @@ def theory():
 
 
 def play(name, tuner, first, rounds):
-    """Tell rewards that depend on the round alone, some of them late where the tuner can; return what was asked."""
+    """Tell rewards that depend on the round alone, some late if the tuner supports it; return the configurations."""
     asked = []
     for round_ in range(first, first + rounds):
         rng = np.random.default_rng(round_)
@@ -72,7 +72,7 @@ OTHERS = [pytest.param({name}, marks=pytest.mark.release) for name in registry.n
 
 
 def states_of(name):
-    """Return states at random moments, and what the tuner decides from each on when it goes on from it here."""
+    """Return states at random moments, each with the tuner's later decisions."""
     n, last, compared = moments(name)
     cuts = sorted(np.random.default_rng(2).choice(last, n, replace=False).tolist())
     tuner, states, went_on, done = begin(name), [], [], 0
@@ -167,7 +167,7 @@ class Phase(Enum):
 
 @component
 class Holder(Tuner):
-    """Keeps things of the kinds that users keep."""
+    """Keeps objects of the kinds that users keep."""
 
     def _start(self, problem, seeds):
         self.recent = collections.deque([1.0, 2.0], maxlen=2)

@@ -65,7 +65,7 @@ def test_resampling_is_joint_and_the_same_on_every_call() -> None:
 def test_resamples_of_a_median_agree_with_scipy() -> None:
     values = np.random.default_rng(7).gamma(2.0, 10.0, size=25)
     theirs = reference.bootstrap(
-        (values,), np.median, n_resamples=10_000, method="percentile", rng=np.random.default_rng(5)
+        (values,), np.median, n_resamples=10_000, method="percentile", random_state=np.random.default_rng(5)
     ).confidence_interval
     low, high = np.quantile(resampled(lambda a: np.median(a, axis=1), values), [0.025, 0.975])
     assert (low, high) == pytest.approx((theirs.low, theirs.high), abs=0.05 * (theirs.high - theirs.low))

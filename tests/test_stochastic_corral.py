@@ -58,7 +58,7 @@ def test_a_horizon_may_end_within_a_step(horizon):
 
 
 def test_late_rewards_count_by_the_place_of_their_ask():
-    """Told in the order 2, 1, 3: what counts is the second's."""
+    """Told in the order 2, 1, 3: the second ask's reward counts."""
     late, prompt = (started(StochasticCorral(eta=0.5), 3, 100) for _ in range(2))
     tickets = [late.ask_ticket() for _ in range(3)]
     assert tickets[0][1] == tickets[1][1]
@@ -72,7 +72,7 @@ def test_late_rewards_count_by_the_place_of_their_ask():
 
 
 def test_as_a_master_it_prefers_the_copy_that_exploits():
-    """Two copies of LinUCB, of which one explores all the time."""
+    """Two copies of LinUCB, one of which explores all the time."""
     words = ["env=synthetic_logistic", "env.feature_range=one", "algorithm=linucb", "task=smoothed_copies"]
     words += ["algorithm.tune=[exploration_rate]", "algorithm.space.exploration_rate.candidates=[1000.0,0.1]"]
     regrets = []

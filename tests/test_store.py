@@ -1,4 +1,4 @@
-"""Results are whole or not there; whatever happens to a file is noticed."""
+"""Results are whole or absent; any damage to a file is noticed."""
 
 import errno
 import getpass

@@ -1,4 +1,4 @@
-"""Every method that a figure of the project draws can be told from its neighbours, and its files are easy to read."""
+"""Every method in a figure of the project is distinguishable from its neighbours, and its files are readable."""
 
 import itertools
 import math

@@ -42,7 +42,7 @@ def write(folder, text, name="train.csv"):
 
 
 def houses(rows=6, **changes):
-    """Return the text of a file with 75 features, of which those by name replace made-up numbers."""
+    """Return the text of a file with 75 features; the given columns replace made-up numbers."""
     columns = {name: [f"0.{row}" for row in range(rows)] for name in [f"f{i}" for i in range(73)]}
     columns |= {"LotArea": ["1"] * rows, "Kind": ["P"] * rows, "Alley": ["NA"] * rows, "SalePrice": ["9"] * rows}
     columns = {name: values for name, values in (columns | changes).items() if values is not None}

@@ -1,4 +1,4 @@
-"""Where claims come from: said for a figure or for a claim, never added up, each case once."""
+"""Origins of claims: stated for a figure or a claim, never added up, each case counted once."""
 
 from typing import Any
 

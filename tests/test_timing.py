@@ -1,4 +1,4 @@
-"""Timings: measured one after the other, kept, told by their median, and shown beside published ones."""
+"""Timings: measured one after the other, kept, summarised by the median, and shown beside published ones."""
 
 import gc
 import json
@@ -51,7 +51,7 @@ def experiment(**changes: Any) -> Experiment:
 
 
 class Calls:
-    """Stands in for `run_repetition`: notes what is called."""
+    """Replaces `run_repetition`: records its calls."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.play = timing.run_repetition
@@ -84,7 +84,7 @@ def store(tmp_path):
 
 
 def drawn(*work: tuple[Experiment, int]) -> list[Any]:
-    """Stand for experiments of a figure, each to be timed so often."""
+    """Replace experiments of a figure, each with its number of measurements."""
     return [SimpleNamespace(experiment=one, settings=SimpleNamespace(repetitions=times)) for one, times in work]
 
 

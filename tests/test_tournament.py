@@ -62,7 +62,7 @@ def test_the_best_score_on_real_data_is_that_of_the_best_value(figure):
 
 @pytest.mark.parametrize("figure", FIGURES)
 def test_the_best_score_was_reached_and_never_exceeded(figure, reference_results):
-    """With all values in reach of many runs, a limit that none reaches is that of something else."""
+    """With all values in reach of many runs, a limit that none reaches belongs to another problem."""
     folder = reference_results / figure / "paper"
     if not folder.is_dir():
         pytest.skip("has not been run")

@@ -77,7 +77,7 @@ def suggest(trial, space):
 @pytest.mark.parametrize("multivariate", [False, True])
 @pytest.mark.parametrize("kind", SPACES)
 def test_it_proposes_what_optunas_sampler_does_with_the_same_random_numbers(kind, multivariate):
-    """With asks that are not answered, and rewards of which some are equal."""
+    """With unanswered asks, and some equal rewards."""
     import optuna
 
     space, noise = SPACES[kind], np.random.default_rng(5).normal(size=N_TRIALS)

@@ -1,4 +1,4 @@
-"""Tuning what learns from a table."""
+"""Tuning a model that learns from a table."""
 
 from pathlib import Path
 from typing import ClassVar
@@ -146,7 +146,7 @@ def test_regret_is_measured_from_the_best_score_there_is():
 
 
 def test_held_out_rows_judge_the_choice_and_do_not_make_it():
-    """Where the feature is the target for the rows tested only, slope 1 is chosen, and fails on those held out."""
+    """If the feature equals the target in the test rows only, slope 1 is chosen, and fails on the held-out rows."""
     environment = Toy(held_out_share=0.3)
     task = Training(environment, Stump(tune=["slope"]))
     task.start(3, Seeds(0))

@@ -14,7 +14,7 @@ from bench.tuners.ucb import ETC, UCB1, UCBDelta
 
 
 def play(tuner, *rewards):
-    """Tell the rewards and return the arms that they were paid for."""
+    """Tell the rewards; return the arms that earned them."""
     arms = []
     for reward in rewards:
         arms.append(tuner.ask()["arm"])
@@ -115,7 +115,7 @@ def test_of_equals_the_first_is_chosen_even_in_a_run_of_one_round(tuner):
 
 
 def test_etc_tries_in_turn_and_stays_with_the_best_mean():
-    """Means 0.4, 0.7, 0.5 after m K = 6 rounds, not after 5; what comes later does not count."""
+    """Means 0.4, 0.7, 0.5 after m K = 6 rounds, not after 5; later rewards do not count."""
     tuner = started(ETC(pulls_per_arm=2), 3)
     assert play(tuner, 0.4, 0.6, 0.9, 0.4, 0.8, 0.1) == [0, 1, 2, 0, 1, 2]
     assert play(tuner, -100.0, 3.0, -100.0, 0.0) == [1, 1, 1, 1]

@@ -1,4 +1,4 @@
-"""Repetitions until every claim is decided: where they stop, which experiments go on, and that nothing runs twice."""
+"""Repetitions until every claim is decided: when they stop, which experiments continue, and that nothing runs twice."""
 
 import json
 import shutil
@@ -132,7 +132,7 @@ def undrawn(tmp_path, monkeypatch, no_pictures):
 
 
 def test_committed_repetitions_count(undrawn):
-    """A reference result is made again, to the byte, from what lies beside it."""
+    """A reference result is made again, to the byte, from its committed repetitions."""
     figure = read_figure(FIGURE | {"common": ["env.dim=2", "env.n_arms=3"]})
     plan = AskedFigure(figure, "p/f/paper", "paper", [], "command", is_reference=True, until_decided=40)
     files = []

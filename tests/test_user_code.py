@@ -1,4 +1,4 @@
-"""Whatever a user's class does to its process: a sentence names it, the others finish, nothing wrong is kept."""
+"""A user's class harms its process: a sentence names it, the others finish, no wrong result is kept."""
 
 import sys
 

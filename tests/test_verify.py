@@ -1,4 +1,4 @@
-"""python -m runners.verify: committed values that are right are found equal, one that is not is named."""
+"""python -m runners.verify: correct committed values are found equal, a wrong one is named."""
 
 import csv
 import json
@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import matplotlib
 import numpy as np
 import pytest
 import registry
@@ -24,6 +25,7 @@ from bench.data_kind import DataKind
 from bench.errors import ConfigError
 from bench.report.figure import read_figure
 from bench.report.folder import REPETITIONS as FILE
+from bench.report.pictures import content, draw
 from bench.tuners.cdt import CDT
 from runners import verify
 from runners.config.experiment import Experiment
@@ -35,11 +37,11 @@ from runners.execute import verify as verification
 from runners.execute.asked_figure import AskedFigure
 from runners.execute.reproduce_figure import reproduce_figure
 from runners.results import checksums, replay
-from runners.results.derive import thinning
-from runners.results.folder import CommittedRepetitions, write_repetitions
+from runners.results.derive import derive_committed, thinning
+from runners.results.folder import CommittedRepetitions, ResultFolder, write_repetitions
 
 SAMPLED = 12
-"""How many of the committed repetitions are sampled."""
+"""Number of sampled repetitions."""
 FEW_BYTES = 32_000
 """Figures with less in repetitions are derived again in every session."""
 COMMAND = "python -m runners.reproduce figure=mine/small scale=paper"
@@ -70,7 +72,7 @@ def write_figures(conf: Path, *names: str, **changes: Any) -> None:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """The folder of results where that figure is."""
+    """The folder of results with that figure."""
     root = tmp_path_factory.mktemp("made") / "results"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BENCH_RESULTS_DIR", str(root))
@@ -98,7 +100,7 @@ def folder(made, tmp_path, monkeypatch, conf):
 
 
 def change(path: Path, **values: Any) -> dict[str, Any]:
-    """Change a JSON file; return what it said before."""
+    """Change a JSON file; return its former content."""
     before = json.loads(path.read_text())
     path.write_text(json.dumps(before | values))
     checksums.note(path.parents[3], [path])  # as if it had been written so
@@ -287,7 +289,7 @@ def edit_bytes(path: Path, changed: Callable[[bytes], bytes]) -> None:
 
 
 def test_each_damaged_file_is_named_and_the_other_results_are_verified(folder, conf, capsys):
-    """Many results, the same figure's under as many names, of which all but one are damaged."""
+    """Many results, copies of one figure under other names, all but one damaged."""
     root = folder.parents[2]
     places = {name: "mine/" + name.replace(" ", "_") for name in (*DAMAGES, "whole")}
     write_figures(conf, *places.values())
@@ -368,7 +370,7 @@ def test_every_committed_result_is_of_a_clean_commit(reference_results):
 
 
 def committed(results: Path) -> list[str]:
-    """Return the figures that there are committed results of."""
+    """Return the figures with committed results."""
     return [name for name in figure_names() if any(results.glob(f"{name}/*/manifest.json"))]
 
 
@@ -378,17 +380,46 @@ def assert_tables_are_what_repetitions_say(results: Path, names: list[str]) -> N
     assert sum(len(result.compared) for result in compared) >= len(names)
 
 
+def assert_pictures_are_what_repetitions_say(results: Path, names: list[str]) -> None:
+    pinned = re.search(r"^matplotlib==(.+)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
+    assert pinned
+    if matplotlib.__version__ != pinned[1]:
+        pytest.skip(f"another version of Matplotlib than {pinned[1]} draws other pictures")
+    for name in names:
+        for result in ResultFolder.of(results, name):
+            figure = load_figure(name)
+            plot = derive_committed(figure, result.path).plot if result.is_backed(figure) else None
+            if plot:
+                drawn = content(draw(plot), "svg")
+                assert (result.path / f"{figure.name}.svg").read_bytes() == drawn, f"python -m tools.derive {name}"
+
+
+def few(results: Path, paper: str) -> list[str]:
+    """Return the figures of a paper with few committed repetitions."""
+    sizes = {name: sum(path.stat().st_size for path in (results / name).rglob("*.parquet"))
+             for name in committed(results) if name.startswith(f"{paper}/")}  # fmt: skip
+    return [name for name in sizes if sizes[name] < FEW_BYTES]
+
+
 @pytest.mark.parametrize("paper", registry.names("paper"))
 def test_tables_follow_from_their_repetitions(reference_results, paper):
     """Of figures with few repetitions; before a release of all, as ``make verify`` does at any time."""
-    sizes = {name: sum(path.stat().st_size for path in (reference_results / name).rglob("*.parquet"))
-             for name in committed(reference_results) if name.startswith(f"{paper}/")}  # fmt: skip
-    assert_tables_are_what_repetitions_say(reference_results, [name for name in sizes if sizes[name] < FEW_BYTES])
+    assert_tables_are_what_repetitions_say(reference_results, few(reference_results, paper))
 
 
 @pytest.mark.release
 def test_every_committed_table_follows_from_its_repetitions(reference_results):
     assert_tables_are_what_repetitions_say(reference_results, committed(reference_results))
+
+
+@pytest.mark.parametrize("paper", registry.names("paper"))
+def test_pictures_follow_from_their_repetitions(reference_results, paper):
+    assert_pictures_are_what_repetitions_say(reference_results, few(reference_results, paper))
+
+
+@pytest.mark.release
+def test_every_committed_picture_follows_from_its_repetitions(reference_results):
+    assert_pictures_are_what_repetitions_say(reference_results, committed(reference_results))
 
 
 def test_overviews_follow_from_the_figures_tables(reference_results):

@@ -23,7 +23,7 @@ def results(folder: Path, relative: dict[tuple[str, str], float]) -> Path:
 
 
 def test_each_kind_of_problem_is_answered_by_the_tuners_with_the_least_regret_in_it(tmp_path: Path) -> None:
-    """Of variants of one tuner the better one, and none that cannot be chosen."""
+    """The better variant of each tuner, and no method that cannot be chosen."""
     regret = {
         ("arms", "Changepoint GP"): 0.5, ("arms", "UCB1"): 0.4, ("arms", "Changepoint GP, rewards alone"): 0.41,
         ("arms", "Best fixed configuration"): 0.1, ("still peak", "Changepoint GP"): 0.2, ("still peak", "UCB1"): 0.3,

@@ -101,7 +101,7 @@ def test_etc_bound_is_that_of_the_regret_bounds() -> None:
 
 
 def test_causes_are_counted_apart_from_rows() -> None:
-    """What the documentation says: 41 rows, of which 5 are statements; 24 slips from 16 causes; 7 rest on one."""
+    """As documented: 41 rows, 5 of them statements; 24 slips from 16 causes; 7 inherit one."""
     table = worked_examples()
     slips = table[table["verdict"] == "slip"]
     assert table["verdict"].value_counts().to_dict() == {"slip": 24, "right": 10, "inherited": 7}

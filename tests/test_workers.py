@@ -1,4 +1,4 @@
-"""A worker that dies or hangs takes only what it runs with it, and none outlasts the command."""
+"""A worker that dies or hangs loses only its own repetition, and none outlasts the command."""
 
 import time
 from collections import deque
@@ -56,7 +56,7 @@ def test_only_calls_lost_with_a_worker_are_repeated(tmp_path):
     ids=["loky", "loky with a limit", "dask", "dask with a limit"],
 )
 def test_one_repetition_that_fails_in_any_way_fails_alone(tmp_path, trouble, runner, said):
-    """The third repetition does it; the others are as of a tuner that does no harm, and nothing of it is kept."""
+    """The third repetition does it; the others equal a harmless tuner's, and nothing of the third is kept."""
     if runner.backend == "dask":
         pytest.importorskip("distributed", reason="dask is not installed")
     harmful = {"tuner": "harmful.Harmful", "horizon": 200, "at": 50, "repetition": 2}

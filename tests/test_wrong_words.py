@@ -1,4 +1,4 @@
-"""Wrong words on a command line: one sentence that names what is wrong and what is expected, and nothing is written."""
+"""Wrong arguments: one sentence with the value found and the value expected, and nothing is written."""
 
 import pytest
 from commands import MAINS, assert_one_sentence
@@ -45,7 +45,9 @@ COMPARE: Sentences = {
     "env.path=log(1).csv": ("\"env.path='log(1).csv'\"",),
     "env.context=[age,P(x)]": ("env.context=[age,P(x)]", "in quotes"),
     "tuner=tl,random column=foo": ("column: found 'foo'", "regret"),
-    "tuner=tl,random column=seconds_foo": ("column: found 'seconds_foo'", "seconds_total"),
+    "tuner=tl,random column=seconds_foo": (
+        "column: found 'seconds_foo', expected one of: exploration_rate, reward, regret, random_regret",
+    ),
     "tuner=tl,random column=seconds_total": ("key 'column': found 'seconds_total'", "dots"),
     "name=../elsewhere": ("name: found '../elsewhere'",),
 }
@@ -81,7 +83,7 @@ REST = {
 
 
 def run_words(words: list[str]) -> None:
-    """Run what `runners.run` runs, with choices that are composed once for all tests: of parts Hydra knows nothing."""
+    """Run `runners.run` with choices composed once for all tests, because Hydra does not know the parts."""
     run_and_report(from_overrides(words), words)
 
 

@@ -1,4 +1,4 @@
-"""Yahoo! R6A: parser, aggregation, what is kept between runs, the surrogate, and the environment."""
+"""Yahoo! R6A: parser, aggregation, cache between runs, the surrogate, and the environment."""
 
 import gzip
 import random
@@ -31,7 +31,7 @@ def empty_cache(no_data):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """The folder for the daily files, which BENCH_DATA_DIR leads to."""
+    """The folder for the daily files, below BENCH_DATA_DIR."""
     monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path / "given"))
     folder = tmp_path / "given" / "yahoo-r6a"
     folder.mkdir(parents=True)

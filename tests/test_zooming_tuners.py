@@ -26,7 +26,7 @@ LEAST = 1 / math.sqrt(2 * math.pi)
 def normals(seeds):
     """Return a function of n that draws n standard normal numbers, one for each point since the restart.
 
-    They are drawn in blocks of 1,024 (or 4 n); what does not suffice for all points is left unused.
+    They are drawn in blocks of 1,024 (or 4 n); a rest that does not suffice for all points is left unused.
     """
     rng, block = seeds.generator("ranking"), []
 
@@ -125,8 +125,8 @@ class SlowZooming:
     def ask(self, asked):
         """Choose in one dimension, with the midpoint of the widest gap as the point to activate.
 
-        ``asked`` only settles which of several gaps it is that are equally wide: a ball around the midpoint of a gap
-        leaves two such gaps, and rounding would decide.
+        ``asked`` only selects one of several equally wide gaps: a ball around the midpoint of a gap leaves two such
+        gaps, and rounding would decide.
         """
         self.begin()
         gaps = self.gaps()
@@ -163,7 +163,7 @@ def of_switching(tau0, horizon):
 
 
 def line_cases():
-    """Yield name, horizon, tuner, slow version, and what must have happened so that the case means something."""
+    """Yield name, horizon, tuner, slow version, and the event without which the case proves nothing."""
     n, log_n = 2_500, math.log(2_500)
     problem = {"noise_std": 0.05}
     usual = {"activate", "select", "remove"}

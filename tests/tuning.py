@@ -14,7 +14,7 @@ SQUARE = Space.of(x={"low": 0.0, "high": 1.0}, y={"low": 0.0, "high": 1.0})
 def play(
     tuner: Tuner, reward: Callable[[Configuration, int], float], horizon: int, space: Space = LINE, seed: int = 1
 ) -> list[dict[str, Any]]:
-    """Return what was asked; ``reward`` gives the reward of a configuration in a round."""
+    """Return the configurations asked; ``reward`` gives the reward of a configuration in a round."""
     tuner.start(Problem(space, horizon), Seeds(seed))
     asked = []
     for t in range(horizon):

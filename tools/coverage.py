@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from bench.critical import fixed
-from bench.report.claims.comparisons import rare_room
+from bench.report.claims.comparisons import rare_deviations, rare_room
 from bench.report.claims.quantities import BestValue, Extreme, Mean, Quantity, RatioOfMeans, Unseen
 from bench.report.claims.slope import slope_weights
 from bench.report.tables import to_csv
@@ -187,7 +187,7 @@ def rare_losses(finals: Finals, draws: int) -> pd.DataFrame:
                 for _ in range(draws):
                     lefts, rights = sides[:, rng.integers(0, sides.shape[1], (PANELS, n))]
                     mean = Mean(lefts[0] - rights[0])
-                    room = rare_room(lefts[0], rights[0], lefts, rights)
+                    room = rare_room(lefts[0], rights[0], rare_deviations(lefts), rare_deviations(rights))
                     for place, quantity in enumerate((mean, Unseen(mean, *room))):
                         low, high = quantity.ends(ERROR, fixed, n)
                         sign = 1.0 if low > 0 else -1.0 if high < 0 else 0.0

@@ -114,7 +114,7 @@ class Dssm:
     def _embeddings(tower: "Tower", features: np.ndarray) -> np.ndarray:
         distinct, place = np.unique(tower.encode(features), axis=0, return_inverse=True)
         parts = [tower.embed(distinct[i : i + _CHUNK]).numpy() for i in range(0, len(distinct), _CHUNK)]
-        return np.concatenate(parts)[place]
+        return np.concatenate(parts)[place.ravel()]  # NumPy 2.0 gives a column
 
 
 class Tower:

@@ -153,7 +153,7 @@ def add_outer(x: Array, weight: float, matrix: Array) -> None:
 
 @kernel
 def add_to_inverse(x: Array, gram: Array, inverse: Array, gain: Array) -> float:
-    """Add x x' to ``gram`` and update ``inverse``, the inverse of gram + ridge I, by Sherman and Morrison's formula.
+    """Add x x' to ``gram`` and update ``inverse``, the inverse of gram + ridge I, by the Sherman-Morrison formula.
 
     Writes inverse x / (1 + x' inverse x) of the old inverse into ``gain``; returns x' inverse x.
     """

@@ -52,7 +52,7 @@ class RidgeRegression(ContextualAlgorithm):
 
 @component
 class RidgeInverse(RidgeRegression):
-    """Ridge regression that keeps V^-1 and adds a round by Sherman and Morrison's formula."""
+    """Ridge regression that keeps V^-1 and adds a round by the Sherman-Morrison formula."""
 
     per_arm: ClassVar[bool] = True
 

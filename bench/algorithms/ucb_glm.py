@@ -20,9 +20,9 @@ class UCBGLM(LinUCB):
     """Pull argmax x'theta_hat + exploration_rate |x|_{V^-1}, with the logistic maximum-likelihood estimate theta_hat.
 
     theta_hat and V = ridge I + sum x x' are exact for all data so far and the current ridge, in every decided round.
-    The estimate is penalised: that of Li et al. 2017 is not, and does not exist while a hyperplane separates the
-    labels, as it may after random pulls; with ``penalty: lambda`` it always exists. Source: Li et al. 2017, algorithm
-    1; syndicated, section 6; cdt, section 5.
+    The estimate is penalised, so that with ``penalty: lambda`` it always exists. The unpenalised one of Li et al. 2017
+    does not exist while a hyperplane separates the labels, as it may after random pulls. Source: Li et al. 2017,
+    algorithm 1; syndicated, section 6; cdt, section 5.
 
     Parameters
     ----------

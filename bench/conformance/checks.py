@@ -141,7 +141,7 @@ def answers_what_was_asked_last(build: Build, rounds: int) -> None:
 
 
 def says_which_space_does_not_fit(build: Build, rounds: int) -> None:
-    """It refuses a space that it cannot search in one sentence, at `start` or at the first `ask`."""
+    """It refuses, in one sentence, a space that it cannot search, at `start` or at the first `ask`."""
     for parameter in (HyperParameter("x", candidates=(1, "a", None)), HyperParameter("x", low=0.0, high=1.0)):
         tuner = build()
         try:

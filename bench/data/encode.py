@@ -1,4 +1,4 @@
-"""Columns of a table as features: numbers standardised, words one-hot, with a note about each step."""
+"""Columns of a table as features: numbers standardised, strings one-hot, with a note about each step."""
 
 from collections import Counter
 from collections.abc import Sequence, Set
@@ -91,10 +91,10 @@ def left_out(patterns: str | Sequence[str], index: Set[str], used: Sequence[str]
 def encode(table: Files, columns: Sequence[str]) -> Features:
     """Return the columns as features, with a constant after them, each row divided by its length.
 
-    Numbers are standardised, a missing one replaced by the mean; true and false are 1 and 0. Each word becomes a
-    feature, a missing word too. A constant column is left out. The notes name the type of each column. Raises DataError
-    for an infinite number, a few words among numbers, a number with a decimal comma, separators or signs, times, or
-    more than 100 words.
+    Numbers are standardised, a missing one replaced by the mean; true and false are 1 and 0. Each distinct string
+    becomes a feature, and so does a missing one. A constant column is left out. The notes name the type of each column.
+    Raises DataError for an infinite number, a few strings among numbers, a number with a decimal comma, separators or
+    signs, times, or more than 100 distinct strings.
     """
     blocks, names, taken, notes = [], [], [], []
     for column in columns:

@@ -83,7 +83,7 @@ def _labelled(table: Files, columns: list[str], target: str, notes: Sequence[str
 
 
 def _doubtful(target: str, labels: Labels) -> list[str]:
-    """Return a warning if classes look like measurements, of which only the exact value is right."""
+    """Return a warning if classes look like measurements, for which only the exact value would count as right."""
     number, values = len(labels.names), labels.values
     if not labels.are_numbers or (number <= FEW_CLASSES and all(value == int(value) for value in values)):
         return []

@@ -186,8 +186,7 @@ def _in_order(columns: list[np.ndarray], users: np.ndarray, names: tuple[np.ndar
 def _read_blocks(path: Path, types: dict[str, Any]) -> Iterator[tuple[int, Any]]:
     """Yield a CSV file's columns with the given Arrow types in blocks of lines, after the number of the first line.
 
-    Raises DataError if it cannot be read, is empty or lacks a column, or a
-    field is not of its column's type.
+    Raises DataError if it cannot be read, is empty or lacks a column, or a field is not of its column's type.
     """
     import pyarrow as pa
     from pyarrow import csv

@@ -8,9 +8,9 @@ def probabilities(log: OpenBanditLog, n_items: int, timestamps: np.ndarray, posi
 
     The policy ignores the user but changes all the time, and the log has only the propensities of the shown items. The
     probability of an item at a position is therefore interpolated between its last display there before and its first
-    one after: the harmonic mean of both propensities, because an item is more likely to be shown when its probability
-    is high, which weights 1 / propensity correct. The probabilities of a row are then scaled to sum to 1. An item that
-    was never shown at a position has probability 0 there. Log entries of the same microsecond are ignored.
+    one after: the harmonic mean of both propensities, that is, their mean weighted by 1 / propensity, because an item
+    is more likely to be shown when its probability is high. The probabilities of a row are then scaled to sum to 1. An
+    item that was never shown at a position has probability 0 there. Log entries of the same microsecond are ignored.
     """
     found = np.zeros((len(timestamps), n_items))
     for position in np.unique(positions):

@@ -20,7 +20,7 @@ PLAINLY = (
 
 
 def is_number_written_otherwise(text: str) -> bool:
-    """Return whether a text is a number with a decimal comma, separators, a currency or percent sign, other digits."""
+    """Return whether a text is a number with decimal comma, separators, currency or percent sign, or other digits."""
     try:
         float(text)
     except ValueError:

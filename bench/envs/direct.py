@@ -16,9 +16,8 @@ class DirectEnvironment(Environment):
     After ``start``: ``sub_gaussian`` (constant of the reward noise) and ``change_points`` (the last rounds of all its
     stationary pieces except the last). After ``play``: the expected rewards of the round, ``mean`` of the configuration
     played, ``best_mean`` of the best one and ``average_mean`` of one drawn uniformly; if the environment reveals them,
-    ``rewards`` of all candidates, in the order of ``space.product()``. A log that ends has no
-    means, and sets ``expected_rounds``, the horizon of schedules, and ``traced_rounds``, over which a trace spreads its
-    rows.
+    ``rewards`` of all candidates, in the order of ``space.product()``. A log that ends has no means, and sets
+    ``expected_rounds``, the horizon of schedules, and ``traced_rounds``, over which a trace spreads its rows.
     """
 
     sums: ClassVar[tuple[str, ...]] = ("reward", "regret", "random_regret")

@@ -125,8 +125,7 @@ class DriftingLinear(Drifting, SyntheticLinear):
     ----------
     noise
         Factor on ``noise_std`` in each stretch, repeated from the first if there are more stretches. Algorithms are
-        told
-        the largest standard deviation.
+        told the largest standard deviation.
     """
 
     noise: Annotated[list[PositiveFloat], Field(min_length=1)] = field(default_factory=lambda: [1.0])

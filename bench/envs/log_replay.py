@@ -29,9 +29,9 @@ class LogReplay(Replay):
 
     An event is a round if its action is the arm pulled, with probability c / propensity. c is the smallest propensity
     of the log, so every event is accepted with probability c for any pulled arm, and accepted rounds are distributed as
-    if actions had been logged uniformly. Contexts have norm 1: numbers standardised, words one-hot, a constant. Without
-    ``arms`` all arms share the context, and algorithms have coefficients for each arm; with it the features of an arm
-    are the products of its own and the context's features.
+    if actions had been logged uniformly. Contexts have norm 1: numbers standardised, strings one-hot, a constant.
+    Without ``arms`` all arms share the context, and algorithms have coefficients for each arm; with it the features of
+    an arm are the products of its own and the context's features.
 
     Columns: ``mean_reward`` of the accepted rounds so far, ``accepted``, their number, ``share_accepted`` of all
     events, and estimates for the same decisions from all events: ``ips``, ``snips`` and ``dr``, by inverse propensity
@@ -236,7 +236,7 @@ class LogReplay(Replay):
 
 
 def _on_scale(name: str, rewards: np.ndarray) -> tuple[str, ...]:
-    """Warn that rewards spread more than the algorithms' ranges of settings allow for."""
+    """Warn that the spread of rewards is too large for the ranges of the algorithms' settings."""
     std = float(rewards.std())
     if std <= _WIDE:
         return ()

@@ -15,9 +15,9 @@ def fit_logistic(
 
     It minimises c sum_i ln(1 + exp(-(2 r_i - 1)(x_i'w + b))) + ``l1_ratio`` |w|_1 + (1 - ``l1_ratio``) |w|^2 / 2 for
     ``features`` x_i, shape (n, d), and ``rewards`` r_i, 0 or 1, shape (n,). Step size, order of the rows, first values,
-    and the last pass are those of scikit-learn's ``LogisticRegression(solver="saga")``, and so is the result, but for
-    rounding; unlike it, the result is the same on every processor. There are at most ``max_iter`` passes, converged or
-    not. Raises TaskError if a coefficient is not finite. Source: Defazio, Bach and Lacoste-Julien 2014.
+    and the last pass are those of scikit-learn's ``LogisticRegression(solver="saga")``, and so, up to rounding, is the
+    result, which here is the same on every processor. There are at most ``max_iter`` passes, converged or not. Raises
+    TaskError if a coefficient is not finite. Source: Defazio, Bach and Lacoste-Julien 2014.
     """
     seed = np.random.RandomState(random_state).randint(1, np.iinfo(np.int32).max)
     features = np.ascontiguousarray(features, dtype=np.float64)
@@ -45,7 +45,7 @@ def _saga(x: Array, rewards: Array, w: Array, c: float, l1_ratio: float, max_ite
     step = 1.0 / (2.0 * lipschitz + min(2.0 * n * ridge, lipschitz))
     shrink, threshold = 1.0 - step * ridge, step * lasso
 
-    residuals = np.zeros(n)  # the last ones seen, of which the gradient is the sum
+    residuals = np.zeros(n)  # the latest of each row, whose terms add up to the gradient
     is_seen = np.zeros(n, dtype=np.bool_)
     gradient, before = np.zeros(dim), np.zeros(dim)
     gradient_of_intercept = intercept = 0.0

@@ -24,7 +24,7 @@ class Cases(Rows):
     def check(self, results: Results) -> None:
         super().check(results)
         if not self.claims:
-            raise ConfigError(f"{self.where}: kind 'cases' draws the cases of claims, there are none")
+            raise ConfigError(f"{self.where}: found no claims, expected some, because kind 'cases' draws their cases")
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         cases = verdicts_on(results).to_dict("records")

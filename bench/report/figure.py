@@ -26,6 +26,8 @@ from bench.report.tables import summary
 
 MAX_ROUNDS = 60
 """Rounds of a curve that are kept, the first and the last among them."""
+MOST_PANELS = 100
+"""Number of panels that are drawn: more would take minutes, and gigabytes."""
 
 
 class Figure(FigureKeys):
@@ -41,6 +43,18 @@ class Figure(FigureKeys):
         looks, mark = looks_of(methods, self.looks, self.colors), results.provenance.mark
         words = self.looks.words
         return Plot(self.heading, note, mark=mark, methods=methods, looks=looks, colors=self.colors, words=words)
+
+    def picture(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot | None:
+        """Return `plot` of at most `MOST_PANELS` panels, with a note if there are more."""
+        panels = results.groups(results.panel_axes(), [{}])
+        if len(panels) <= MOST_PANELS:
+            return self.plot(results, tables)
+        drawn = Results(self, results.given_curves, results.given_finals, results.provenance)
+        drawn.experiments = [key for chosen in panels[:MOST_PANELS] for key in results.select(chosen)]
+        plot = self.plot(drawn, tables)
+        if plot:
+            plot.note = f"The first {MOST_PANELS} of {len(panels):,} panels; the tables have all. {plot.note}"
+        return plot
 
     # Methods that a kind may override
 
@@ -136,9 +150,9 @@ class Figure(FigureKeys):
             raise ConfigError(f"{self.where}: an axis is called '{READING}', which the figure's readings need")
 
 
-def evenly(rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
-    """Return up to `MAX_ROUNDS` positions, evenly spaced, the first and the last among them."""
-    return np.unique(np.linspace(0, len(rounds) - 1, min(len(rounds), MAX_ROUNDS)).round().astype(np.intp))
+def evenly(rounds: npt.NDArray[np.int64], most: int = MAX_ROUNDS) -> npt.NDArray[np.intp]:
+    """Return up to ``most`` positions, evenly spaced, the first and the last among them."""
+    return np.unique(np.linspace(0, len(rounds) - 1, min(len(rounds), most)).round().astype(np.intp))
 
 
 def kinds() -> list[str]:

@@ -10,8 +10,15 @@ from bench.report.reading import Reading
 from bench.report.style import Looks
 
 Origin = Literal["stated", "theorem", "ours"]
-Several = Annotated[list[str], BeforeValidator(lambda raw: [raw] if isinstance(raw, str) else raw), Field(min_length=1)]
-"""One word, or a list of them."""
+
+
+def _words(raw: Any) -> Any:
+    several = raw if isinstance(raw, list | tuple) else [raw]
+    return [str(item) if isinstance(item, int | float) else item for item in several]
+
+
+Several = Annotated[list[str], BeforeValidator(_words), Field(min_length=1)]
+"""One word, or a list of them; a number, such as the id of a claim, is a word, too."""
 Axes = dict[str, Annotated[dict[str, list[str]], BeforeValidator(labels_of)]]
 """Axis -> label -> overrides: a block of experiments, all combinations of which are run."""
 Sources = dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]]

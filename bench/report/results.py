@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property, reduce
 from typing import Any, Generic, NamedTuple
@@ -57,6 +57,7 @@ class Results(Generic[F]):
         provenance: Provenance = Provenance(),  # noqa: B008, it is frozen
     ) -> None:
         self.figure, self.name, self.provenance = figure, figure.name, provenance
+        self.is_surrogate = bool(provenance.surrogate)
         columns = [str(column) for column in finals.columns]
         if columns and "repetition" not in columns:
             raise DataError(f"figure '{self.name}': finals lack the column 'repetition', found: {', '.join(columns)}")
@@ -74,11 +75,7 @@ class Results(Generic[F]):
         self._no_rows = self.finals.iloc[:0]
         self._ends: dict[tuple[Labels, str], tuple[npt.NDArray[np.int64], Array]] = {}
         self._mean_curves: dict[tuple[Labels, str], pd.DataFrame] = {}
-        self._selected: dict[
-            tuple[tuple[str, tuple[str, ...]], ...], list[Labels]
-        ] = {}  # claims repeat the same queries
-        self._on_axis: dict[str, list[str]] = {}
-        self._combinations: dict[tuple[int, ...], list[tuple[str, ...]]] = {}
+        self._known: dict[Any, Any] = {}
         self._rows: dict[Labels, pd.DataFrame] = {(): self.finals} if len(finals) else {}
         if self.axes and len(finals):
             groups: Any = self.finals.groupby(list(self.axes), sort=False)  # labels are tuples, also for one axis
@@ -103,11 +100,16 @@ class Results(Generic[F]):
 
     def labels(self, axis: str) -> list[str]:
         """Return the labels of an axis in the figure's order, without the empty one."""
-        if axis not in self._on_axis:
-            position = self.axes.index(axis) if axis in self.axes else None
-            found = () if position is None else (key[position] for key in self.experiments if key[position])
-            self._on_axis[axis] = list(dict.fromkeys(found))
-        return list(self._on_axis[axis])
+        return [label for label in self._by_label.get(axis, ()) if label]
+
+    @cached_property
+    def _by_label(self) -> dict[str, dict[str, list[Labels]]]:
+        """The experiments by axis and label, in the figure's order."""
+        found: dict[str, dict[str, list[Labels]]] = {axis: {} for axis in self.axes}
+        for key in self.experiments:
+            for axis, label in zip(self.axes, key, strict=True):
+                found[axis].setdefault(label, []).append(key)
+        return found
 
     def as_dict(self, key: Labels) -> dict[str, str]:
         return dict(zip(self.axes, key, strict=True))
@@ -121,10 +123,11 @@ class Results(Generic[F]):
         return ", ".join(said(axis, label) for axis, label in shown.items())
 
     def select(self, chosen: Selection) -> list[Labels]:
-        question = tuple(chosen.items())
-        if question not in self._selected:
-            self._selected[question] = self._matching(self.experiments, chosen)
-        return list(self._selected[question])
+        few = self.experiments  # each of many cases selects a few
+        for axis, labels in chosen.items():
+            if len(labels) == 1 and ANY not in labels:
+                few = min(few, self._by_label.get(axis, {}).get(labels[0], few), key=len)
+        return self._matching(few, chosen)
 
     def undeclared(self, chosen: Selection) -> list[Labels]:
         """Return the experiments beyond those that the figure declares, which claims and tables ignore."""
@@ -155,10 +158,10 @@ class Results(Generic[F]):
         positions = tuple(self.axes.index(axis) for axis in axes)
         selected = [{tuple(key[i] for i in positions) for key in self.select(chosen)} for chosen in selections]
         enough = all if self.is_declared else any
-        if positions not in self._combinations:
-            found = dict.fromkeys(tuple(key[i] for i in positions) for key in self.experiments)
-            self._combinations[positions] = [labels for labels in found if all(labels)]
-        cases = [labels for labels in self._combinations[positions] if enough(labels in group for group in selected)]
+        found = self.once(
+            positions, lambda: dict.fromkeys(tuple(key[i] for i in positions) for key in self.experiments)
+        )
+        cases = [labels for labels in found if all(labels) and enough(labels in group for group in selected)]
         return [{axis: (label,) for axis, label in zip(axes, labels, strict=True)} for labels in cases]
 
     def check(self, chosen: Selection, where: str) -> None:
@@ -209,11 +212,13 @@ class Results(Generic[F]):
             key: mean for mean in means for key in self.experiments if mean.labels.items() <= self.as_dict(key).items()
         }
 
-    # The available results
+    def once(self, name: Any, make: Callable[[], Any]) -> Any:
+        """Return the result of ``make``, which is called once: a fact that many cases share."""
+        if name not in self._known:
+            self._known[name] = make()
+        return self._known[name]
 
-    @property
-    def is_surrogate(self) -> bool:
-        return bool(self.provenance.surrogate)
+    # The available results
 
     def notes(self) -> list[str]:
         """Return the notes below a title: the provenance, and the figure's own note."""

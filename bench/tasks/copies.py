@@ -32,8 +32,8 @@ class Copies(ContextualBandit):
 
     If every copy learns from all rounds, outcomes hold their forecast losses: the log loss of the probability of a
     reward of 1 for algorithms with logistic rewards only; for others half the squared error in units of the noise,
-    which is the log loss of a normal reward up to a constant. In the first decision all copies forecast the same if no
-    warm-up preceded. A warm-up is played by no copy, learnt by all copies, and not judged.
+    which is the log loss of a normal reward up to a constant. Without a warm-up, all copies forecast the same in the
+    first decision. A warm-up is played by no copy, learnt by all copies, and not judged.
 
     Limits: a round costs as many decisions and updates as there are candidates. Settings without effect on learning,
     such as exploration rates, have equal forecasts. A copy learns from pulls of the other copies, which may explore

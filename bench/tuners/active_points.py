@@ -152,7 +152,7 @@ class ActivePoints:
 def _select(
     stats: np.ndarray, n_points: int, spread: float, is_variance: bool, removal: bool, factors: np.ndarray, start: int
 ) -> int:
-    """Drop worse points, then return the active one with the largest mean + spread / sqrt(n) Z, or its square root."""
+    """Drop worse points; return the active one with the largest mean + s Z; s, or its square, is spread / sqrt(n)."""
     if removal:
         floor = -np.inf
         for i in range(n_points):

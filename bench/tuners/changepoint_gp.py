@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
+from bench.arithmetic import total
 from bench.component import component, neutral
 from bench.errors import TunerError
 from bench.rewards import LARGEST, short
@@ -71,8 +72,7 @@ class ChangepointGP(Tuner):
         Length scale of the Matern 3/2 correlation, in units of the interval.
     signals
         Prior variances of the function around its level, in units of the noise variance; the belief from the
-        algorithm's
-        estimate uses the first.
+        algorithm's estimate uses the first.
     level
         Prior variance of the level, as a share of the signal.
     rough
@@ -242,6 +242,6 @@ def _expected(outcome: Any) -> tuple[float, float] | None:
     steps = () if outcome is None else outcome.steps or (outcome.values,)
     if not steps or any("model_regret" not in step for step in steps):
         return None
-    mean = sum(step["model_mean"] for step in steps) / len(steps)
-    regret = sum(step["model_regret"] for step in steps) / len(steps)
+    mean = total(step["model_mean"] for step in steps) / len(steps)
+    regret = total(step["model_regret"] for step in steps) / len(steps)
     return (mean, regret) if math.isfinite(mean) and math.isfinite(regret) else None

@@ -105,8 +105,7 @@ class RestartingGP(FiniteGP):
         and 30 by the restricted likelihood of the rewards so far (ours).
     noise
         Standard deviation of the noise: ``told`` by the problem, or ``estimated`` from the forecast errors, each
-        divided
-        by its variance in units of the noise variance (restricted maximum likelihood).
+        divided by its variance in units of the noise variance (restricted maximum likelihood).
     """
 
     signal: PositiveFloat | Literal["estimated"] = 3.0

@@ -19,7 +19,7 @@ def fault_of(tuner: Tuner, space: Space, configuration: Configuration) -> str | 
 
 
 def cure(space: Space) -> str:
-    """Return a hint on how a tuner gets values of a space; "" if it has to mix both ways."""
+    """Return a hint on how a tuner gets values of a space; "" if neither way serves all hyper-parameters."""
     ways = [
         "problem.space.product() has the candidates" * all(p.candidates for p in space.parameters),
         "problem.space.from_unit(point) is in the interval" * all(p.continuous for p in space.parameters),

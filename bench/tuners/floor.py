@@ -1,4 +1,5 @@
 import math
+from collections.abc import Collection
 from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
@@ -166,10 +167,10 @@ class Floor(Tuner):
     def _belief(self, n: int, rng: np.random.Generator) -> Draws:
         return self._inner._belief(n, rng)
 
-    def save(self) -> dict[str, Any]:
+    def save(self, apart: Collection[int] = ()) -> dict[str, Any]:
         self._check_process("save()")
         self._inner_state = self._inner.save()
-        return super().save()
+        return super().save(apart)
 
     def _rebuild(self) -> None:
         self._inner = self._wrapped()

@@ -12,8 +12,8 @@ from bench.arithmetic import rounded
 class RoundingSampler(BaseSampler):
     """Any sampler, with suggestions of `bench.arithmetic.DIGITS` significant digits.
 
-    The trials remember them so, too: the last digits of a sampler's densities, which depend on the processor, have no
-    influence on later suggestions.
+    Trials store the rounded suggestions, so that the last digits of a sampler's densities, which depend on the
+    processor, do not affect later ones.
     """
 
     def __init__(self, sampler: BaseSampler) -> None:

@@ -20,7 +20,7 @@ class Recommendation:
     """The recommended configuration.
 
     ``reward`` is the mean of its expected reward under the tuner's belief, ``low`` to ``high`` a 95 % interval;
-    ``another_is_better`` is the probability that the best other configuration earns more by over ``margin``.
+    ``another_is_better`` is the probability that the best other configuration is better by more than ``margin``.
     """
 
     configuration: Configuration
@@ -35,7 +35,7 @@ class Recommending:
     """Mixin of tuners that recommend a configuration."""
 
     def recommend(self: Any, margin: float = 0.0) -> Recommendation:
-        """Return the configuration with the largest expected reward, and the chance of one better by ``margin``.
+        """Return the configuration with the largest expected reward, and the probability of one better by ``margin``.
 
         All numbers come from 10,000 draws of the tuner's own belief with a separate generator, so the next ask is
         unaffected. Raises TunerError if the tuner was not started, or has no belief, or none yet.

@@ -1,7 +1,9 @@
 import copy
 import json
 import os
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, fields, is_dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -34,11 +36,12 @@ class Saving:
     _tickets: Tickets
     _given: dict[str, Any]
 
-    def save(self) -> dict[str, Any]:
+    def save(self, apart: Collection[int] = ()) -> dict[str, Any]:
         """Return everything that `restore` needs, open tickets included, as plain data that JSON keeps exactly.
 
-        The order of keys is irrelevant, and any JSON reader can represent the numbers. Raises TunerError if the tuner
-        was not started in this process, or has an attribute that cannot be saved.
+        The order of keys is irrelevant, and any JSON reader can represent the numbers. ``apart``: open tickets to leave
+        out, see `tickets_apart`. Raises TunerError if the tuner was not started in this process, or has an attribute
+        that cannot be saved.
         """
         with ALONE:
             self._check_process("save()")
@@ -47,15 +50,28 @@ class Saving:
             saved = {
                 **self._identity(),
                 "state": writer.attributes({name: value for name, value in vars(self).items() if name not in kept}),
-                "tickets": [[ticket, writer.write(memory, "")] for ticket, memory in self._tickets.open.items()],
+                "tickets": [[key, writer.write(of, "")] for key, of in self._tickets.open.items() if key not in apart],
             }
             return {**saved, "checksum": checksum(saved)}
 
-    def restore(self, saved: Any) -> None:
+    def tickets_apart(self, known: set[int]) -> tuple[dict[int, Any], set[int]]:
+        """Return new open tickets with their attributes as plain data, and the tickets of ``known`` that were closed.
+
+        A caller with many open tickets keeps these apart from the state and updates ``known`` by them, so that it does
+        not write all of them with each change. Tickets whose attributes the state may share are left to it.
+        """
+        with ALONE:
+            opened = {key: of for key, of in self._tickets.open.items() if key not in known and _is_own(of)}
+            name, names = type(self).__name__, _names(self)
+            written = {key: Writer(name, {}, names).write(of, "") for key, of in opened.items()}
+            return written, known - self._tickets.open.keys()
+
+    def restore(self, saved: Any, apart: Mapping[int, Any] = MappingProxyType({})) -> None:
         """Continue from the state of a tuner of the same class and settings; start it first, with the same problem.
 
-        Two processes that restore the same state make the same decisions: only one of them should continue. Raises
-        TunerError, and changes nothing, if the tuner was not started, or ``saved`` differs or is damaged.
+        ``apart``: the open tickets that the state lacks, see `tickets_apart`. Two processes that restore the same state
+        make the same decisions: only one of them should continue. Raises TunerError, and changes nothing, if the tuner
+        was not started, or ``saved`` differs or is damaged.
         """
         with ALONE:
             self._check_process("restore()")
@@ -87,8 +103,8 @@ class Saving:
                     f"{name}: found a checksum that does not match the other keys, expected the state as saved"
                 )
             try:
-                _check_goes_on(name, self._restored(name, saved))
-                restored = self._restored(name, saved)
+                _check_goes_on(name, self._restored(name, saved, apart))
+                restored = self._restored(name, saved, apart)
             except RecursionError:
                 raise TunerError(
                     f"{name}: found too deeply nested values, expected the state as it was saved"
@@ -96,7 +112,7 @@ class Saving:
             vars(self).clear()
             vars(self).update(vars(restored))
 
-    def _restored(self, name: str, saved: dict[str, Any]) -> Self:
+    def _restored(self, name: str, saved: dict[str, Any], apart: Mapping[int, Any]) -> Self:
         reader = Reader(name, self._given, _names(self), by_name=saved["version"] != _ORDERED)
         state = saved["state"]
         if type(state) is not dict or type(saved["tickets"]) is not list:
@@ -111,7 +127,7 @@ class Saving:
             if isinstance(value, np.ndarray | np.random.Generator) and key in attributes:
                 compare(name, f"state.{key}", _kind(attributes[key]), _kind(value))
         opened = {}
-        for place, pair in enumerate(saved["tickets"]):
+        for place, pair in enumerate([*saved["tickets"], *map(list, apart.items())]):
             if type(pair) is not list or len(pair) != 2 or type(pair[0]) is not int:
                 raise TunerError(f"{name}: tickets[{place}]: found {short(pair)}, expected a ticket and its attributes")
             opened[pair[0]] = memory = reader.read(pair[1], f"tickets[{place}]")
@@ -170,6 +186,13 @@ class Saving:
         first = "ask() first" if self._started else "start(problem) first"
         before = "ask()" if self._started else "start()"
         raise TunerError(f"{type(self).__name__}: found {call} before {before}, expected {first}")
+
+
+def _is_own(memory: dict[str, Any]) -> bool:
+    """Whether remembered attributes are arrays, numbers and words, or lists and tuples of the latter: copies."""
+    values = [value for value in memory.values() if type(value) is not np.ndarray]
+    items = [item for value in values for item in (value if type(value) in (list, tuple) else [value])]
+    return all(item is None or isinstance(item, str | int | float | np.generic) for item in items)
 
 
 def _plain(value: Any) -> Any:

@@ -92,7 +92,7 @@ class TPE(Tuner):
         )
 
     def _sample(self, places: Sequence[int]) -> dict[int, float]:
-        """Return the coordinates of a proposal on the axes at these places."""
+        """Return the coordinates of a proposal, by index, on the axes with these indices."""
         if not places or self._axes[places[0]].is_single:
             return dict.fromkeys(places, 0.0)
         if self._rewards.size < self.n_startup:

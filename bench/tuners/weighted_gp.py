@@ -96,8 +96,7 @@ class SlidingWindowGPUCB(WeightedRegressionUCB):
     ----------
     window
         Number of latest rounds; null: gamma_T^(1/4) sqrt(T / P), gamma_T the information in T rewards spread evenly
-        over
-        the points.
+        over the points.
     """
 
     label: ClassVar[str] = "Sliding-window GP-UCB"

@@ -146,7 +146,7 @@ def not_settings(cls: type) -> list[str]:
     own = vars(cls)
     if {"__dataclass_fields__", "__init__"} & own.keys():
         return []
-    return [name for name, kind in own.get("__annotations__", {}).items() if "ClassVar" not in str(kind)]
+    return [name for name, kind in inspect.get_annotations(cls).items() if "ClassVar" not in str(kind)]
 
 
 OPTIONAL = ("obp", "optuna", "scikit-learn", "scikit-optimize", "torch")

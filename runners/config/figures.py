@@ -40,7 +40,7 @@ class LabelledRun(Run):
 
 
 def figure_names(paper: str | None = None) -> list[str]:
-    """Return the names ``paper/figure`` of the suite's figures, or of all of one paper, which may be a user's own."""
+    """Return the names ``paper/figure`` of the suite's figures, or of one paper's, which may be a user's."""
     return suite_choices("figure") if paper is None else [n for n in choices("figure") if n.startswith(f"{paper}/")]
 
 

@@ -59,7 +59,7 @@ def code_of(classes: Mapping[str, type]) -> Code:
 
 
 def prepare_compiled(cls: type) -> None:
-    """Let numba's cache of a user's functions match the present content of their files."""
+    """Make numba's cache of a user's functions match the present content of their files."""
     if not is_suites(cls):
         names = users_modules(cls)
         modules = [sys.modules[name] for name in {*names, cls.__module__} & sys.modules.keys()]

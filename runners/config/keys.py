@@ -42,7 +42,7 @@ def figure_kinds() -> dict[str, type[Figure]]:
 
 
 def described(group: str) -> dict[str, Any]:
-    """Return the entries of a group by name: classes, or for files their columns."""
+    """Return the entries of a group by name: a class for each kind, the columns for each file."""
     if group == "column":
         return dict(FILES)
     if group == "headline":

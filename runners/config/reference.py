@@ -71,7 +71,7 @@ def entry(group: str, choice: str, results: Path) -> str:
 
 
 def pages(results: Path) -> dict[str, str]:
-    """Return all of it in Markdown, by name: the keys of a run, then each group with its choices."""
+    """Return the pages of the reference in Markdown, by name: the keys of a run, then each group with its choices."""
     about = ABOUT | ABOUT_KEYS
     groups = [f"- [{group}](choices_{group}.md): {words}" for group, words in about.items()]
     keys = ["## Keys of a run", _list(_settings(vars(run_settings({})), RunSettings, "config"))]
@@ -142,7 +142,7 @@ def fared(tuner: str, results: Path) -> Iterator[str]:
     """Yield a tuner's performance in the reference results of the papers' headline figures, if there are any.
 
     One sentence for each of its variants: the mean rank, and regret divided by that of random configurations, over all
-    tasks and by family; then the defaults at that time that are others today.
+    tasks and by family; then the defaults of that time that have changed since.
     """
     today = leaves(read_choice("tuner", tuner) or {})
     for name, words in _ranked():
@@ -170,7 +170,7 @@ def fared(tuner: str, results: Path) -> Iterator[str]:
 
 @cache
 def _ranks_in(result: ResultFiles) -> tuple[Any, Any, list[Setting]]:
-    """Return mean ranks, ratios by family, and the settings at their default when they were made."""
+    """Return mean ranks, ratios by family, and the settings that had their defaults then."""
     by_default = [setting for setting in result.about.settings if setting.where == SUITES_DEFAULT and setting.values]
     return result.csv("ranks.csv"), result.csv("table.csv"), by_default
 

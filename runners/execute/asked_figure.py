@@ -73,7 +73,7 @@ class AskedFigure:
 
     @property
     def most(self) -> int | None:
-        """The largest number of repetitions; None if it is fixed."""
+        """The largest number of repetitions; None if their number is fixed."""
         return self.until_decided if applies_to(self.figure) else None
 
     @property
@@ -114,7 +114,8 @@ class WrittenFigure:
     """A written figure, or the ``error`` that prevented it from being written.
 
     ``claims``: the verdicts, as `bench.report.claims.check` returns them. ``failures``: a sentence for each repetition
-    that failed. ``notes``: one for each of a user's classes that is not determined by its seeds.
+    that failed. ``notes``: one for each of a user's classes that is not determined by its seeds, and one for files of
+    an earlier run.
     """
 
     asked: AskedFigure
@@ -145,7 +146,7 @@ class WrittenFigure:
             note(results_folder(), [self.folder])
         for sentence in self.failures:
             print(f"error: {sentence}", file=sys.stderr)
-        for sentence in self.notes:
+        for sentence in () if self.asked.is_comparison else self.notes:  # which are told with its other notes
             print(f"warning: {sentence}", file=sys.stderr)
         if self.line:
             print(self.line, flush=True)

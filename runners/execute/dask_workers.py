@@ -110,8 +110,7 @@ def _make(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _workers_of(client: Any, address: str, seconds: float) -> int:
-    """Return the number of workers' threads; ConfigError if no worker appears within some seconds, or there is no
-    scheduler."""
+    """Return the number of workers' threads; ConfigError without a scheduler, or without a worker for some seconds."""
     try:
         client.wait_for_workers(1, timeout=seconds)
         return sum(client.nthreads().values())

@@ -83,7 +83,7 @@ _checked: set[str] = set()
 
 
 def _check_identity(experiment: Experiment) -> None:
-    """Refuse other code or data than the run is named after: edited meanwhile, or of another machine."""
+    """Refuse code or data that do not match the name of the run: edited since, or on another machine."""
     if experiment.run_id in _checked:
         return
     experiment.check_here()

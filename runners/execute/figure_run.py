@@ -90,7 +90,7 @@ class FigureRun:
         return committed
 
     def pending(self, answers: Mapping[RepetitionId, Answer]) -> list[tuple[Experiment, list[int]]]:
-        """Return the pending repetitions, the longest first, given all answers so far; empty at its end.
+        """Return the pending repetitions, the longest first, given all answers so far; empty once it is complete.
 
         With ``until_decided`` claims are checked when all requested repetitions are finished. Before committed
         repetitions are extended, one of them is played again.
@@ -124,7 +124,7 @@ class FigureRun:
         self.notes += not_determined(ran.values(), self.store, limit=limit, seen=seen)
 
     def missing(self) -> list[Experiment]:
-        """Return the experiments whose repetitions are visibly missing, without reading any."""
+        """Return the experiments that lack results of repetitions, without reading any."""
         pairs = [(labelled.experiment, set(range(labelled.settings.repetitions))) for labelled in self.runs]
         return [one for one, all_of in pairs if all_of - self.store.done(one.run_id) - self.committed.done(one.key)]
 
@@ -160,7 +160,7 @@ class FigureRun:
     def _confirm(self, answers: Mapping[RepetitionId, Answer]) -> list[tuple[Experiment, list[int]]]:
         """Return the committed repetition to play again, or compare it, and continue if it is equal.
 
-        It belongs to the shortest run, and to none that follows the last digits of another kind of machine.
+        It belongs to the shortest run; made on another kind of machine, to one that does not depend on last digits.
         """
         committed = self.committed
         same_machine = committed.machines == [kind_of_machine(environment())]
@@ -204,7 +204,7 @@ class FigureRun:
         return seen.open_cases > 0
 
     def _set_repetitions(self, numbers: Sequence[int]) -> None:
-        """Set the numbers of repetitions of the experiments, within the limits of readings and limits."""
+        """Set the numbers of repetitions, capped for further readings, fixed configurations and logs."""
         most = self.asked.readings_up_to or max(numbers)
         limits = self.asked.figure.limit_runs()
 
@@ -217,7 +217,7 @@ class FigureRun:
         self.runs = with_repetitions(self.runs, list(map(at_most, self.runs, numbers)))
 
     def done(self) -> list[list[int]]:
-        """Return, for each experiment, the repetitions with a result, when none is pending."""
+        """Return the repetitions with a result by experiment; called when none is pending."""
         return [
             [i for i in range(labelled.settings.repetitions) if (labelled.experiment.run_id, i) not in self.failed]
             for labelled in self.runs

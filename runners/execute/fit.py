@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from bench.algorithms.contextual import ContextualAlgorithm
+from bench.columns import is_measured
 from bench.errors import BenchError, ConfigError, one_line
 from bench.loop import run
 from bench.seeding import Seeds
@@ -64,12 +65,18 @@ def check(
 
 
 def check_columns(
-    named: Mapping[str, str], experiments: Iterable[Experiment], found: Mapping[str, Fit], store: Store
+    named: Mapping[str, str],
+    experiments: Iterable[Experiment],
+    found: Mapping[str, Fit],
+    store: Store,
+    *,
+    as_curves: bool = False,
 ) -> None:
     """Raise ConfigError for a column that no run has; skipped if the columns of a run are unknown.
 
     ``named``: the place that names each column; ``found``: the `fits` of experiments with missing repetitions. The
     columns of the others are those of their first stored repetition, read only while a column is still to be found.
+    ``as_curves``: whether the error offers only columns that have a curve.
     """
     known: dict[str, None] = {}
     for experiment in experiments:
@@ -80,9 +87,10 @@ def check_columns(
         if not columns:
             return
         known |= dict.fromkeys(columns)
+    offered = [name for name in known if not as_curves or not (name == "rounds" or is_measured(name))]
     for column, place in named.items() if known else ():  # a figure may have no runs
         if column not in known:
-            raise ConfigError(f"{place}: found '{column}', {one_of(column, known)}")
+            raise ConfigError(f"{place}: found '{column}', {one_of(column, offered)}")
 
 
 def _fit(experiment: Experiment, columns: Collection[str], limit: float | None) -> Fit:

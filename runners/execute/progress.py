@@ -17,7 +17,7 @@ _SILENT_SECONDS = 4.0
 
 
 class Progress:
-    """Counts of repetitions, given the work of each, and their display, after ``words``."""
+    """Counts repetitions, weighted by the work of each, and shows the progress after ``words``."""
 
     def __init__(self, work: Collection[int], words: str = "") -> None:
         self._words, self._total, self._all_work = words, len(work), sum(work)

@@ -69,7 +69,7 @@ def _check(runs: Sequence[FigureRun], store: Store, jobs: int, runner: Runner) -
 
 
 def _run(left: list[FigureRun], store: Store, jobs: int, runner: Runner) -> Iterator[WrittenFigure]:
-    """Run the repetitions that figures need, of which several may need the same; yield each figure once written."""
+    """Run the repetitions that figures need, shared ones once; yield each figure once written."""
     answers: dict[RepetitionId, Answer] = {}
     seen: set[type] = set()
 

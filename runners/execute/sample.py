@@ -58,7 +58,7 @@ def play_sample(runs: Sequence[CommittedRun], sample: Size, seed: int, jobs: int
 
 
 def population(runs: Sequence[CommittedRun], sample: Size, *, is_named: bool) -> tuple[list[Repetition], str]:
-    """Return the repetitions that can be compared here, and their limit in words; the default sample has no long ones.
+    """Return the repetitions that can be compared here, and the limit on their seconds as text.
 
     A repetition is long if it takes more than `LONG` seconds, unless all do, or if it trains an encoder first, unless
     its figure ``is_named``. Prints the omitted ones. Raises ConfigError if none is left.

@@ -69,7 +69,7 @@ def verify(
 
 
 def _with_results(figure: str, paper: str) -> list[str]:
-    """Return the figure, or all of a paper or of all papers, that have results; ConfigError if none has."""
+    """Return the figure, or all figures of a paper or of all papers, with results; ConfigError if none has."""
     root = results_folder()
     wanted = [figure] if figure else [name for name in choices("figure") if not paper or name.startswith(f"{paper}/")]
     noted = {"/".join(name.split("/")[:2]) for name in checksums.read(root)}
@@ -91,7 +91,7 @@ def _folders(name: str) -> list[Path]:
 def _read(names: Sequence[str], jobs: int) -> tuple[dict[Path, list[CommittedRun]], list[str]]:
     """Return the runs with committed repetitions, by folder, and a sentence for each damaged one.
 
-    Figures with the same repetitions have the same runs, once.
+    Runs that several figures share are returned once.
     """
     sources = dict.fromkeys(ResultFolder(folder).with_runs for name in names for folder in _folders(name))
     wanted = [(source,) for source in sources if source.has(REPETITIONS)]

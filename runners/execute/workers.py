@@ -1,4 +1,4 @@
-"""Calls on several processors: the only place that knows joblib.
+"""Calls on several processors: the only module that uses joblib.
 
 One job: in this process, one call after the other. Several: `joblib.Parallel` on loky or another registered back end;
 dask by its own client. Calls that were lost with a worker that died are made once more, each in a process of its own.
@@ -86,7 +86,7 @@ def apart(function: Callable[..., Any], *arguments: Any, **environ: str) -> Any:
 
 @contextmanager
 def _joblib_workers(runner: Runner, jobs: int) -> Iterator[Makes]:
-    """Configure joblib inside the block. A single job needs a worker only for a limit of time."""
+    """Configure joblib inside the block. A single job needs a worker only for a time limit."""
     is_loky = runner.backend == "loky"
     if is_loky and jobs == 1:
         yield _here if runner.time_limit is None else _apart

@@ -2,7 +2,7 @@
 
 import json
 import traceback
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,16 @@ def write(run: FigureRun) -> WrittenFigure:
         judged = claims.reindex(columns=_JUDGED).to_dict("list")
         made_of.note(folder, run.made_of, names, {"repetitions": repetitions, "claims": judged})
     line = _line(asked, claims, repetitions, new=run.new, failed=len(run.failed))
-    return WrittenFigure(asked, folder, claims, line, failures, notes=run.notes)
+    return WrittenFigure(asked, folder, claims, line, failures, notes=[*run.notes, *_of_earlier(folder, names)])
+
+
+def _of_earlier(folder: Path, written: Collection[str]) -> list[str]:
+    """Return a sentence about PDF and LaTeX files of a figure that were not written with it, and so may differ."""
+    kinds = {path.suffix[1:]: path for path in sorted(folder.glob("*.*")) if path.name not in written}
+    older = {kind: str(kinds[kind]) for kind in ("pdf", "tex") if kind in kinds}
+    if not older:
+        return []
+    return [f"{', '.join(older.values())}: from an earlier run; format={','.join(older)} writes it again"]
 
 
 def unchanged(run: FigureRun) -> WrittenFigure | None:
@@ -162,7 +171,7 @@ def _files(
 
 
 def _seconds(derived: Derived) -> dict[str, str]:
-    """Return the measured seconds of repetitions; for a figure about seconds under every reading, as in its claims."""
+    """Return the measured seconds of repetitions; for a figure about seconds, of all readings, as in its claims."""
     figure, finals = derived.results.figure, derived.results.finals
     if len(derived.by_reading) > 1 and is_measured(figure.column):
         under = {"" if not place else name: of.finals for place, (name, of) in enumerate(derived.by_reading.items())}

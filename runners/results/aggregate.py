@@ -103,7 +103,7 @@ def thin(
 
 
 def curve_table(runs: Sequence[Repetitions], each: Sequence[str] = ()) -> pd.DataFrame:
-    """Return mean curves, over the rounds common to all repetitions of an experiment; for columns ``each`` every curve.
+    """Return mean curves over the rounds of all repetitions; for the columns ``each``, also a curve per repetition.
 
     The curve of one repetition has the column ``regret@3``, and n = 1. Axes, ``column``, ``round``, ``mean``, ``std``,
     ``ci_low``, ``ci_high``, ``n``; empty without curves. A column that is missing in some round, such as a

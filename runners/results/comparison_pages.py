@@ -22,9 +22,9 @@ def is_suites(folder: Path) -> bool:
 
 
 def write_comparisons(folder: Path, name: str) -> Path:
-    """Write the page of one of a user's comparisons, and the list of them all, whose path is returned.
+    """Write the page of one of a user's comparisons and the list of all; return the path of the list.
 
-    Neither is written again unless a comparison or the code has changed.
+    Pages are written again only if a comparison or the code has changed.
     """
     in_gallery, noted = (folder / PAGE).exists(), folder / _MADE
     made = [made_of.code(), name, in_gallery]

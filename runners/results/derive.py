@@ -44,10 +44,10 @@ class Derived:
 
     @cached_property
     def plot(self) -> Plot | None:
-        return self.results.figure.plot(self.results, self.tables)
+        return self.results.figure.picture(self.results, self.tables)
 
     def files(self) -> dict[str, bytes]:
-        """Return the tables by file name, without those of `long_tables`."""
+        """Return the tables by file name, except `long_tables`."""
         tables = {**self.tables, "claims": self.claims, **self._judged()}
         return {f"{name}.csv": to_csv(table).encode() for name, table in tables.items()}
 

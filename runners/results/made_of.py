@@ -52,7 +52,7 @@ def noted(folder: Path, made_of: str) -> dict[str, Any] | None:
 
 
 def of_pages(code_and_texts: Any, folder: Path) -> dict[str, Any]:
-    """Return the record of the inputs of pages: what draws and says them, and a folder of results."""
+    """Return the record of the inputs of pages: code, configuration, texts, and a folder of results."""
     return {"made_of": code_and_texts, "folder": _folder_as_it_is(folder)}
 
 

@@ -103,7 +103,7 @@ def read_pages(folder: Path) -> list[PaperPage]:
 
 
 def read_page(folder: Path, paper: str) -> PaperPage:
-    """Return one of the papers with its results, in a fraction of the time of all."""
+    """Return one of the papers with its results, faster than `read_pages` returns all."""
     return read_paper(folder, paper, {name: load_figure(name) for name in figure_names(paper)}, _about(paper))
 
 

@@ -12,7 +12,7 @@ from bench.critical import Rule
 from bench.report.claims.base import Case, CaseClaim, Chosen
 from bench.report.claims.judgement import ERROR, MARGIN, MIN_REPETITIONS, Question, Unmeasured
 from bench.report.claims.quantities import Extreme, Mean, Quantity, RatioOfMeans, Unseen
-from bench.report.labels import Selection, describe
+from bench.report.labels import describe
 from bench.report.results import RANDOM_REGRET, Labels, Results
 from bench.stats import Array
 
@@ -40,12 +40,14 @@ def rare_deviations(experiments: Iterable[Array]) -> tuple[float, float]:
     return below, above
 
 
-def rare_room(left: Array, right: Array, lefts: Iterable[Array], rights: Iterable[Array]) -> tuple[float, float]:
+def rare_room(
+    left: Array, right: Array, rare_left: tuple[float, float], rare_right: tuple[float, float]
+) -> tuple[float, float]:
     """Return the largest rare deviations that left minus right may have, downwards and upwards.
 
-    ``lefts`` and ``rights`` are the same methods' final values in all cases of the claim, (n, ...) each.
+    ``rare_left`` and ``rare_right``: `rare_deviations` of the same methods in all cases of the claim.
     """
-    (left_below, left_above), (right_below, right_above) = rare_deviations(lefts), rare_deviations(rights)
+    (left_below, left_above), (right_below, right_above) = rare_left, rare_right
     a, b = float(np.abs(np.median(left))), float(np.abs(np.median(right)))
     return max(left_below * a, right_above * b), max(left_above * a, right_below * b)
 
@@ -197,8 +199,7 @@ class PairedDifference(TwoSided):
     def question(self, case: Case) -> Question:
         left, right = self.values(case)
         difference, relative = self.compared(left, right, _difference), self.compared(left, right, _share)
-        lefts, rights = (self._in_all_cases(case.results, side) for side in (self.left, self.right))
-        below, above = rare_room(left, right, lefts, rights)
+        below, above = rare_room(left, right, *(self._rare(case.results, key) for key in self.SIDES))
         if below or above:
             base = float(np.abs(right.mean()))
             difference, relative = Unseen(difference, below, above), Unseen(relative, below / base, above / base)
@@ -211,10 +212,15 @@ class PairedDifference(TwoSided):
             return Question(relative, self.expect, margin=self.margin)
         return Question(relative, self.expect, self.compared_with())
 
-    def _in_all_cases(self, results: Results, side: Selection) -> list[Array]:
-        """Return the final values of each experiment of a side, in all cases of the claim."""
-        keys = (key for labels in self.cases(results) for key in results.select({**labels, **side}))
-        return [results.column(key, self.column) for key in keys]
+    def _rare(self, results: Results, side: str) -> tuple[float, float]:
+        """Return the rare deviations of the experiments of a side in all cases of the claim."""
+
+        def find() -> tuple[float, float]:
+            keys = (key for labels in self.cases(results) for key in results.select({**labels, **getattr(self, side)}))
+            return rare_deviations(results.column(key, self.column) for key in keys)
+
+        found: tuple[float, float] = results.once((self.id, side), find)
+        return found
 
 
 def _difference(left: Array, right: Array) -> Quantity:

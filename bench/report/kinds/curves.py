@@ -3,18 +3,18 @@
 import math
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from bench.columns import column_of, is_measured, is_regret
 from bench.errors import ConfigError
 from bench.regret_bounds import regret_bound
 from bench.report.claims.judgement import MIN_REPETITIONS
-from bench.report.figure import Figure
+from bench.report.figure import MAX_ROUNDS, Figure, evenly
 from bench.report.labels import Selection, panel_title, selection
 from bench.report.limits import (
     BEST_BY_STRETCH,
@@ -40,6 +40,7 @@ from bench.report.results import RANDOM_REGRET, Labels, Results
 from bench.report.style import BLACK, GREY
 from bench.report.tasks import BEST_FIXED, METHOD
 from bench.stats import MEAN_INTERVAL
+from bench.trace import MAX_ROWS
 
 _MARKS_PER_LINE = 6
 _MANY = 12
@@ -71,11 +72,13 @@ class Curves(Figure):
     """Mean curves with their bands.
 
     For columns of regret, uniformly random arms are a dashed grey line. `limits` adds runs of fixed configurations, and
-    draws the best of them, known only afterwards. With `show_individual` each repetition is a thin line, too.
+    draws the best of them, known only afterwards. `rounds` is the number of kept rounds of a curve; a trace has up to
+    500. With `show_individual` each repetition is a thin line, too.
     """
 
     y_scale: Literal["linear", "log"] = "linear"
     x_scale: Literal["linear", "log"] = "linear"
+    rounds: Annotated[int, Field(ge=2, le=MAX_ROWS)] = MAX_ROUNDS
     bounds: tuple[MethodBound, ...] = ()
     limits: Limits | None = None
     show_individual: bool = False
@@ -85,6 +88,9 @@ class Curves(Figure):
 
     def individual_columns(self) -> list[str]:
         return self.curve_columns()[:-1] if self.show_individual else []  # without random arms
+
+    def kept_rounds(self, rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
+        return evenly(rounds, self.rounds)
 
     def check(self, results: Results) -> None:
         super().check(results)
