@@ -50,7 +50,7 @@ _WARM_UP = 20
 
 @dataclass(frozen=True)
 class Peer:
-    """A player of a library, ``peer`` on the package index, and ours; ``decisions`` are those of a timed run."""
+    """A library's player and ours; ``peer``: its name on the package index; ``decisions``: number in a timed run."""
 
     peer: str
     does: str

@@ -116,7 +116,7 @@ def _method(cell: str, panel: str, what: str) -> str:
 def _number(rows: pd.DataFrame) -> dict[str, Any]:
     """Return a published number with its verdict and our number, given its rows of readings."""
     made = rows.dropna(subset=["estimate"])
-    tried = made[made["is_of_paper"] | ~made.duplicated(_OURS)]  # the other readings are no additional attempts
+    tried = made[made["is_of_paper"] | ~made.duplicated(_OURS)]  # other readings do not count as further attempts
     word = verdict(rows, rows["is_of_paper"])
     showing = rows[is_exact(rows) if word == EXACT else rows["is_of_paper"]]
     shown = (showing if len(showing) else rows).iloc[0]
@@ -163,7 +163,7 @@ def _placebos(paper: str, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _levels(rows: pd.DataFrame, compared: Mapping[str, Any]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield, for each group of panels, ours / printed under each reading."""
+    """Yield the ratios of our numbers to the printed ones, by reading, for each group of panels."""
     means = rows[rows["what"].isin(("mean", "theory_mean")) & (rows["published"] > 0)].dropna(subset=["further_low"])
     methods = compared.get("methods") or list(dict.fromkeys(means["method"]))
     for group, panels in (compared.get("panels") or {"": list(means["panel"])}).items():
@@ -182,7 +182,7 @@ def _levels(rows: pd.DataFrame, compared: Mapping[str, Any]) -> Iterator[tuple[s
 
 
 def _level(rows: pd.DataFrame, cells: set[str]) -> str:
-    """Return ours / printed as text; a dash if the numbers of a panel are missing."""
+    """Return the ratio of our numbers to the printed ones as text; a dash if numbers of a panel are missing."""
     if set(rows["cell"]) != cells or not (rows["estimate"] > 0).all():
         return "–"
     return _words(
@@ -274,7 +274,7 @@ def within_any(published: PublishedOverview, paper: str) -> tuple[str, str]:
 
 
 def counted(published: PublishedOverview, paper: str) -> dict[str, int]:
-    """Return how many of a paper's published numbers have each verdict, in words; empty if it has none."""
+    """Return a paper's published numbers, counted by verdict, as text; empty if it has none."""
     if paper not in set(published.rows["paper"]):
         return {}
     verdicts = list(published.numbers.loc[published.numbers["paper"] == paper, "verdict"])

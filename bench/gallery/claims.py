@@ -138,7 +138,7 @@ def _values(cases: Sequence[Case]) -> tuple[bool, list[Triple | None]]:
 
 
 def _triple(values: Mapping[str, float], name: str, low: str, high: str) -> Triple | None:
-    """Return a number with its ends, by default itself; None if it is unknown, or has an infinite end."""
+    """Return a number with the ends of its interval, by default itself; None if it is unknown or an end is infinite."""
     number, *ends = values[name], values[low], values[high]
     if not math.isfinite(number) or any(map(math.isinf, ends)):
         return None

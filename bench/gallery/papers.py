@@ -147,7 +147,7 @@ class PaperPage:
         return next((row.short for row in self.judged if row.headline.picture), "")
 
     def decided_by(self, figure: str) -> list[Judged]:
-        """Return the headlines that rest on a figure and have a sentence."""
+        """Return the headlines that rest on a figure and whose sentence is shown."""
         return [row for row in self.judged if row.sentence and figure in row.figures]
 
     def evidence(self, row: Judged) -> dict[str, str]:

@@ -151,7 +151,7 @@ class ResultView:
 
     @property
     def comparisons(self) -> list[str]:
-        """A command for each panel that compares its methods as in the figure."""
+        """For each panel, a command that compares its methods as in the figure."""
         if self.figure is None or self.figure.source != "runs" or self.is_own:
             return []
         pairs = zip(self.manifest.runs, overrides_of(self.manifest.model_dump()), strict=True)

@@ -43,7 +43,8 @@ class Scale(BaseModel):
     ``max_horizon`` and ``max_repetitions`` are caps. With ``until_decided``, repetitions are added until the claims are
     decided, up to that number, unless the command gives a number; readings after the first have up to
     ``readings_up_to`` repetitions, by default as many as the first. ``overrides`` make the data of runs smaller unless
-    the figure sets its size; ``leave_out`` are labels of an axis that are not run. Output and pages name both.
+    the figure sets its size; ``leave_out`` are labels of an axis that are not run. Output and pages name these labels
+    and the overrides.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -141,7 +142,7 @@ class FigureKeys(Sourced, BaseModel):
         return self.model_dump(mode="json", exclude_unset=True)
 
     def at(self, scale: str) -> Scale:
-        """Return its size at a scale: as it is, if its file does not mention the scale."""
+        """Return the figure's size at a scale; unchanged if its file does not mention the scale."""
         return self.scales.get(scale) or Scale()
 
     def with_source(self, claim: Mapping[str, Any]) -> dict[str, Any]:

@@ -78,7 +78,7 @@ class Made(BaseModel):
 
 
 def text_of(path: Path) -> str:
-    """Return the text of a result's file; raises OSError, even for a link, because it may lead out of the results."""
+    """Return the text of a result's file; raises OSError for a link, too: it may lead out of the results."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise OSError("found a link or device, expected a file")
     return path.read_text(encoding="utf-8")

@@ -38,8 +38,8 @@ def latex_tables(results: Results, tables: Mapping[str, pd.DataFrame], *, size: 
     """Return tables of the figure's kind as LaTeX by file name, for a width in a paper.
 
     A table of means has a row for each method and a column for each panel; the best mean of a panel is bold, as are
-    means whose paired differences to it are not distinguishable from 0 (see `not_told_from_best`). Other tables are as
-    on pages. Raises ConfigError for an unknown size.
+    means whose paired differences to it are not distinguishable from 0 (see `indistinguishable_from_best`). Other
+    tables are as on pages. Raises ConfigError for an unknown size.
     """
     size, figure, texts = print_size(size), results.figure, dict[str, str]()
     say = partial(_words, spelling=figure.looks.words)
@@ -61,7 +61,9 @@ def escape(text: str) -> str:
     return _SPECIAL.sub(lambda match: _ESCAPES[match[0]], text)
 
 
-def not_told_from_best(values: Mapping[str, "pd.Series[float]"], *, lowest: bool, most: int | None = None) -> set[str]:
+def indistinguishable_from_best(
+    values: Mapping[str, "pd.Series[float]"], *, lowest: bool, most: int | None = None
+) -> set[str]:
     """Return the name with the best mean, and all whose difference to it has a 95 % interval that contains 0.
 
     ``values`` are final values by name, each indexed by repetition, within which differences are taken. If repetitions
@@ -96,7 +98,7 @@ def _means(table: pd.DataFrame, results: Results, at_once: int, say: Say) -> tup
         names = {results.series_name(key, across): key for key in results.select(panel) if key in rows}
         series = {name: results.series(key, figure.column) for name, key in names.items()}
         measured = {name: values for name, values in series.items() if len(values)}
-        bold = set() if lowest is None else not_told_from_best(measured, lowest=lowest, most=most)
+        bold = set() if lowest is None else indistinguishable_from_best(measured, lowest=lowest, most=most)
         has_bold |= bool(bold)
         columns[panel_title(panel) or measure] = _cells({name: rows[key] for name, key in names.items()}, bold)
     if len(columns) > 1 and all(len(cells) == 1 for cells in columns.values()):  # one row only: panels are its rows

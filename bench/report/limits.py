@@ -30,10 +30,10 @@ BEST_BY_STRETCH = "Best configuration in each stretch"
 class Limits(BaseModel):
     """Fixed configurations, run in addition to a figure's methods; only the best are drawn.
 
-    ``candidates`` are blocks of axes as in ``runs``: those of the panels, and others whose labels make the
+    ``candidates`` are blocks of axes as in ``runs``: the axes of the panels, and further axes whose labels make the
     configurations; ``random`` has the overrides of a configuration drawn at random in each round; ``repetitions`` is
-    the largest number for each of these runs, ``stretches`` that of equal parts of a panel's run, each with its best
-    configuration. ``sources`` are as in the figure, for settings of these runs only.
+    the largest number for each of these runs, ``stretches`` the number of equal parts of a panel's run, each with its
+    best configuration. ``sources`` are as in the figure, for settings of these runs only.
     """
 
     model_config = ConfigDict(extra="forbid")

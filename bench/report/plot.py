@@ -180,7 +180,7 @@ class Plot:
         self.legend.setdefault(name, look)
 
     def put(self, panel: Panel, name: str, look: Look, *, role: Role = "method", **keys: Any) -> Mark:
-        """Add a mark of a panel, see `Panel.add`, and its name to the legend; return it."""
+        """Add a mark to a panel, see `Panel.add`, and its name to the legend; return the mark."""
         if role != "method":
             name = self.beside(name)
             look = replace(look, color=self.colors.get(name, look.color))
@@ -192,7 +192,7 @@ class Plot:
         self.put(panel, RANDOM_ARMS, RANDOM, role="reference", **keys)
 
     def spelled(self) -> "Plot":
-        """Return the plot with its words as displayed."""
+        """Return the plot with its words replaced for display."""
         if not self.words:
             return self
         say = partial(spelled, words=self.words)

@@ -23,8 +23,7 @@ _HEADS = {
 
 
 def number(value: Any) -> str:
-    """Return a number with four significant digits and separated thousands, a dash for a missing one, text
-    unchanged."""
+    """Return a number with four significant digits and separated thousands; a dash if missing; text unchanged."""
     if isinstance(value, str):
         return value or NONE
     if value is None or (isinstance(value, float) and not math.isfinite(value)):

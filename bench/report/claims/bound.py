@@ -1,4 +1,4 @@
-"""Claims that regret is below its bound: a formula, or the candidates' regret plus the price of tuning."""
+"""Claims that regret is below its bound: a formula, or the candidates' regret plus the cost of tuning."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -51,8 +51,8 @@ class Unmeasured(Exception):
 class Finding:
     """The verdict on one case of a claim, with its numbers.
 
-    The 95 % ``interval`` includes its number of repetitions (for counts: of cases); ``relative`` is the same comparison
-    as a share of the right side. ``agrees`` says whether the point estimate alone is as the claim expects,
+    ``interval``, at 95 %, also has the number of repetitions (for counts: of cases); ``relative`` is the same
+    comparison as a share of the right side. ``agrees`` says whether the point estimate alone is as the claim expects,
     ``counts_as`` is the verdict for claims that count cases: a tie counts as "no more", but not as "less". ``p`` is the
     smallest error rate with the same verdict, NaN for open cases; ``repetitions_needed`` is the number that would
     probably decide an open case, NaN if it exceeds a million or cannot be run. ``proviso`` has the conditions of the

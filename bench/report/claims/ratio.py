@@ -108,7 +108,7 @@ def _logarithm(left: Array, right: Array) -> Array:
 
 
 def _of_deviations(left: Array, right: Array) -> Quantity:
-    """Return the ratio of the mean standard deviations of (n, experiments) each."""
+    """Return the ratio of the sides' mean standard deviations; each side has shape (n, experiments)."""
     n, whole = len(left), float(_logarithm(left, right))
     parts, rest = [], np.arange(n - 1)
     for left_out in np.array_split(np.arange(n), n // 100 + 1):  # all at once would take memory of order n^2

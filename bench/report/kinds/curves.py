@@ -267,7 +267,7 @@ class Curves(Figure):
 
 
 def _settled(panel: Panel) -> npt.NDArray[np.float64]:
-    """Return the numbers that an axis has room for: all but early ends of bands that are far wider than later ends.
+    """Return the numbers that an axis must show: all except early ends of bands that are far wider than later ends.
 
     A mean over the rounds so far begins with few rounds, whose interval may exceed the range of possible values.
     """

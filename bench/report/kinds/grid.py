@@ -51,7 +51,7 @@ class Grid(Figure):
     """Final means with intervals along a numeric axis; the best one is marked.
 
     ``best`` is ``lowest``, ``highest``, or ``none``, by default the lowest unless the axis sets the horizon, or a
-    setting of the environment or the task; ``bounds`` are of regret, if the axis is the horizon.
+    setting of the environment or the task; ``bounds`` are drawn for regret, if the axis is the horizon.
     """
 
     published_whats: ClassVar[tuple[str, ...]] = ("mean", "std", "best", "theory_mean", "theory_std")

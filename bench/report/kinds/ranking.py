@@ -176,7 +176,7 @@ def _put_cell(panel: Panel, x: float, y: float, row: Mapping[Any, Any], most: fl
 
 
 def _columns(families: int) -> tuple[float, int]:
-    """Return the width of panels in columns, and the number of families in each but the last, next to the ranks."""
+    """Return the width of a panel in columns, and the number of families in each; the last also has the ranks."""
     panels = math.ceil(families / _MOST_COLUMNS)
     steps = range(math.ceil(families / panels), families + 1)
     return min((max(step, families - step * (panels - 1) + _RANKS), step) for step in steps)
