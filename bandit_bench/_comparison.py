@@ -117,7 +117,6 @@ class ComparisonResult:
         ``size``: ``"column"`` or ``"text"``, the width in a paper, with type of 7 to 9 points, without title and note.
         Raises ConfigError if there is nothing to draw, or for an unknown label, colour, scale or size.
         """
-        from bench.report.contents import plot_of
         from bench.report.figure import read_figure  # slow to import
         from bench.report.pictures import check_names, draw, keep, rename
         from bench.report.results import Results
@@ -128,7 +127,7 @@ class ComparisonResult:
         figure = figure.model_copy(update={"colors": figure.colors | dict(colors or {})})
         found = self._results
         results = Results(figure, found.given_curves, found.given_finals, found.provenance)
-        plot = plot_of(results, {name: self._csv(f"{name}.csv") for name in figure.table_titles()})
+        plot = figure.picture(results, {name: self._csv(f"{name}.csv") for name in figure.table_titles()})
         if plot is None:
             raise ConfigError(f"{self.title}: found no picture: a figure of this kind has tables only")
         check_names(plot, colors or (), "colors")

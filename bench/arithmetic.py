@@ -7,6 +7,7 @@ digits from deciding.
 """
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -27,6 +28,14 @@ _LN2_HIGH = float.fromhex("0x1.62e42fee00000p-1")  # products with integers up t
 _LN2_LOW = float.fromhex("0x1.a39ef35793c76p-33")
 _ROOT_HALF = math.sqrt(0.5)
 _LOWEST, _HIGHEST = -746.0, 710.0  # exp is 0 below, infinite above
+
+
+def total(values: Iterable[float]) -> float:
+    """Return the sum of ``values``, added one by one: from Python 3.12 the built-in sum keeps lost digits of floats."""
+    result = 0.0
+    for value in values:
+        result += value
+    return result
 
 
 def rounded(value: float) -> float:

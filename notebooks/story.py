@@ -9,6 +9,7 @@ from IPython.display import Image, Markdown, display
 
 import bandit_bench as bb
 from bench.gallery.result import ResultView
+from bench.report.claims.tallies import spelled
 from runners.config.figures import figure_names, load_figure
 from runners.results.pages import read_page
 from runners.results.store import results_folder
@@ -66,7 +67,7 @@ class Story:
             result = self.results.get(name)
             row = {"figure": name, "title": figure.heading, "scale": result.scale if result else "–"}
             tallies = result.every_tally.items() if result else ()
-            claims = "; ".join(f"{origin}: {tally}" for origin, tally in tallies if not tally.is_empty)
+            claims = "; ".join(f"{origin}: {spelled(tally)}" for origin, tally in tallies if tally)
             rows.append(row | {"claims": claims})
         return pd.DataFrame(rows).set_index("figure")
 

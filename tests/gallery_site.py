@@ -52,8 +52,6 @@ CURVES = _figure(
     title=f"Regret {EVIL}",
     published=[{"panel": PANELS[0], "method": "TL", "what": "mean", "value": 40.0}],
     bounds=[{"measured": {"method": "TL"}, "formula": _EXP3}],
-    reference_line=25,
-    reference_label="a line",
     claims=[
         {"id": "1", "text": f"TL is better {EVIL}", "kind": "paired_difference", "column": "regret", "expect": "less",
          "left": {"method": "TL"}, "right": {"method": METHODS[1]}, "per": ["panel"]},

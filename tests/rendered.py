@@ -8,7 +8,6 @@ from matplotlib.figure import Figure as Picture
 from matplotlib.transforms import Bbox
 
 from bench.report.claims import check as claims
-from bench.report.contents import plot_of, tables_of
 from bench.report.figure import Figure, read_figure
 from bench.report.pictures import draw as draw_plot
 from bench.report.plot import Mark, Plot
@@ -65,15 +64,15 @@ def tables(
 
 def render(figure: Mapping[str, Any] | Figure, curves: pd.DataFrame, finals: pd.DataFrame, **rest: Any) -> Rendered:
     results = Results(read_figure(figure), curves, finals, **rest)
-    tables = tables_of(results)
-    return Rendered(tables, claims.verdicts_on(results), plot_of(results, tables))
+    tables = results.figure.tables(results)
+    return Rendered(tables, claims.verdicts_on(results), results.figure.plot(results, tables))
 
 
 def shown(figure: Mapping[str, Any], curves: pd.DataFrame, finals: pd.DataFrame, *, note: str = "") -> Plot:
     """Return the plot of a figure; of surrogate data if the note says so."""
     known = read_figure({**figure, "note": note})
     results = results_of(known, finals, curves, "urrogate" in note)
-    return plot_of(results, known.tables(results))
+    return known.plot(results, known.tables(results))
 
 
 def numbers_of(made: Plot) -> pd.DataFrame:

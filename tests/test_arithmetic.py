@@ -1,14 +1,53 @@
 """Arithmetic that is the same on every processor, against exact and independent values."""
 
+import builtins
 import math
+from collections.abc import Iterable
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import special
 
-from bench.arithmetic import exp, first_of_best, log, product, rounded, sigmoid, softmax
+import bandit_bench as bb
+from bench.arithmetic import exp, first_of_best, log, product, rounded, sigmoid, softmax, total
+
+
+def test_a_total_is_added_one_by_one_on_every_python():
+    values = np.random.default_rng(0).normal(size=1_000).tolist()
+    assert total(values) == np.cumsum(values)[-1] != math.fsum(values)
+    assert total(iter([0.1] * 10)) == 0.9999999999999999
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"env": "gaussian_arms"},
+        {"env": "new_peak"},
+        {"tuner": "changepoint_gp", "env": "switching_sine", "task": ("direct", {"hold": 3})},
+        {"tuner": "changepoint_gp", "env": "synthetic_logistic", "algorithm": "sgd_ts"},
+        {"tuner": "changepoint_gp", "algorithm": "lints", "task": ("contextual_bandit", {"batch": 3})},
+    ],
+    ids=str,
+)
+def test_no_number_of_a_run_is_a_sum_whose_digits_depend_on_python(asked, tmp_path, monkeypatch):
+    """From Python 3.12 the built-in sum of floats keeps lost digits: here it loses the number."""
+
+    def run(folder: str) -> pd.DataFrame:
+        monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / folder))
+        return bb.run(**{"tuner": "random", **asked}, horizon=300, repetitions=1).traces
+
+    expected, of_this_python = run("a"), builtins.sum
+
+    def sum_of_another_python(values: Iterable[Any], start: Any = 0) -> Any:
+        found = of_this_python(values, start)
+        return math.nan if type(found) is float else found
+
+    monkeypatch.setattr(builtins, "sum", sum_of_another_python)
+    pd.testing.assert_frame_equal(run("b"), expected, check_exact=True)
 
 
 def test_exp_is_within_a_unit_in_the_last_place_of_the_exact_value():

@@ -44,6 +44,7 @@ def test_without_any_results_every_claim_is_open() -> None:
     claims = [
         compare("less", per=["panel"]),
         {"kind": "count", "of": "1"},
+        {"kind": "count", "of": 1},  # as YAML reads an id without quotes
         {"kind": "slope", "measured": {"panel": "P", "method": "A"}, "expect": "at_most", "threshold": 1},
         {**BOUND, "measured": {"method": "A"}, "over": {"method": "B"}, "candidates": [1], "per": ["panel"]},
     ]

@@ -12,7 +12,6 @@ import pytest
 from rendered import numbers_of
 
 from bench.errors import BenchError, StoreError
-from bench.report.contents import plot_of
 from bench.report.figure import Figure, read_figure
 from bench.report.folder import REPETITIONS as FILE
 from runners.config.runner import Runner
@@ -86,7 +85,7 @@ def test_final_values_and_curves_of_a_reference_result_are_those_of_a_users_own(
         folder = tmp_path / name / "mine/small/paper"
         results = results_in(figure, folder)
         assert long_tables(results) == {name: own[name] for name in ("finals.csv", "curves.csv")}
-        plots.append(numbers_of(plot_of(results, figure.tables(results))))
+        plots.append(numbers_of(figure.plot(results, figure.tables(results))))
     pd.testing.assert_frame_equal(*plots)
 
 
@@ -143,7 +142,7 @@ def test_a_ranking_is_drawn_and_made_again_without_a_file_of_final_values(make, 
     folder = clone(tmp_path, "first", "second")
     figure = read_figure({**copy.deepcopy(FIGURE), **RANKING})
     results = results_in(figure, folder)
-    assert {mark.case for mark in plot_of(results, figure.tables(results)).marks()} == {"linear", "mean rank"}
+    assert {mark.case for mark in figure.plot(results, figure.tables(results)).marks()} == {"linear", "mean rank"}
     line, second = make("second", **RANKING)
     assert ", 0 new" in line
     assert second == first

@@ -10,7 +10,7 @@ from rendered import draw, finals_of, results_of
 from scipy import stats
 
 from bench.report.figure import read_figure
-from bench.report.latex import escape, latex_tables, not_told_from_best
+from bench.report.latex import escape, indistinguishable_from_best, latex_tables
 from bench.report.pictures import content
 
 COMMAND = "reproduce"
@@ -89,9 +89,9 @@ def test_bold_agrees_with_a_paired_t_test(seed, lowest):
     means = {name: own.mean() for name, own in values.items()}
     best = (min if lowest else max)(means, key=means.get)
     others = {n for n in values if n != best and stats.ttest_rel(values[n], values[best]).pvalue >= 0.05}
-    found = not_told_from_best(values, lowest=lowest)
+    found = indistinguishable_from_best(values, lowest=lowest)
     assert found == {best} | others
-    assert found <= not_told_from_best(values, lowest=lowest, most=400)  # whose intervals are wider
+    assert found <= indistinguishable_from_best(values, lowest=lowest, most=400)  # whose intervals are wider
 
 
 def test_a_column_without_a_direction_has_nothing_in_bold_and_highest_rewards_are_best():

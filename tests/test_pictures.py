@@ -10,8 +10,7 @@ import pytest
 from matplotlib.text import Text
 from rendered import assert_readable, finals_of, shown
 
-from bench.report.contents import MOST_PANELS, plot_of, tables_of
-from bench.report.figure import read_figure
+from bench.report.figure import MOST_PANELS, read_figure
 from bench.report.formats import SIZES
 from bench.report.pictures import SHEETS, draw
 from bench.report.plot import Axis, Look, Mark, Panel, Plot
@@ -59,8 +58,8 @@ def test_more_panels_than_a_picture_has_room_for_are_left_out_and_said(count):
         {"name": "f", "kind": "curves", "column": "regret", "paper": "none", "title": "t", "runs": runs}
     )
     results = Results(figure, finals=finals_of(means, "method", "panel"))
-    tables = tables_of(results)
-    made = plot_of(results, tables)
+    tables = results.figure.tables(results)
+    made = results.figure.picture(results, tables)
     assert made is not None
     assert [panel.title for panel in made.panels] == axes["panel"][:MOST_PANELS]
     assert (f"first {MOST_PANELS} of {count} panels" in made.note) == (count > MOST_PANELS)

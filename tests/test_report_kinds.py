@@ -54,6 +54,7 @@ GRID = {
     "name": "table1",
     "title": "Grid",
     "kind": "grid",
+    "axis": "alpha",
     "column": "regret",
     "published": [
         {"panel": "fixed", "what": "best", "value": 7.25},
@@ -169,10 +170,9 @@ def test_grid_marks_the_best_value_and_theory() -> None:
         ("tuner.x={}", {"best": "none"}, False),
     ],
 )
-@pytest.mark.parametrize("axis", ["x", ""])
-def test_a_grid_marks_the_best_only_of_values_that_can_be_chosen(override, keys, is_marked, axis) -> None:
+def test_a_grid_marks_the_best_only_of_values_that_can_be_chosen(override, keys, is_marked) -> None:
     runs = [{"method": {"A": ["env.n_arms=3"]}, "x": {"values": [1, 2], "override": override}}]
-    figure = {"kind": "grid", "column": "regret", "axis": axis, "runs": runs, **keys}
+    figure = {"kind": "grid", "column": "regret", "axis": "x", "runs": runs, **keys}
     finals = pd.DataFrame(
         {"method": "A", "x": ["1", "1", "2", "2"], "repetition": [0, 1] * 2, "regret": [1.0, 2, 3, 5]}
     )

@@ -26,6 +26,7 @@ CURVES = {
 GRID = {
     "name": "table1",
     "kind": "grid",
+    "axis": "alpha",
     "column": "regret",
     "runs": [
         {"panel": {"fixed": []}, "alpha": {"values": [0, 1.0, 2.0, 10], "override": "alpha={}"}},

@@ -46,11 +46,11 @@ def test_tallies_are_apart_and_count_each_case_once() -> None:
     rows = check({"runs": RUNS, "origin": "stated", "place": "figure 2", "claims": CLAIMS}, finals)
     assert set(rows["verdict"]) == {"holds"}
     found = tallies(figure(), rows.to_dict("records"))
-    assert {origin: tally.cases["holds"] for origin, tally in found.items()} == {"stated": 2, "theorem": 1, "ours": 1}
+    assert {origin: tally["holds", True] for origin, tally in found.items()} == {"stated": 2, "theorem": 1, "ours": 1}
     with_repeated = tallies(figure(), rows.to_dict("records"), every=True)
-    assert with_repeated["stated"].cases["holds"] == 3
+    assert with_repeated["stated"]["holds", True] == 3
     twice = added_up([found, found])
-    assert {origin: tally.cases.total() for origin, tally in twice.items()} == {"stated": 4, "theorem": 2, "ours": 2}
+    assert {origin: tally.total() for origin, tally in twice.items()} == {"stated": 4, "theorem": 2, "ours": 2}
 
 
 def test_tallies_in_words() -> None:

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 
+import pandas as pd
+
 from bench.audit.headlines import RULE, TOTALS, counted, spelled
 from bench.gallery.papers import PaperPage
 from bench.gallery.result import ResultView
@@ -117,22 +119,20 @@ def looks_part(folder: Path) -> str:
 
 
 def decided_part(folder: Path) -> str:
-    """Return the number of cases that are decided in figures that run until decided, and of those that remain."""
-    figures = cases = decided = remain = 0
+    """Return the number of cases decided where figures run until decided, and how many survive Holm's correction."""
+    parts = []
     for name in figure_names():
-        counted = {str(claim["id"]) for claim in load_figure(name).claims if claim["kind"] != "count"}
         for result in ResultFiles.of(folder, name):
-            if result.provenance.until_decided is None:
-                continue
-            rows = [row for row in csv.DictReader((result.path / "claims.csv").open()) if row["claim"] in counted]
-            rows = [row for row in rows if row["ci_low"] and row["verdict"] != "no evidence"]
-            verdicts = [row for row in rows if row["verdict"] != "open"]
-            figures, cases, decided = figures + 1, cases + len(rows), decided + len(verdicts)
-            remain += sum(row["holm"] == "yes" for row in verdicts)
-    first, later = (f"{100 * number / max(cases, 1):.0f} %" for number in (decided, remain))
+            if result.provenance.until_decided is not None:
+                rows = result.csv("claims.csv")
+                is_case = (rows["kind"] != "count") & rows["ci_low"].notna() & (rows["verdict"] != "no evidence")
+                parts.append(rows[is_case])
+    cases = pd.concat(parts)
+    is_decided = cases["verdict"] != "open"
+    remain = is_decided & (cases["holm"] == "yes")
     return (
-        f"Of the {cases} cases with intervals in the {figures} figures that run until decided, {first} are decided, "
-        f"{later} also after Holm's correction."
+        f"Of the {len(cases)} cases with intervals in the {len(parts)} figures that run until decided, "
+        f"{100 * is_decided.mean():.0f} % are decided, {100 * remain.mean():.0f} % also after Holm's correction."
     )
 
 

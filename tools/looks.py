@@ -1,8 +1,9 @@
 """Measured errors of verdicts while repetitions are added: python -m tools.looks [--runs 10000]
 
-Simulates runs of equals that are looked at after 20, 40, ..., 200 repetitions, and counts those that are ever told
-apart. Draws with replacement from the committed paired differences of all figures that run until decided, shifted to a
-mean of 0, up to the figures' largest numbers. Writes ``looks.csv`` to ``results/coverage/``, which `tools.docs` shows.
+Simulates paired differences with mean 0, looks at them after 20, 40, ..., 200 repetitions, and counts the cases in
+which any look finds a difference. Draws with replacement from the committed paired differences of all figures that
+run until decided, shifted to a mean of 0, up to the figures' largest numbers. Writes ``looks.csv`` to
+``results/coverage/``, which `tools.docs` shows.
 """
 
 import argparse

@@ -29,7 +29,6 @@ from tools.players import (
     Player,
     arm_features,
     coba_linucb,
-    coba_linucb_per_arm,
     epsilon_greedy,
     estimates,
     lints,
@@ -51,7 +50,7 @@ _WARM_UP = 20
 
 @dataclass(frozen=True)
 class Peer:
-    """A player of a library, ``peer`` on the package index, and ours; ``decisions`` are those of a timed run."""
+    """A library's player and ours; ``peer``: its name on the package index; ``decisions``: number in a timed run."""
 
     peer: str
     does: str
@@ -87,7 +86,7 @@ _RIDGE, _ALPHA, _EPSILON = {"l2_lambda": 1.0}, {"alpha": 1.0}, {"epsilon": EPSIL
 CASES = (
     Peer("coba", "LinUCB, 5 x 25", *_ARMS, 2000),
     Peer("coba", "LinUCB, 120 x 25", *_ARMS, 1000, sizes={"n_arms": 120}),
-    _per_arm("coba", "LinUCB per arm", coba_linucb_per_arm, linucb, 300, _ONE_MODEL),
+    _per_arm("coba", "LinUCB per arm", coba_linucb, linucb, 300, _ONE_MODEL),
     _per_arm("mabwiser", "LinUCB per arm", partial(mabwiser, "LinUCB", _RIDGE | _ALPHA), linucb),
     _per_arm("obp", "LinUCB per arm", partial(obp_policy, "LinUCB", {"epsilon": 1.0}), linucb, note=_TIES),
     _per_arm("mabwiser", "LinTS per arm", partial(mabwiser, "LinTS", _RIDGE | _ALPHA), lints, note=_DRAWS),

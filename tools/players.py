@@ -126,34 +126,22 @@ epsilon_greedy: Player = partial(ours, EpsilonGreedy, {"epsilon": EPSILON})
 
 
 def coba_linucb(data: Data, rounds: int, seed: int) -> Loop:
-    """Return coba's loop as documented."""
+    """Return coba's loop as documented.
+
+    With one context for all arms it has coefficients for each arm: one model of the products of arms and features.
+    """
     from coba.learners import LinUCBLearner  # type: ignore[import-not-found]
 
-    sets = [[tuple(arm) for arm in arms] for arms in data["contexts"][:rounds].tolist()]
-    rewards = data["rewards"][:rounds].tolist()
-    learner = LinUCBLearner(alpha=1.0, features=["a"], seed=seed + 1)
+    given, rewards = data["contexts"][:rounds].tolist(), data["rewards"][:rounds].tolist()
+    n_arms, is_shared = data["means"].shape[1], data["contexts"].ndim == 2
+    units = [tuple(float(i == j) for j in range(n_arms)) for i in range(n_arms)]
+    contexts = [tuple(x) for x in given] if is_shared else [None] * rounds
+    sets = [units] * rounds if is_shared else [[tuple(arm) for arm in arms] for arms in given]
+    learner = LinUCBLearner(alpha=1.0, features=["ax" if is_shared else "a"], seed=seed + 1)
 
     def play(t: int) -> int:
-        action, probability = learner.predict(None, sets[t])
+        action, probability = learner.predict(contexts[t], sets[t])
         arm = sets[t].index(action)
-        learner.learn(None, action, rewards[t][arm], probability)
-        return arm
-
-    return lambda: [play(t) for t in range(rounds)]
-
-
-def coba_linucb_per_arm(data: Data, rounds: int, seed: int) -> Loop:
-    """Return coba's loop with coefficients for each arm: one model of the products of arms and features."""
-    from coba.learners import LinUCBLearner
-
-    n_arms = data["means"].shape[1]
-    arms = [tuple(float(i == j) for j in range(n_arms)) for i in range(n_arms)]
-    contexts, rewards = [tuple(x) for x in data["contexts"][:rounds].tolist()], data["rewards"][:rounds].tolist()
-    learner = LinUCBLearner(alpha=1.0, features=["ax"], seed=seed + 1)
-
-    def play(t: int) -> int:
-        action, probability = learner.predict(contexts[t], arms)
-        arm = arms.index(action)
         learner.learn(contexts[t], action, rewards[t][arm], probability)
         return arm
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from bench.audit.evidence import NOTHING, Claims, Evidence, cases_of, evidence
 from bench.report.claims.check import complaint
 from bench.report.claims.judgement import FAILS, HOLDS, NO_EVIDENCE, OPEN
+from bench.report.figure_keys import Several
 from bench.report.typeset import sentence_list
 
 Word = Literal["holds", "fails", "mixed", "open", "no evidence"]
@@ -31,17 +32,6 @@ RULE = (
 )
 """The rule of `judge` and `judged`, which all pages quote."""
 TOTALS = "totals by reading: cases that hold / fail / are open or a tie"
-
-
-def _several(raw: Any) -> Any:
-    return [raw] if isinstance(raw, str) else raw
-
-
-def _by_words(raw: Any) -> Any:
-    return {"": raw} if isinstance(raw, str) else raw
-
-
-Several = Annotated[list[str], BeforeValidator(_several), Field(min_length=1)]
 
 
 class Headline(BaseModel):
@@ -67,7 +57,7 @@ class Headline(BaseModel):
     rests_on: dict[str, Several] = Field(min_length=1)
     beside: dict[str, Several] = {}
     readings: dict[str, Several] = {}
-    verdict: Annotated[dict[str, Word], BeforeValidator(_by_words)]
+    verdict: Annotated[dict[str, Word], BeforeValidator(lambda raw: {"": raw} if isinstance(raw, str) else raw)]
     finding: str = Field(min_length=1)
     totals: dict[str, Several] = {}
     aside: str = ""

@@ -69,12 +69,9 @@ def published_overview(
     rows = rows.sort_index().sort_values("is_of_paper", ascending=False, kind="stable")
     narrow = rows.reindex(columns=_OF_NUMBER)  # axes differ between figures
     numbers = [_number(cells) for _, cells in narrow.groupby(["paper", "cell"], sort=False)]
-    judged = {(row["paper"], row["cell"]) for row in numbers}
-    for row in (row for name, figure in shown.items() for row in _without(name, figure, found[name])):
-        if (row["paper"], row["cell"]) not in judged:
-            judged.add((row["paper"], row["cell"]))
-            numbers.append(row)
-    table = pd.DataFrame(numbers, columns=list(_COLUMNS)).sort_values("paper", kind="stable", ignore_index=True)
+    numbers += [row for name, figure in shown.items() for row in _without(name, figure, found[name])]
+    table = pd.DataFrame(numbers, columns=list(_COLUMNS)).drop_duplicates(["paper", "cell"])
+    table = table.sort_values("paper", kind="stable", ignore_index=True)
     papers = [(str(paper), of_paper) for paper, of_paper in rows.groupby("paper")]
     placebos = [row for paper, of_paper in papers for row in _placebos(paper, of_paper)]
     levels = {
@@ -119,7 +116,7 @@ def _method(cell: str, panel: str, what: str) -> str:
 def _number(rows: pd.DataFrame) -> dict[str, Any]:
     """Return a published number with its verdict and our number, given its rows of readings."""
     made = rows.dropna(subset=["estimate"])
-    tried = made[made["is_of_paper"] | ~made.duplicated(_OURS)]  # the other readings are no additional attempts
+    tried = made[made["is_of_paper"] | ~made.duplicated(_OURS)]  # other readings do not count as further attempts
     word = verdict(rows, rows["is_of_paper"])
     showing = rows[is_exact(rows) if word == EXACT else rows["is_of_paper"]]
     shown = (showing if len(showing) else rows).iloc[0]
@@ -133,9 +130,10 @@ def _number(rows: pd.DataFrame) -> dict[str, Any]:
 
 def _without(name: str, figure: Figure, result: ResultFiles | None) -> Iterator[dict[str, Any]]:
     """Yield the published numbers of a figure that has no result."""
-    data = _manifest(result).provenance if result else None
-    is_other = result and (DataKind.SURROGATE in result.path.name or (data and (data.surrogate or data.packaged)))
-    word = NO_DATA if is_other else NOT_RUN
+    word = NOT_RUN
+    if result:
+        data = _manifest(result).provenance
+        word = NO_DATA if DataKind.SURROGATE in result.path.name or data.surrogate or data.packaged else NOT_RUN
     for entry in figure.published:
         row = {"paper": name.partition("/")[0], "cell": entry.get("cell", ""), "published": entry["value"]}
         yield row | {READING: "", "verdict": word, "possible": 0, "tried": 0, "figure": figure.name}
@@ -165,7 +163,7 @@ def _placebos(paper: str, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _levels(rows: pd.DataFrame, compared: Mapping[str, Any]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield, for each group of panels, ours / printed under each reading."""
+    """Yield the ratios of our numbers to the printed ones, by reading, for each group of panels."""
     means = rows[rows["what"].isin(("mean", "theory_mean")) & (rows["published"] > 0)].dropna(subset=["further_low"])
     methods = compared.get("methods") or list(dict.fromkeys(means["method"]))
     for group, panels in (compared.get("panels") or {"": list(means["panel"])}).items():
@@ -184,7 +182,7 @@ def _levels(rows: pd.DataFrame, compared: Mapping[str, Any]) -> Iterator[tuple[s
 
 
 def _level(rows: pd.DataFrame, cells: set[str]) -> str:
-    """Return ours / printed as text; a dash if the numbers of a panel are missing."""
+    """Return the ratio of our numbers to the printed ones as text; a dash if numbers of a panel are missing."""
     if set(rows["cell"]) != cells or not (rows["estimate"] > 0).all():
         return "–"
     return _words(
@@ -276,7 +274,7 @@ def within_any(published: PublishedOverview, paper: str) -> tuple[str, str]:
 
 
 def counted(published: PublishedOverview, paper: str) -> dict[str, int]:
-    """Return how many of a paper's published numbers have each verdict, in words; empty if it has none."""
+    """Return a paper's published numbers, counted by verdict, as text; empty if it has none."""
     if paper not in set(published.rows["paper"]):
         return {}
     verdicts = list(published.numbers.loc[published.numbers["paper"] == paper, "verdict"])

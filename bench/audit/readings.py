@@ -27,7 +27,7 @@ def claims_table(verdicts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def numbers_table(results: Mapping[str, Results[Figure]], size: int) -> pd.DataFrame:
-    """Return every published number with ours under each reading.
+    """Return every published number with our number under each reading.
 
     A number is `exact` if our first repetitions, as many as in the paper, reproduce it under a reading with the
     authors' random draws. Else it is `inside` if our 95 % interval contains it under the paper's reading, which is the

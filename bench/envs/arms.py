@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, NonNegativeFloat
 
+from bench.arithmetic import total
 from bench.arm_means import ArmMeans
 from bench.component import component
 from bench.envs.direct import DirectEnvironment
@@ -84,7 +85,7 @@ class StochasticArms(Arms):
         super().start(rounds, seeds)
         self._rng = seeds.generator("rewards")
         self.best_mean = max(self.means)
-        self.average_mean = sum(self.means) / len(self.means)
+        self.average_mean = total(self.means) / len(self.means)
 
     def _played(self, arm: int, reward: float) -> None:
         self.mean = self.means[arm]

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt
 
+from bench.arithmetic import total
 from bench.component import component
 from bench.envs.contextual import RewardNoise
 from bench.envs.direct import DirectEnvironment
@@ -207,7 +208,7 @@ class NewPeak(MovingPeak):
 
     def _average(self) -> float:
         """Return the mean over an even grid, accurate to 1e-6, because the slopes are at most 2."""
-        return sum(map(self._value, _EVEN)) / len(_EVEN)
+        return total(map(self._value, _EVEN)) / len(_EVEN)
 
 
 @component

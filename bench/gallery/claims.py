@@ -93,6 +93,10 @@ def forest(cases: Sequence[Case]) -> Forest | None:
         share = (scale(value) - low) / ((high - low) or 1.0)
         return round(_EDGE + (100 - 2 * _EDGE) * share, 1)
 
+    def spot(dot: float, left: float, right: float) -> Spot:
+        low, high = (round(min(max(end, 0.0), 100.0), 1) for end in (left, right))
+        return Spot(low, high, round(min(max(dot, 1.0), 99.0), 1), "l" * (left < 0) + "r" * (right > 100))
+
     def words(value: float) -> str:
         value = math.exp(value) if is_log else value
         if is_share:
@@ -106,7 +110,7 @@ def forest(cases: Sequence[Case]) -> Forest | None:
         "" if threshold is None else f"{100 * threshold:g} %" if is_share else number(threshold),
         0.0 if threshold is None else place(threshold),
         side,
-        [triple and spot_of(*map(place, triple)) for triple in triples],
+        [triple and spot(*map(place, triple)) for triple in triples],
         [_in_percent(triple) if is_share else ("", "") for triple in triples],
     )
 
@@ -134,19 +138,12 @@ def _values(cases: Sequence[Case]) -> tuple[bool, list[Triple | None]]:
 
 
 def _triple(values: Mapping[str, float], name: str, low: str, high: str) -> Triple | None:
-    """Return a number with its ends, by default itself; None if it is unknown, or has an infinite end."""
+    """Return a number with the ends of its interval, by default itself; None if it is unknown or an end is infinite."""
     number, *ends = values[name], values[low], values[high]
     if not math.isfinite(number) or any(map(math.isinf, ends)):
         return None
     first, last = (number if math.isnan(end) else end for end in ends)
     return number, first, last
-
-
-def spot_of(dot: float, left: float, right: float) -> Spot:
-    """Return the position of a dot and its interval, given in percent, cut off at the ends of the axis."""
-    left_end, right_end, middle = (round(min(max(value, 0.0), 100.0), 1) for value in (left, right, dot))
-    cut = ("l" if left < 0 else "") + ("r" if right > 100 else "")
-    return Spot(left_end, right_end, min(max(middle, 1.0), 99.0), cut)
 
 
 def needed_in_words(row: Mapping[str, Any]) -> str:

@@ -70,7 +70,7 @@ def _table(html: str, number: int) -> str:
 
 
 def _address(address: str, names: Collection[str]) -> str:
-    """Return the target of a link from the folder of results; texts of results have pages."""
+    """Return the target of a link, relative to the folder of results; a link to a text leads to its page."""
     if re.match(r"\w+:|#", address):
         return address
     path, hash_sign, anchor = address.partition("#")

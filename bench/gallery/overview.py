@@ -22,14 +22,16 @@ def overview(papers: list[PaperPage]) -> pd.DataFrame:
     rows = []
     figures = [figure for paper in papers for figure in paper.figures if figure.is_counted]
     for figure, result in [(figure, result) for figure in figures if (result := figure.reference)]:
-        for cases in result.grouped_claims():
-            tally, first = tally_of(cases), cases[0]
+        for claim in result.claims:
+            tally, first = tally_of(claim.every), claim.first
             row: dict[str, Any] = {"paper": figure.paper, "figure": figure.name, "scale": result.scale}
             row |= {"data": ", ".join(result.data), "counted": "yes" if first["is_counted"] else "no"}
             row |= {key: first[key] for key in ("claim", "text", "origin", "place")}
-            row |= {verdict: tally.cases[verdict] for verdict in VERDICTS}
-            is_tested = any(case["holm"] for case in cases)
-            for verdict, column in _REMAIN.items():
-                row[column] = tally.remain[verdict] if is_tested or not tally.cases[verdict] else ""
-            rows.append(row)
+            counts = {verdict: tally[verdict, True] + tally[verdict, False] for verdict in VERDICTS}
+            is_tested = any(case["holm"] for case in claim.every)
+            remain = {
+                column: tally[verdict, True] if is_tested or not counts[verdict] else ""
+                for verdict, column in _REMAIN.items()
+            }
+            rows.append(row | counts | remain)
     return pd.DataFrame(rows, columns=list(_COLUMNS))

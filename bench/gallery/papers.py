@@ -6,11 +6,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import pandas as pd
 
+from bench.audit.headlines import NOT_RUN, Headline, Judged, judged
 from bench.errors import one_line
 from bench.gallery.claims import slug
 from bench.gallery.result import ResultView
@@ -20,18 +21,8 @@ from bench.report.folder import COMPARISON, ResultFiles
 from bench.report.reading import READING
 from bench.report.typeset import in_unicode, spelled
 
-if TYPE_CHECKING:  # for papers only: a comparison has no headlines
-    from bench.audit.headlines import Headline, Judged
-
 COMPARE = "compare"
 """The folder of a user's own comparisons, among those of papers."""
-
-
-def label(name: str) -> str:
-    match = re.fullmatch(r"(figure|table)(\d+)(?:_(.+))?", name)
-    words = f"{match[1]} {match[2]}{f', {match[3]}' if match[3] else ''}" if match else name
-    words = words.replace("_", " ")
-    return words[:1].upper() + words[1:]
 
 
 @dataclass
@@ -58,7 +49,12 @@ class FigurePage:
 
     @property
     def label(self) -> str:
-        return self.name if self.paper == COMPARE else label(self.name)
+        """Its name as text, such as ``Figure 2, scale`` for ``figure2_scale``; a comparison's as it is."""
+        if self.paper == COMPARE:
+            return self.name
+        match = re.fullmatch(r"(figure|table)(\d+)(?:_(.+))?", self.name)
+        words = ", ".join(filter(None, (f"{match[1]} {match[2]}", match[3]))) if match else self.name
+        return words[:1].upper() + words[1:].replace("_", " ")
 
     @property
     def folder(self) -> str:
@@ -85,7 +81,7 @@ class PaperPage:
     title: str = ""
     authors: str = ""
     summary: str = ""
-    headlines: "list[Headline]" = field(default_factory=list)
+    headlines: list[Headline] = field(default_factory=list)
     figures: list[FigurePage] = field(default_factory=list)
     questions: str = ""
 
@@ -117,14 +113,12 @@ class PaperPage:
         return [figure.first for figure in self.made if figure.first and not figure.first.gives_verdicts]
 
     @cached_property
-    def judged(self) -> "list[Judged]":
+    def judged(self) -> list[Judged]:
         """The headlines with their verdicts; none where all results are too small for verdicts."""
         shown = {figure.name: figure.first for figure in self.figures if figure.first}
         firsts = {name: first for name, first in shown.items() if first.gives_verdicts}
         if not self.headlines or (shown and not firsts):
             return []
-        from bench.audit.headlines import judged
-
         claims, readings = (
             {name: first.csv(file, *text) for name, first in firsts.items() if file in first.files}
             for file, text in (("claims.csv", ("claim", "case")), ("readings.csv", (READING, "claim", "case")))
@@ -136,41 +130,27 @@ class PaperPage:
         ]
 
     @property
-    def rule(self) -> tuple[str, str]:
-        """The rule for headlines, and the meaning of totals by reading, as text."""
-        from bench.audit.headlines import RULE, TOTALS
-
-        return RULE, TOTALS
-
-    @property
     def is_judged(self) -> bool:
         """Whether any headline has a verdict."""
-        return any(row.verdict != "not run" for row in self.judged)
+        return any(row.verdict != NOT_RUN for row in self.judged)
 
     @property
-    def headline_words(self) -> dict[str, str]:
-        """The number of headlines by verdict, as text."""
-        from bench.audit.headlines import counted, spelled
-
-        return {verdict: spelled({verdict: count}) for verdict, count in counted(self.judged).items()}
-
-    @property
-    def picture(self) -> "FigurePage | None":
+    def picture(self) -> FigurePage | None:
         """The paper's figure on the first page: the one named by a headline, else the first with a picture."""
-        named = next((headline.picture for headline in self.headlines if headline.picture), "")
+        named = [headline.picture for headline in self.headlines if headline.picture][:1]
         with_picture = [figure for figure in self.made if figure.picture]
-        return next((figure for figure in with_picture if figure.name == named), next(iter(with_picture), None))
+        return next(iter(sorted(with_picture, key=lambda figure: figure.name not in named)), None)
 
     @property
     def short(self) -> str:
         """The sentence on the first page; "" if there is none."""
         return next((row.short for row in self.judged if row.headline.picture), "")
 
-    def decided_by(self, figure: str) -> "list[Judged]":
-        """Return the headlines that rest on a figure and have a sentence."""
+    def decided_by(self, figure: str) -> list[Judged]:
+        """Return the headlines that rest on a figure and whose sentence is shown."""
         return [row for row in self.judged if row.sentence and figure in row.figures]
 
-    def evidence(self, row: "Judged") -> dict[str, str]:
+    def evidence(self, row: Judged) -> dict[str, str]:
         """Return the places of a headline's evidence, by figure title: the first claim of each."""
         figures = {figure.name: figure for figure in self.figures}
         addresses: dict[str, str] = {}

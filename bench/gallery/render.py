@@ -9,14 +9,15 @@ from typing import Any
 from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
 from platformdirs import user_cache_path
 
+from bench.audit.headlines import RULE, TOTALS, counted, spelled
 from bench.gallery.claims import needed_in_words, slug
 from bench.gallery.docs import emphasised, linked, questions_of, words
 from bench.gallery.papers import PaperPage
 from bench.report.claims.judgement import VERDICTS
-from bench.report.claims.tallies import DECIDED, ORIGIN_WORDS, tally_of
+from bench.report.claims.tallies import ORIGIN_WORDS, tally_of
 from bench.report.folder import PAGE
 from bench.report.labels import anchor_of
-from bench.report.typeset import in_unicode, interval, listed, number
+from bench.report.typeset import in_unicode, listed
 
 MARKS = {"holds": "✓", "fails": "✗", "tie": "=", "open": "○", "no evidence": "·"}
 """A symbol for each verdict: colour alone does not reach every reader."""
@@ -98,16 +99,17 @@ def _environment() -> Environment:
         "VERDICTS": VERDICTS,
         "WORDS": {"holds": "hold", "fails": "fail", "tie": "tie", "open": "open", "no evidence": "no evidence"},
         "ALWAYS": ("holds", "fails", "open"),
-        "DECIDED": DECIDED,
         "ORIGIN_WORDS": ORIGIN_WORDS,
         "tally_of": tally_of,
+        "RULE": RULE,
+        "TOTALS": TOTALS,
+        "counted_headlines": counted,
+        "spelled_headlines": spelled,
         "WORKED": WORKED,
-        "interval": interval,
         "SITE": SITE,
         "needed_in_words": needed_in_words,
     }
-    filters = {
-        "number": number,
+    environment.filters |= {
         "listed": listed,
         "slug": slug,
         "anchor": anchor_of,
@@ -117,5 +119,4 @@ def _environment() -> Environment:
         "emphasised": emphasised,
         "in_unicode": in_unicode,
     }
-    environment.filters |= filters
     return environment

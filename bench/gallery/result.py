@@ -1,6 +1,6 @@
 """The content of a page about one figure at one scale."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -17,7 +17,7 @@ from bench.report.claims.judgement import VERDICTS
 from bench.report.claims.tallies import ClaimSource, Tally, sources, tallies
 from bench.report.figure import Figure
 from bench.report.folder import CAVEATS, ENVIRONMENT, Made, Manifest, ManifestRun, ResultFiles
-from bench.report.provenance import Provenance, commands, compare_commands, overrides_of
+from bench.report.provenance import commands, compare_commands, overrides_of
 from bench.report.reading import READING, Reading
 from bench.report.results import Results
 from bench.report.tasks import METHOD
@@ -25,23 +25,20 @@ from bench.report.typeset import duration, interval, number, readable
 
 Read = TypeVar("Read")
 Verdicts = dict[str, dict[str, tuple[str, str]]]
+"""Case -> reading -> verdict, and whether it survives Holm's correction."""
 
 
 class ReadingsView(NamedTuple):
-    """Readings, verdicts by claim (id and text), case and reading, and published numbers: table and counts."""
+    """Readings, claims under them, and published numbers: table and counts.
+
+    ``rows`` are claims as text, each with the cases that differ between readings, and the number of the others.
+    """
 
     readings: Sequence[Reading]
-    matrix: dict[tuple[str, str], Verdicts]
+    has_claims: bool
+    rows: list[tuple[str, Verdicts, int]]
     numbers: dict[str, Any] | None
     counts: dict[str, int]
-
-    def rows(self) -> list[tuple[str, Verdicts, int]]:
-        """Return the claims as text, each with the cases that differ between readings, and the number of the others."""
-        rows = []
-        for (claim, text), cases in self.matrix.items():
-            differ = {case: row for case, row in cases.items() if len({verdict for verdict, _ in row.values()}) > 1}
-            rows += [(text or claim, differ, len(cases) - len(differ))] if differ else []
-        return rows
 
 
 class ResultView:
@@ -58,13 +55,13 @@ class ResultView:
         self.problems: list[str] = []
         self.files = self.folder.files
         self.manifest = self._tried(lambda: self.folder.about, Manifest())
-        self.provenance = Provenance.of_manifest(self.manifest.model_dump(exclude_none=True))
+        self.provenance = self.manifest.provenance
         runs = self.folder.with_runs
         self.made = self._tried(lambda: runs.read(ENVIRONMENT, Made.model_validate_json), Made())
         found = self.folder.data if self.manifest.runs else {}
         self.data = {DataKind.COMPUTED: list[str]()} if self.is_computed else found
         self.caveat: DataKind | str = next((kind for kind in CAVEATS if kind in self.data), "")
-        self.claims = self._claims()
+        self.claims: list[ClaimView] = self._claims()
         self._tables = {name: self.csv(f"{name}.csv") for name in self.titles}
         missing = sum(run.repetitions == 0 for run in self.manifest.runs)
         if missing:
@@ -113,12 +110,16 @@ class ResultView:
     @cached_property
     def tallies(self) -> dict[str, Tally]:
         """Its cases by origin and verdict, except cases that count elsewhere."""
-        return tallies(self.figure, self.claims)
+        return tallies(self.figure, self._cases)
 
     @cached_property
     def every_tally(self) -> dict[str, Tally]:
         """Its cases by origin and verdict, including cases that count elsewhere."""
-        return tallies(self.figure, self.claims, every=True)
+        return tallies(self.figure, self._cases, every=True)
+
+    @property
+    def _cases(self) -> Iterator[dict[str, Any]]:
+        return (case for claim in self.claims for case in claim.every)
 
     @property
     def size(self) -> str:
@@ -150,19 +151,14 @@ class ResultView:
 
     @property
     def comparisons(self) -> list[str]:
-        """A command for each panel that compares its methods as in the figure."""
+        """For each panel, a command that compares its methods as in the figure."""
         if self.figure is None or self.figure.source != "runs" or self.is_own:
             return []
-        words = overrides_of(self.manifest.model_dump())
-        kept = [
-            (run.labels, own)
-            for run, own in zip(self.manifest.runs, words, strict=True)
-            if READING not in run.labels and not self._is_limit(run)
-        ]
+        pairs = zip(self.manifest.runs, overrides_of(self.manifest.model_dump()), strict=True)
+        runs = [(run.labels, words) for run, words in pairs if READING not in run.labels and not self._is_limit(run)]
         ties = {claim.get("margin", 0) for claim in self.figure.claims if claim["kind"] == "relative_difference"}
         tie = float(ties.pop()) if len(ties) == 1 else 0.0
-        runs, words = [labels for labels, _ in kept], [own for _, own in kept]
-        return compare_commands(runs, words, METHOD, self.figure.column, tie)
+        return compare_commands(runs, METHOD, self.figure.column, tie)
 
     @property
     def picture(self) -> str:
@@ -178,17 +174,6 @@ class ResultView:
     def tables(self) -> dict[str, dict[str, Any]]:
         """Its tables by title, in the form of `readable`."""
         return {title: readable(self.table(name)) for name, title in self.titles.items() if len(self.table(name))}
-
-    @cached_property
-    def shown_claims(self) -> list[ClaimView]:
-        """Its claims for the page."""
-        return [claim_of(cases) for cases in self.grouped_claims()]
-
-    def grouped_claims(self) -> list[list[dict[str, Any]]]:
-        groups: dict[str, list[dict[str, Any]]] = {}
-        for row in self.claims:
-            groups.setdefault(row["claim"], []).append(row)
-        return list(groups.values())
 
     def readings(self) -> ReadingsView | None:
         """Return the figure's readings and published numbers for the page; None if there are neither."""
@@ -211,6 +196,10 @@ class ResultView:
         for row in claims.fillna({"case": "", "text": "", "holm": ""}).to_dict("records"):
             of_case = matrix.setdefault((row["claim"], row["text"]), {}).setdefault(str(row["case"]), {})
             of_case[row["reading"]] = row["verdict"], row.get("holm", "")
+        rows = []
+        for (claim, text), cases in matrix.items():
+            differ = {case: row for case, row in cases.items() if len({verdict for verdict, _ in row.values()}) > 1}
+            rows += [(text or claim, differ, len(cases) - len(differ))] if differ else []
         counts = dict[str, int]()
         if {"reading", "verdict"} <= set(numbers):
             verdicts = numbers.loc[numbers["reading"] == names[0], "verdict"]
@@ -220,14 +209,15 @@ class ResultView:
         elsewhere = ["verdict", "cell"] if self.figure.readings else ["verdict", "cell", "reading"]
         others = numbers.columns.drop(elsewhere, errors="ignore")
         shown = readable(numbers[["verdict", *others]]) if counts else None
-        return ReadingsView(self.figure.readings, matrix, shown, counts)
+        return ReadingsView(self.figure.readings, bool(matrix), rows, shown, counts)
 
     def _is_limit(self, run: ManifestRun) -> bool:
         return self.figure is not None and self.figure.is_limit(run.labels)
 
-    def _claims(self) -> list[dict[str, Any]]:
-        """Return the cases, with formatted numbers, and unformatted ones as `values`."""
-        figure, rows, known = self.figure, [], sources(self.figure)
+    def _claims(self) -> list[ClaimView]:
+        """Return the claims; their cases have formatted numbers, and unformatted ones as `values`."""
+        figure, known = self.figure, sources(self.figure)
+        by_claim: dict[str, list[dict[str, Any]]] = {}
         claims = claims_of(Results(figure)) if figure else []
         thresholds = {claim.id: claim.compared_with() for claim in claims}
         for row in self.csv("claims.csv", "claim").reindex(columns=names_of("claims")).to_dict("records"):
@@ -239,5 +229,6 @@ class ResultView:
             source = known.get(words["claim"], ClaimSource())
             shown = {"estimate": number(values["estimate"]), "interval": interval(values["ci_low"], values["ci_high"])}
             threshold = thresholds.get(words["claim"])
-            rows.append({**words, **source._asdict(), **shown, "values": values, "threshold": threshold})
-        return rows
+            case = {**words, **source._asdict(), **shown, "values": values, "threshold": threshold}
+            by_claim.setdefault(words["claim"], []).append(case)
+        return [claim_of(cases) for cases in by_claim.values()]

@@ -7,7 +7,7 @@ import pandas as pd
 from bench.errors import ConfigError
 from bench.report.claims.check import verdicts_on
 from bench.report.claims.judgement import NO_EVIDENCE
-from bench.report.plot import INTERVAL, Look, Plot, mark, row_panel, wrapped
+from bench.report.plot import INTERVAL, Look, Plot, row_panel, wrapped
 from bench.report.results import Results
 from bench.report.rows import Rows
 from bench.report.style import CHARCOAL
@@ -30,15 +30,14 @@ class Cases(Rows):
         cases = verdicts_on(results).to_dict("records")
         names = [wrapped(f"{case['claim']}: {case['case']}", _LETTERS) for case in cases]
         panel = row_panel("", self.x_label or cases[0]["unit"], names, 0.55)
-        plot = self.blank(case["claim"] for case in cases)
+        plot = self.blank(results, (case["claim"] for case in cases))
         plot.panels.append(panel)
         for row, case in enumerate(cases):
             if pd.notna(case["estimate"]):
                 fill = "none" if case["verdict"] == NO_EVIDENCE else ""
                 look = plot.look(case["claim"], dash="none", marker="o", size=6.5, width=2.2, fill=fill, order=5)
                 numbers = {"low": case["ci_low"], "high": case["ci_high"], "interval": "segment", "part": f"case {row}"}
-                place = {"x": case["estimate"], "y": row, "number": "x"}
-                panel.marks.append(mark(case["claim"], case["case"], look, **place, **numbers))
+                panel.add_in_row(row, case["claim"], case["estimate"], look, case=case["case"], **numbers)
         plot.explain("estimate", Look(CHARCOAL, "none", "o", size=6.5))
         plot.explain("no evidence", Look(CHARCOAL, "none", "o", size=6.5, fill="none"))
         plot.explain(INTERVAL, Look(CHARCOAL, width=2.2))

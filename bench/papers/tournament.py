@@ -41,22 +41,14 @@ class Profile(Ranking):
 
         Tasks whose lowest mean is not above 0 have no factors and are left out.
         """
-        values = self.on_tasks(results).by_task()
-        methods = set(results.labels(METHOD))
-        rows = []
-        for family, of_family in values.groupby(FAMILY, sort=False):
-            tasks = {
-                task: rows_of.set_index(METHOD)["mean"]
-                for task, rows_of in of_family.groupby(TASK, sort=False)
-                if methods <= set(rows_of[METHOD]) and rows_of.set_index(METHOD)["mean"][sorted(methods)].min() > 0
-            }
-            for task, means in tasks.items():
-                lowest = float(means[sorted(methods)].min())
-                rows += [
-                    (family, task, 1.0 / len(tasks), name, max(1.0, mean / lowest)) for name, mean in means.items()
-                ]
-        table = pd.DataFrame(rows, columns=[FAMILY, TASK, "weight", METHOD, "factor"])
-        return table.assign(weight=table["weight"] / max(table[FAMILY].nunique(), 1))
+        values, methods = self.on_tasks(results).by_task(), results.labels(METHOD)
+        task, is_method = [values[FAMILY], values[TASK]], values[METHOD].isin(methods)
+        lowest = values["mean"].where(is_method).groupby(task).transform("min")
+        kept = values[(is_method.groupby(task).transform("sum") == len(methods)) & (lowest > 0)]
+        of_family = kept.groupby(FAMILY)[TASK]
+        weight = 1.0 / of_family.transform("nunique") / max(of_family.ngroups, 1)
+        table = kept.assign(weight=weight, factor=(kept["mean"] / lowest[kept.index]).clip(lower=1.0))
+        return table[[FAMILY, TASK, "weight", METHOD, "factor"]].reset_index(drop=True)
 
     def shares(self, factors: pd.DataFrame) -> pd.DataFrame:
         """Return for each method the share of the tasks within each of `_FACTORS`, the largest shares on top."""
@@ -73,7 +65,7 @@ class Profile(Ranking):
             x=Axis(self.x_label or "factor of the lowest mean", log=True, low=1.0, high=_FACTORS[-1]),
             y=Axis(self.y_label or "share of tasks", low=0.0, high=1.02),
         )
-        plot = replace(self.blank(methods), panels=[panel], panel_size=(6.2, 4.2))
+        plot = replace(self.blank(results, methods), panels=[panel], panel_size=(6.2, 4.2))
         names = [name for name in (*(self.shown or methods), BEST_FIXED) if name in set(factors[METHOD])]
         looks = {BEST_FIXED: _FIXED, reference: _REFERENCE}
         for place, name in enumerate(names):

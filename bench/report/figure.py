@@ -26,6 +26,8 @@ from bench.report.tables import summary
 
 MAX_ROUNDS = 60
 """Rounds of a curve that are kept, the first and the last among them."""
+MOST_PANELS = 100
+"""Number of panels that are drawn: more would take minutes, and gigabytes."""
 
 
 class Figure(FigureKeys):
@@ -35,11 +37,24 @@ class Figure(FigureKeys):
     a `Plot`.
     """
 
-    def blank(self, names: Iterable[str]) -> Plot:
-        """Return a plot without panels, for methods of these names."""
-        methods = tuple(dict.fromkeys(names))
-        looks = looks_of(methods, self.looks, self.colors)
-        return Plot(self.heading, methods=methods, looks=looks, colors=self.colors, words=self.looks.words)
+    def blank(self, results: Results, names: Iterable[str]) -> Plot:
+        """Return a plot without panels, for methods of these names, with the note on its provenance."""
+        methods, note = tuple(dict.fromkeys(names)), ". ".join(results.notes())
+        looks, mark = looks_of(methods, self.looks, self.colors), results.provenance.mark
+        words = self.looks.words
+        return Plot(self.heading, note, mark=mark, methods=methods, looks=looks, colors=self.colors, words=words)
+
+    def picture(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot | None:
+        """Return `plot` of at most `MOST_PANELS` panels, with a note if there are more."""
+        panels = results.groups(results.panel_axes(), [{}])
+        if len(panels) <= MOST_PANELS:
+            return self.plot(results, tables)
+        drawn = Results(self, results.given_curves, results.given_finals, results.provenance)
+        drawn.experiments = [key for chosen in panels[:MOST_PANELS] for key in results.select(chosen)]
+        plot = self.plot(drawn, tables)
+        if plot:
+            plot.note = f"The first {MOST_PANELS} of {len(panels):,} panels; the tables have all. {plot.note}"
+        return plot
 
     # Methods that a kind may override
 
@@ -70,7 +85,10 @@ class Figure(FigureKeys):
         return given
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
-        """Return all tables by file name; the main one is called ``table``."""
+        """Return all tables by file name; the main one is called ``table``.
+
+        Raises BenchError if results do not fit.
+        """
         return {"table": summary(results)}
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot | None:

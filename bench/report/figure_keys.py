@@ -12,6 +12,19 @@ from bench.report.style import Looks
 Origin = Literal["stated", "theorem", "ours"]
 
 
+def _words(raw: Any) -> Any:
+    several = raw if isinstance(raw, list | tuple) else [raw]
+    return [str(item) if isinstance(item, int | float) else item for item in several]
+
+
+Several = Annotated[list[str], BeforeValidator(_words), Field(min_length=1)]
+"""One word, or a list of them; a number, such as the id of a claim, is a word, too."""
+Axes = dict[str, Annotated[dict[str, list[str]], BeforeValidator(labels_of)]]
+"""Axis -> label -> overrides: a block of experiments, all combinations of which are run."""
+Sources = dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]]
+"""Setting -> source and place."""
+
+
 class Sourced(BaseModel):
     """The origin of a claim; that of a figure is the default for all its claims.
 
@@ -30,7 +43,8 @@ class Scale(BaseModel):
     ``max_horizon`` and ``max_repetitions`` are caps. With ``until_decided``, repetitions are added until the claims are
     decided, up to that number, unless the command gives a number; readings after the first have up to
     ``readings_up_to`` repetitions, by default as many as the first. ``overrides`` make the data of runs smaller unless
-    the figure sets its size; ``leave_out`` are labels of an axis that are not run. Output and pages name both.
+    the figure sets its size; ``leave_out`` are labels of an axis that are not run. Output and pages name these labels
+    and the overrides.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -106,7 +120,7 @@ class FigureKeys(Sourced, BaseModel):
     x_label: str = ""
     y_label: str = ""
     panels: list[str] | None = None
-    runs: list[dict[str, Annotated[dict[str, list[str]], BeforeValidator(labels_of)]]] = []
+    runs: list[Axes] = []
     common: list[str] = []
     scales: dict[str, Scale] = {}
     horizon: PositiveInt | None = None
@@ -117,7 +131,7 @@ class FigureKeys(Sourced, BaseModel):
     published_repetitions: PositiveInt | None = None
     deviation: Literal["sample", "population"] = "sample"
     claims: list[Any] = []
-    sources: dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]] = {}
+    sources: Sources = {}
     readings: list[Reading] = []
     note: str = ""
     colors: dict[str, str] = {}
@@ -128,7 +142,7 @@ class FigureKeys(Sourced, BaseModel):
         return self.model_dump(mode="json", exclude_unset=True)
 
     def at(self, scale: str) -> Scale:
-        """Return its size at a scale: as it is, if its file does not mention the scale."""
+        """Return the figure's size at a scale; unchanged if its file does not mention the scale."""
         return self.scales.get(scale) or Scale()
 
     def with_source(self, claim: Mapping[str, Any]) -> dict[str, Any]:

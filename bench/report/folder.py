@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import pandas as pd
-from pydantic import BaseModel
+from pydantic import BaseModel, model_validator
 
 from bench.data_kind import DataKind
 from bench.errors import DataError
@@ -54,11 +54,17 @@ class Manifest(BaseModel):
     command: str = ""
     scale: str = ""
     part: dict[str, list[str]] = {}
-    provenance: Provenance | None = None
+    provenance: Provenance = Provenance()
     settings: list[Setting] = []
     published: list[Any] = []
     overrides: dict[str, Any] = {}
     runs: list[ManifestRun] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_provenance(cls, given: Any) -> Any:
+        provenance = Provenance.of_manifest(given)
+        return {**given, "provenance": provenance}
 
 
 class Made(BaseModel):
@@ -72,7 +78,7 @@ class Made(BaseModel):
 
 
 def text_of(path: Path) -> str:
-    """Return the text of a result's file; raises OSError, even for a link, because it may lead out of the results."""
+    """Return the text of a result's file; raises OSError for a link, too: it may lead out of the results."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise OSError("found a link or device, expected a file")
     return path.read_text(encoding="utf-8")
@@ -152,7 +158,7 @@ class ResultFiles:
 
     @property
     def provenance(self) -> Provenance:
-        return Provenance.of_manifest(self.about.model_dump(exclude_none=True))
+        return self.about.provenance
 
     @property
     def data(self) -> dict[DataKind, list[str]]:

@@ -12,7 +12,6 @@ from bench.columns import column_of
 from bench.critical import rule
 from bench.report.claims.judgement import ERROR, FIRST_LOOK, MIN_REPETITIONS
 from bench.report.claims.quantities import Mean
-from bench.report.contents import notes
 from bench.report.figure_keys import FigureKeys
 from bench.report.formats import Size, print_size
 from bench.report.labels import panel_title
@@ -39,8 +38,8 @@ def latex_tables(results: Results, tables: Mapping[str, pd.DataFrame], *, size: 
     """Return tables of the figure's kind as LaTeX by file name, for a width in a paper.
 
     A table of means has a row for each method and a column for each panel; the best mean of a panel is bold, as are
-    means whose paired differences to it are not distinguishable from 0 (see `not_told_from_best`). Other tables are as
-    on pages. Raises ConfigError for an unknown size.
+    means whose paired differences to it are not distinguishable from 0 (see `indistinguishable_from_best`). Other
+    tables are as on pages. Raises ConfigError for an unknown size.
     """
     size, figure, texts = print_size(size), results.figure, dict[str, str]()
     say = partial(_words, spelling=figure.looks.words)
@@ -51,7 +50,7 @@ def latex_tables(results: Results, tables: Mapping[str, pd.DataFrame], *, size: 
             blocks, says = [_as_on_pages(table, say)], []
         paper = figure.paper if figure.paper != "none" else ""
         label = "-".join(filter(None, (paper, figure.name, name if name != "table" else "")))
-        resting_on, *more = notes(results)
+        resting_on, *more = results.notes()
         caption = [figure.heading, *says, resting_on[:1].upper() + resting_on[1:], *more]
         texts[name] = floats(blocks, say(". ".join(line.rstrip(".") for line in caption) + "."), label)
     return texts
@@ -62,7 +61,9 @@ def escape(text: str) -> str:
     return _SPECIAL.sub(lambda match: _ESCAPES[match[0]], text)
 
 
-def not_told_from_best(values: Mapping[str, "pd.Series[float]"], *, lowest: bool, most: int | None = None) -> set[str]:
+def indistinguishable_from_best(
+    values: Mapping[str, "pd.Series[float]"], *, lowest: bool, most: int | None = None
+) -> set[str]:
     """Return the name with the best mean, and all whose difference to it has a 95 % interval that contains 0.
 
     ``values`` are final values by name, each indexed by repetition, within which differences are taken. If repetitions
@@ -97,7 +98,7 @@ def _means(table: pd.DataFrame, results: Results, at_once: int, say: Say) -> tup
         names = {results.series_name(key, across): key for key in results.select(panel) if key in rows}
         series = {name: results.series(key, figure.column) for name, key in names.items()}
         measured = {name: values for name, values in series.items() if len(values)}
-        bold = set() if lowest is None else not_told_from_best(measured, lowest=lowest, most=most)
+        bold = set() if lowest is None else indistinguishable_from_best(measured, lowest=lowest, most=most)
         has_bold |= bool(bold)
         columns[panel_title(panel) or measure] = _cells({name: rows[key] for name, key in names.items()}, bold)
     if len(columns) > 1 and all(len(cells) == 1 for cells in columns.values()):  # one row only: panels are its rows
@@ -109,7 +110,8 @@ def _means(table: pd.DataFrame, results: Results, at_once: int, say: Say) -> tup
         filled = {say(title): [cells.get(name, "") for name in methods] for title, cells in block.items()}
         blocks.append(pd.DataFrame({"": list(map(say, methods)), **filled}))
     counts = [int(n) for n in table["n"] if n > 0]
-    what = f"{measure[0].upper()}{measure[1:]}, averaged over repetitions," if _is_mean(measure) else f"Mean {measure}"
+    is_mean = measure.lower().startswith(("mean ", "average "))
+    what = f"{measure[0].upper()}{measure[1:]}, averaged over repetitions," if is_mean else f"Mean {measure}"
     says = [f"{what} ± half-width of its 95 % interval (Student's t)"]
     if sorted(set(counts)) != sorted(results.provenance.repetitions):
         says.append(f"Results of {number_of_repetitions(counts or [0], sequential=most is not None)}")
@@ -121,10 +123,6 @@ def _means(table: pd.DataFrame, results: Results, at_once: int, say: Say) -> tup
             "contains 0)"
         )
     return blocks, says
-
-
-def _is_mean(measure: str) -> bool:
-    return measure.lower().startswith(("mean ", "average "))
 
 
 def _lowest_is_best(figure: FigureKeys) -> bool | None:
@@ -148,7 +146,8 @@ def _cells(rows: Mapping[str, Mapping[str, float]], bold: set[str]) -> dict[str,
         if not row["n"] > 0:
             cells[name] = "--"
             continue
-        mean = _number(f"{row['mean']:,.{decimals}f}")
+        mean = escape(f"{row['mean']:,.{decimals}f}")
+        mean = mean.replace("-", "$-$", 1) if mean.startswith("-") else mean
         cells[name] = rf"\textbf{{{mean}}}" if name in bold else mean
         if name in ends:  # as long as the longest, so that the numbers of a column are aligned
             room = r"\phantom{0}" * (longest - len(ends[name]))
@@ -183,10 +182,6 @@ def _format(name: str, cells: "pd.Series[str]") -> str:
     if name and cells.str.fullmatch(r"[^A-Za-z]*|.*\\pm.*|.*\\textbf.*").all():
         return "r"
     return "p{130pt}" if cells.str.len().max() > _LONG else "l"
-
-
-def _number(text: str) -> str:
-    return escape(text).replace("-", "$-$", 1) if text.startswith("-") else escape(text)
 
 
 def _words(text: str, spelling: Mapping[str, str]) -> str:

@@ -5,18 +5,19 @@ the expected regret of its configuration, so the limits are optimistic.
 """
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt
+from pydantic import BaseModel, ConfigDict, PositiveInt
 
 from bench.critical import fixed
 from bench.errors import ConfigError
 from bench.report.claims.quantities import RatioOfMeans
-from bench.report.labels import Selection, apart, labels_of, said
+from bench.report.figure_keys import Axes, Sources
+from bench.report.labels import Selection, apart, said
 from bench.report.results import Labels, Results
 from bench.report.tasks import BEST_FIXED, METHOD
 from bench.stats import Array
@@ -25,25 +26,23 @@ LIMIT = "limit: "
 RANDOM_CONFIGURATION = f"{LIMIT}random"
 BEST_BY_STRETCH = "Best configuration in each stretch"
 
-Block = dict[str, Annotated[dict[str, list[str]], BeforeValidator(labels_of)]]
-
 
 class Limits(BaseModel):
     """Fixed configurations, run in addition to a figure's methods; only the best are drawn.
 
-    ``candidates`` are blocks of axes as in ``runs``: those of the panels, and others whose labels make the
+    ``candidates`` are blocks of axes as in ``runs``: the axes of the panels, and further axes whose labels make the
     configurations; ``random`` has the overrides of a configuration drawn at random in each round; ``repetitions`` is
-    the largest number for each of these runs, ``stretches`` that of equal parts of a panel's run, each with its best
-    configuration. ``sources`` are as in the figure, for settings of these runs only.
+    the largest number for each of these runs, ``stretches`` the number of equal parts of a panel's run, each with its
+    best configuration. ``sources`` are as in the figure, for settings of these runs only.
     """
 
     model_config = ConfigDict(extra="forbid")
 
-    candidates: list[Block]
+    candidates: list[Axes]
     random: list[str] = ["tuner=random"]
     repetitions: PositiveInt = 20
     stretches: dict[str, PositiveInt] = {}
-    sources: dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]] = {}
+    sources: Sources = {}
 
     def blocks(self, panels: Sequence[str]) -> Iterator[dict[str, dict[str, list[str]]]]:
         """Yield blocks as in ``runs``, in which the configurations are methods whose names begin with `LIMIT`."""
@@ -86,21 +85,15 @@ class OfPanel(NamedTuple):
     n: int
 
 
-def limits_of(results: Results, names: Collection[str], chosen: Selection, column: str) -> OfPanel | None:
+def limits_of(results: Results, names: frozenset[str], chosen: Selection, column: str) -> OfPanel | None:
     """Return the limits of a panel, given the labels of all; None unless all have the same repetitions."""
-    place = results.axes.index(METHOD) if METHOD in results.axes else 0
-    keys = [key for key in results.undeclared(chosen) if key[place] in names]
-    random = [key for key in keys if key[place] == RANDOM_CONFIGURATION]
-    candidates = [key for key in keys if key not in random]
+    random = results.undeclared({**chosen, METHOD: (RANDOM_CONFIGURATION,)})
+    candidates = results.undeclared({**chosen, METHOD: tuple(names - {RANDOM_CONFIGURATION})})
     values = results.complete([*random, *candidates], column)
     if not random or not candidates or not len(values):
         return None
     means = values.mean(axis=0)[1:]
     return OfPanel(random[0], candidates, candidates[int(means.argmin())], len(values))
-
-
-def configuration(results: Results, key: Labels) -> str:
-    return results.as_dict(key)[METHOD].removeprefix(LIMIT)
 
 
 def by_stretch(results: Results, limits: OfPanel, column: str, stretches: int) -> tuple[Array, Array]:
@@ -133,10 +126,10 @@ def closed_gaps(results: Results, limits: Limits, column: str, panels: Sequence[
         if (found := limits_of(results, names, chosen, column)) is None:
             continue
         panel = {axis: label for axis, (label,) in chosen.items()}
+        configuration = results.as_dict(found.best)[METHOD].removeprefix(LIMIT)
         for key in results.select(chosen):
             values = results.complete([found.random, found.best, key], column)
-            name, best = results.series_name(key, panel), configuration(results, found.best)
-            rows += [panel | _closed(name, values, best)] if len(values) else []
+            rows += [panel | _closed(results.series_name(key, panel), values, configuration)] if len(values) else []
         number = next((limits.stretches[label] for label in panel.values() if label in limits.stretches), 0)
         if number:
             values = results.complete([found.random, found.best], column)[: found.n].mean(axis=0)

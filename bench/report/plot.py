@@ -31,7 +31,7 @@ RANDOM = Look(GREY, (0, (5, 2)), width=1.2, order=1.5)
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """A drawn mark and its numbers; `mark` makes it from numbers of any type."""
+    """A drawn mark and its numbers; `Panel.add` makes it from numbers of any type."""
 
     part: str  # "line" (the method itself), "bound", "published" and so on; unique for a case and name
     name: str
@@ -62,19 +62,6 @@ class Mark:
         """Every number drawn, ends of intervals included."""
         numbers = np.concatenate([self.numbers, self.low, self.high])
         return np.asarray(numbers[np.isfinite(numbers)])
-
-
-def mark(name: str, case: str, look: Look, *, x: Any = None, y: Any = None, **keys: Any) -> Mark:
-    """Return a mark of numbers or sequences; a single number of `x` or `y` applies to all points.
-
-    If only one of the two is given, the mark is a line across the panel at that number.
-    """
-    numbers = {"x": x, "y": y} | {key: keys.pop(key) for key in ("low", "high") if key in keys}
-    arrays = {key: np.atleast_1d(np.asarray(given, float)) for key, given in numbers.items() if given is not None}
-    if "x" in arrays and "y" in arrays:
-        arrays["x"], arrays["y"] = np.broadcast_arrays(arrays["x"], arrays["y"])
-    defaults: dict[str, Any] = {"part": "line", "x": None, "y": None, "number": "x" if y is None else "y"}
-    return Mark(**(defaults | arrays | keys), name=name, case=case, look=look)
 
 
 @dataclass(frozen=True)
@@ -127,6 +114,23 @@ class Panel:
         """Every number drawn, ends of intervals included."""
         return np.concatenate([mark.every_number for mark in self.marks if mark.number])
 
+    def add(self, name: str, look: Look, *, x: Any = None, y: Any = None, **keys: Any) -> Mark:
+        """Add a mark of numbers or sequences, and return it; a single number of `x` or `y` applies to all points.
+
+        If only one of the two is given, the mark is a line across the panel at that number.
+        """
+        numbers = {"x": x, "y": y} | {key: keys.pop(key) for key in ("low", "high") if key in keys}
+        arrays = {key: np.atleast_1d(np.asarray(given, float)) for key, given in numbers.items() if given is not None}
+        if "x" in arrays and "y" in arrays:
+            arrays["x"], arrays["y"] = np.broadcast_arrays(arrays["x"], arrays["y"])
+        defaults = {"part": "line", "case": self.title, "x": None, "y": None, "number": "x" if y is None else "y"}
+        self.marks.append(Mark(**(defaults | arrays | keys), name=name, look=look))
+        return self.marks[-1]
+
+    def add_in_row(self, row: float, name: str, numbers: Any, look: Look, **keys: Any) -> None:
+        """Add a mark of numbers along the horizontal axis to a row."""
+        self.add(name, look, **({"x": numbers, "y": row, "number": "x"} | keys))
+
     def mention_random_arms(self, regret: float) -> None:
         """Write the regret of random arms at the top, if it exceeds the panel."""
         how: dict[str, Any] = {"ha": "left", "va": "top", "color": "#555555", "fontstyle": "italic", "fontsize": 8.0}
@@ -176,20 +180,19 @@ class Plot:
         self.legend.setdefault(name, look)
 
     def put(self, panel: Panel, name: str, look: Look, *, role: Role = "method", **keys: Any) -> Mark:
-        """Add a mark of a panel, see `mark`, and its name to the legend; return it."""
+        """Add a mark to a panel, see `Panel.add`, and its name to the legend; return the mark."""
         if role != "method":
             name = self.beside(name)
             look = replace(look, color=self.colors.get(name, look.color))
-        panel.marks.append(mark(name, panel.title, look, role=role, **keys))
         self.explain(name, look)
-        return panel.marks[-1]
+        return panel.add(name, look, role=role, **keys)
 
     def put_random(self, panel: Panel, **keys: Any) -> None:
         """Add random arms to a panel, see `put`."""
         self.put(panel, RANDOM_ARMS, RANDOM, role="reference", **keys)
 
     def spelled(self) -> "Plot":
-        """Return the plot with its words as displayed."""
+        """Return the plot with its words replaced for display."""
         if not self.words:
             return self
         say = partial(spelled, words=self.words)

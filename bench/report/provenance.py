@@ -60,14 +60,15 @@ _LABEL = re.compile(r"[^\W\d][^=,()'\"\[\]{}]*")
 
 
 def compare_commands(
-    runs: Sequence[Mapping[str, str]], words: Sequence[Sequence[str]], axis: str, column: str, tie: float
+    runs: Iterable[tuple[Mapping[str, str], Sequence[str]]], axis: str, column: str, tie: float
 ) -> list[str]:
     """Return, for each panel whose methods differ only in their tuner, a command that compares them.
 
-    ``runs`` are labels, those of ``axis`` being methods. If numbers of repetitions differ, the largest is used.
+    ``runs`` are labels, those of ``axis`` being methods, with overrides and size. If numbers of repetitions differ, the
+    largest is used.
     """
     panels: dict[str, dict[str, Sequence[str]]] = {}
-    for labels, own in zip(runs, words, strict=True):
+    for labels, own in runs:
         if axis in labels:
             panel = {name: label for name, label in labels.items() if name != axis}
             panels.setdefault(str(panel), {})[labels[axis]] = own

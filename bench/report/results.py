@@ -70,7 +70,8 @@ class Results(Generic[F]):
             for block in blocks
             for labels in itertools.product(*block.values())
         ]
-        self.given_finals, self.given_curves, self.finals = finals, curves, self._labelled(finals)
+        self.given_finals, self.given_curves = finals, curves
+        self.finals = self._labelled(finals)
         self._no_rows = self.finals.iloc[:0]
         self._ends: dict[tuple[Labels, str], tuple[npt.NDArray[np.int64], Array]] = {}
         self._mean_curves: dict[tuple[Labels, str], pd.DataFrame] = {}
@@ -86,12 +87,6 @@ class Results(Generic[F]):
                     f"figure '{self.name}': finals have repetition {twice.iloc[0]} of {self.text(key)} twice"
                 )
         self.experiments: list[Labels] = list(dict.fromkeys(expected if self.is_declared else self._rows))
-
-    def with_finals(self, finals: pd.DataFrame, *, without: Labels) -> "Results[F]":
-        """Return the results with other final values, of all experiments but one."""
-        made = Results(self.figure, self.given_curves, finals, self.provenance)
-        made.experiments = [key for key in made.experiments if key != without]
-        return made
 
     def _labelled(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return a table with canonical labels."""
@@ -224,6 +219,11 @@ class Results(Generic[F]):
         return self._known[name]
 
     # The available results
+
+    def notes(self) -> list[str]:
+        """Return the notes below a title: the provenance, and the figure's own note."""
+        note = self.figure.note
+        return [self.provenance.words(), *([note] if note and not self.is_surrogate else [])]
 
     def rows(self, key: Labels) -> pd.DataFrame:
         """Return the final values of an experiment, one row per repetition; empty if there are none."""

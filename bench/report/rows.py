@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from bench.report.figure import Figure
 from bench.report.labels import panel_title
-from bench.report.plot import REFERENCE, Array, Axis, Look, Mark, Panel, Plot, mark, row_panel, wrapped
+from bench.report.plot import REFERENCE, Array, Axis, Look, Panel, Plot, row_panel, wrapped
 from bench.report.results import Labels, Results
 
 _LABEL_LETTERS, TITLE_LETTERS = 22, 44
@@ -85,11 +85,7 @@ class Rows(Figure):
         plot.panel_size = width, max(1.4, height)
 
 
-def in_row(panel: Panel, row: float, name: str, numbers: Any, look: Look, **keys: Any) -> Mark:
-    return mark(name, panel.title, look, **({"x": numbers, "y": row, "number": "x"} | keys))
-
-
-def repetitions(panel: Panel, row: int, name: str, values: Array, look: Look) -> Mark:
-    """Return single values, spread evenly over half the height of a row, neighbours far from each other."""
+def add_repetitions(panel: Panel, row: int, name: str, values: Array, look: Look) -> None:
+    """Add single values, spread evenly over half the height of a row, neighbours far from each other."""
     heights = row + 0.5 * (np.arange(1, len(values) + 1) * _JITTER % 1.0 - 0.5)
-    return in_row(panel, row, name, values, look, part="repetitions", y=heights)
+    panel.add_in_row(row, name, values, look, part="repetitions", y=heights)

@@ -15,7 +15,7 @@ import pandas as pd
 from bench.columns import NUMBERS
 from bench.errors import ConfigError, DataError
 from bench.report.labels import canonical, describe, is_number, is_plain, selection
-from bench.report.results import Labels, Results
+from bench.report.results import Labels, PublishedNumber, Results
 from bench.stats import mean_interval, standard_deviation
 
 DIGITS = 10
@@ -49,7 +49,8 @@ def summary(results: Results, *, beside: bool = True) -> pd.DataFrame:
         if results.has_random_arms(figure.column):
             row["random_arms"] = results.random_arms([key])
         rows[key] = results.as_dict(key) | row
-    for labels, what, value, note, _ in results.published_numbers() if beside and not results.is_surrogate else ():
+    for number in results.published_numbers() if beside and not results.is_surrogate else ():
+        labels, what, value, *_ = number
         same = [key for key in rows if labels.items() <= results.as_dict(key).items()]
         if len(same) > 1 or (results.is_declared and not same):
             raise ConfigError(
@@ -57,7 +58,7 @@ def summary(results: Results, *, beside: bool = True) -> pd.DataFrame:
                 f"experiments, expected one; the axes are: {', '.join(results.axes)}"
             )
         for key in same:
-            put_beside(rows[key], what, value, note)
+            put_beside(rows[key], number, results)
     return table_of(list(rows.values()), results.axes)
 
 
@@ -70,14 +71,15 @@ def check_column(results: Results) -> None:
         raise DataError(f"{figure.where}: the results have no column '{figure.column}', they have: {names}")
 
 
-def put_beside(row: dict[str, Any], what: str, value: float, note: str) -> None:
-    """Add a published number to a row of measured ones, with the ratio."""
+def put_beside(row: dict[str, Any], number: PublishedNumber, results: Results) -> None:
+    """Add a published number to a row of measured ones, with the ratio unless it was published for other runs."""
+    what, value = number.what, number.value
     row[f"published_{what}"] = value
     # The best grid value is a setting, not a size: a ratio has no meaning, and it may be 0.
-    if what != "best":
+    if what != "best" and not results.provenance.other_than_published:
         row[f"ratio_{what}"] = row[what] / value if value else math.nan
-    if note:
-        row["published_note"] = "; ".join(filter(None, [row.get("published_note", ""), note]))
+    if number.note:
+        row["published_note"] = "; ".join(filter(None, [row.get("published_note", ""), number.note]))
 
 
 def experiments_of(table: pd.DataFrame, results: Results) -> list[Labels]:

@@ -108,9 +108,7 @@ class Tasks:
 
     def by_family(self) -> pd.DataFrame:
         """Return the columns of `mean_ranks` for each ``family``, for the methods run on all of its tasks."""
-        tables = [self._labelled(FAMILY, name, {name: of}) for name, of in self.families.items()]
-        table = pd.concat(tables, ignore_index=True) if tables else self._labelled(FAMILY, "", {})
-        return table.drop(columns="families")
+        return self._each(FAMILY, {name: {name: of} for name, of in self.families.items()}).drop(columns="families")
 
     def mean_ranks(self) -> pd.DataFrame:
         """Return mean rank and mean ratio of every method over the families on which all methods are run.
@@ -138,16 +136,16 @@ class Tasks:
         parts = {name: set(names) for name, names in apart.items()}
         known = {name for of in self.families.values() for _, name in of}
         parts["other tasks"] = known.difference(*parts.values())
-        tables = []
-        for part, chosen in parts.items():
-            families = {family: [task for task in of if task[1] in chosen] for family, of in self.families.items()}
-            tables.append(self._labelled("part", part, families))
-        return pd.concat(tables, ignore_index=True)
+        of_parts = {
+            part: {family: [task for task in of if task[1] in chosen] for family, of in self.families.items()}
+            for part, chosen in parts.items()
+        }
+        return self._each("part", of_parts)
 
-    def _labelled(self, column: str, label: str, families: Mapping[str, Sequence[Place]]) -> pd.DataFrame:
-        table = self._over(families)
-        table.insert(0, column, label)
-        return table
+    def _each(self, column: str, parts: Mapping[str, Mapping[str, Sequence[Place]]]) -> pd.DataFrame:
+        """Return the columns of `mean_ranks` for each part, whose name is the first column."""
+        tables = {part: self._over(families) for part, families in parts.items()}
+        return pd.concat(tables, names=[column]).reset_index(level=0).reset_index(drop=True)
 
     def _over(self, families: Mapping[str, Sequence[Place]]) -> pd.DataFrame:
         """Return ranks and ratios averaged over tasks and then families, of methods that are run on all of them."""

@@ -23,8 +23,7 @@ _HEADS = {
 
 
 def number(value: Any) -> str:
-    """Return a number with four significant digits and separated thousands, a dash for a missing one, text
-    unchanged."""
+    """Return a number with four significant digits and separated thousands; a dash if missing; text unchanged."""
     if isinstance(value, str):
         return value or NONE
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
@@ -101,13 +100,10 @@ _SIGN = re.compile("|".join(map(re.escape, _SIGNS)))
 
 def spelled(text: str, words: Mapping[str, str]) -> str:
     """Return a text in which whole words are replaced by a paper's (see `Looks`), the longest first."""
-    return _any_of(tuple(words)).sub(lambda found: words[found[0]], text) if words else text
-
-
-@cache
-def _any_of(words: tuple[str, ...]) -> re.Pattern[str]:
-    longest_first = sorted(words, key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!(?<=\w)\w)")
+    if not words:
+        return text
+    any_of = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+    return re.sub(rf"(?<!\w)(?:{any_of})(?!(?<=\w)\w)", lambda found: words[found[0]], text)
 
 
 def typeset(words: str, plain: Callable[[str], str] | None = None) -> str:

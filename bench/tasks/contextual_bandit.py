@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bench.algorithms.contextual import BanditInfo, ContextualAlgorithm
+from bench.arithmetic import total
 from bench.envs.contextual import ContextualEnvironment
 from bench.errors import ConfigError, TaskError
 from bench.rewards import check_reward, played, short
@@ -134,7 +135,7 @@ class ContextualBandit(Task):
             return None
         if len(steps) == 1:
             return Outcome(steps[0]["reward"], steps[0], agreement=self._agreement)
-        return Outcome(sum(step["reward"] for step in steps) / len(steps), steps=tuple(steps))
+        return Outcome(total(step["reward"] for step in steps) / len(steps), steps=tuple(steps))
 
     def _step(self, configuration: Configuration | None) -> dict[str, Any] | None:
         """Play one round, with a uniformly drawn arm if no configuration is given; None when no rounds are left."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.arithmetic import total
 from bench.space import Configuration
 from bench.tasks.base import Outcome, Task, convert_reward
 from bench.trace import Trace
@@ -78,7 +79,7 @@ def held(task: Task, trace: Trace, hold: int) -> Callable[[Configuration], Outco
         rewards = [outcome.rewards for outcome in outcomes]
         losses = [outcome.forecast_losses for outcome in outcomes]
         return Outcome(
-            sum(outcome.reward for outcome in outcomes) / len(outcomes),
+            total(outcome.reward for outcome in outcomes) / len(outcomes),
             steps=tuple(steps),
             rewards=None if any(item is None for item in rewards) else np.mean(rewards, axis=0),
             forecast_losses=None if any(item is None for item in losses) else np.sum(losses, axis=0),  # type: ignore[arg-type]

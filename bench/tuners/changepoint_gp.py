@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
+from bench.arithmetic import total
 from bench.component import component, neutral
 from bench.errors import TunerError
 from bench.rewards import LARGEST, short
@@ -241,6 +242,6 @@ def _expected(outcome: Any) -> tuple[float, float] | None:
     steps = () if outcome is None else outcome.steps or (outcome.values,)
     if not steps or any("model_regret" not in step for step in steps):
         return None
-    mean = sum(step["model_mean"] for step in steps) / len(steps)
-    regret = sum(step["model_regret"] for step in steps) / len(steps)
+    mean = total(step["model_mean"] for step in steps) / len(steps)
+    regret = total(step["model_regret"] for step in steps) / len(steps)
     return (mean, regret) if math.isfinite(mean) and math.isfinite(regret) else None

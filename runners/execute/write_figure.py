@@ -12,8 +12,7 @@ import pandas as pd
 from bench.columns import is_measured
 from bench.data_kind import DataKind
 from bench.errors import BenchError, one_line
-from bench.report.claims.tallies import spell_by_origin, tallies
-from bench.report.contents import notes
+from bench.report.claims.tallies import spell_by_origin, spelled, tallies
 from bench.report.folder import COMPARISON
 from bench.report.provenance import Provenance
 from bench.report.reading import READING
@@ -99,7 +98,7 @@ def _line(asked: AskedFigure, claims: pd.DataFrame, repetitions: int, *, new: in
     counts += [f"{failed} failed"] * bool(failed)
     found = tallies(asked.figure, claims.to_dict("records"), every=True)
     counts += [f"smaller: {', '.join(asked.smaller)}"] * bool(asked.smaller)
-    verdicts = str(found["ours"]) if asked.is_comparison else spell_by_origin(found)
+    verdicts = spelled(found["ours"]) if asked.is_comparison else spell_by_origin(found)
     return f"{asked.name}  {', '.join(counts)}  {verdicts}".rstrip()
 
 
@@ -156,7 +155,7 @@ def _files(
     files = dict.fromkeys(["readings.csv", "numbers.csv", "curves.csv", "finals.csv", SECONDS, *repeated])
     files |= derived.files() | ({} if has_repetitions else long_tables(derived.results))
     if not asked.is_reference:
-        below = notes(derived.results)
+        below = derived.results.notes()
         texts = {f"{name}.md": to_markdown(table, figure.heading, below) for name, table in derived.tables.items()}
     if figure.draws_finals or not has_repetitions:
         del files[SECONDS]  # without measured ones the existing file is kept

@@ -16,7 +16,6 @@ from bench.columns import is_measured
 from bench.critical import STEP
 from bench.errors import StoreError
 from bench.report.claims.check import verdicts_on
-from bench.report.contents import plot_of, tables_of
 from bench.report.figure import Figure
 from bench.report.plot import Plot
 from bench.report.provenance import Provenance
@@ -41,11 +40,11 @@ class Derived:
 
     def __init__(self, by_reading: Mapping[str, Results[Figure]]) -> None:
         self.by_reading, self.results = by_reading, next(iter(by_reading.values()))
-        self.tables, self.claims = tables_of(self.results), verdicts_on(self.results)
+        self.tables, self.claims = self.results.figure.tables(self.results), verdicts_on(self.results)
 
     @cached_property
     def plot(self) -> Plot | None:
-        return plot_of(self.results, self.tables)
+        return self.results.figure.picture(self.results, self.tables)
 
     def files(self) -> dict[str, bytes]:
         """Return the tables by file name, except `long_tables`."""

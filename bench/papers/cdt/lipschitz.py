@@ -14,7 +14,7 @@ from bench.report.claims.judgement import Direction, Question, Unmeasured
 from bench.report.claims.quantities import Extreme, Mean
 from bench.report.figure import Figure
 from bench.report.labels import describe, panel_title
-from bench.report.plot import GREY, Axis, Look, Panel, Plot, mark
+from bench.report.plot import GREY, Axis, Look, Panel, Plot
 from bench.report.results import Results
 from bench.report.tables import experiments_of
 
@@ -42,9 +42,6 @@ class Steepness(CaseClaim):
             f"largest change of the mean {self.column} of a round between neighbouring values, by their distance in "
             f"units of {self.length:g}{runs}, against {self.threshold:g}"
         )
-
-    def compared_with(self) -> float:
-        return self.threshold
 
     def question(self, case: Case) -> Question:
         key = case.only(case.sides["measured"])
@@ -117,25 +114,20 @@ class Lipschitz(Figure):
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         table, axes = tables["table"], results.panel_axes()
         experiments = experiments_of(table, results)
-        plot = self.blank(results.series_name(key, axes) or _MEAN for key in results.experiments)
+        plot = self.blank(results, (results.series_name(key, axes) or _MEAN for key in results.experiments))
         for chosen in results.groups(axes, [{}]):
             x, y = Axis(self.x_label or "value"), Axis(self.y_label or "centred reward")
             panel = Panel(panel_title(chosen), x=x, y=y)
             plot.panels.append(panel)
-            for key in results.select(chosen):
+            known = [key for key in results.select(chosen) if key in experiments]
+            if known:
+                panel.add("", Look(GREY, width=0.8, order=1), y=0.0, part="zero")
+            for key in known:
                 rows = table[[experiment == key for experiment in experiments]]
-                if len(rows):
-                    name = results.series_name(key, axes) or _MEAN
-                    std = rows["std"].fillna(0.0)
-                    panel.marks.append(
-                        mark(
-                            name, panel.title, plot.look(name, size=4.0), x=rows["probed"], y=rows["mean"],
-                            low=rows["mean"] - std, high=rows["mean"] + std, interval="bars",
-                        )
-                    )  # fmt: skip
-                    plot.explain(name, plot.look(name))
-            if panel.marks:
-                panel.marks.insert(0, mark("", panel.title, Look(GREY, width=0.8, order=1), y=0.0, part="zero"))
+                name, mean, std = results.series_name(key, axes) or _MEAN, rows["mean"], rows["std"].fillna(0.0)
+                ends = {"low": mean - std, "high": mean + std, "interval": "bars"}
+                panel.add(name, plot.look(name, size=4.0), x=rows["probed"], y=mean, **ends)
+                plot.explain(name, plot.look(name))
         if len(table):
             rounds, blocks = results.curves["round"], int(table["blocks"].max())
             first, last = int(rounds.min()), int(rounds.max())

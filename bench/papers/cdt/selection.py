@@ -15,9 +15,9 @@ from pydantic import Field
 from scipy import special
 
 from bench.errors import ConfigError
-from bench.report.plot import Look, Mark, Panel, Plot
+from bench.report.plot import Look, Panel, Plot
 from bench.report.results import Labels, Results
-from bench.report.rows import Rows, in_row
+from bench.report.rows import Rows
 from bench.report.style import CHARCOAL
 from bench.report.tables import by_experiment
 from bench.stats import Array
@@ -85,13 +85,13 @@ class Selection(Rows):
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         """Return a row per method: an open mark without selection, a filled mark with it, and the printed number."""
         rows = by_experiment(tables["table"], results)
-        plot = self.blank(self.names(results))
+        plot = self.blank(results, self.names(results))
         for panel, keys in self.panels_of_rows(results, plot):
             for name, (row, key) in keys.items():
                 if key in rows:
-                    panel.marks += _pair(panel, row, name, plot.look(name), rows[key])
+                    _put_pair(panel, row, name, plot.look(name), rows[key])
                     if np.isfinite(number := rows[key]["printed"]):
-                        panel.marks.append(in_row(panel, row, name, number, _TICK, part="published"))
+                        panel.add_in_row(row, name, number, _TICK, part="published")
             if panel.marks:
                 self.scale(plot, panel)
         plot.explain(_OPEN, Look(CHARCOAL, "none", "o", size=6, fill="none"))
@@ -113,16 +113,12 @@ class Selection(Rows):
         return plot
 
 
-def _pair(panel: Panel, row: int, name: str, look: Look, numbers: Mapping[Any, Any]) -> list[Mark]:
-    """Return the marks of a method without and with the selection."""
+def _put_pair(panel: Panel, row: int, name: str, look: Look, numbers: Mapping[Any, Any]) -> None:
+    """Add the marks of a method without and with the selection."""
     dot = replace(look, dash="none", marker="o", size=6.0, order=5)
-    return [
-        in_row(
-            panel, row, name, numbers[f"{stem}mean"], shown, y=row + below, part=words,
-            low=numbers[f"{stem}low"], high=numbers[f"{stem}high"], interval="segment",
-        )
-        for stem, words, shown, below in (("", _OPEN, replace(dot, fill="none"), -0.1), ("chosen_", _FILLED, dot, 0.1))
-    ]  # fmt: skip
+    for stem, words, shown, below in (("", _OPEN, replace(dot, fill="none"), -0.1), ("chosen_", _FILLED, dot, 0.1)):
+        ends = {"low": numbers[f"{stem}low"], "high": numbers[f"{stem}high"], "interval": "segment"}
+        panel.add_in_row(row + below, name, numbers[f"{stem}mean"], shown, part=words, **ends)
 
 
 class Printed(NamedTuple):

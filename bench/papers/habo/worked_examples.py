@@ -12,6 +12,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
+from bench.arithmetic import total
 from bench.report.figure import Figure
 from bench.report.results import Results
 from bench.stats import Array
@@ -134,9 +135,9 @@ def _etc_policy() -> Iterator[Step]:
 
 def _etc_bound() -> Iterator[Step]:
     arms, pulls, horizon, gaps = 3, 2, 10, (3.0, 7.0, 2.0)
-    exploration, committed = pulls * sum(gaps), horizon - pulls * arms
+    exploration, committed = pulls * total(gaps), horizon - pulls * arms
     by_gap = {gap: [gap * math.exp(-pulls * gap**2 / 4)] for gap in gaps}  # theorem 1, section 4
-    bound = [exploration + committed * sum(term for (term,) in by_gap.values())]
+    bound = [exploration + committed * total(term for (term,) in by_gap.values())]
     from_printed = 28 + 6 * (0.2706 + 0.000091492 + 1.027e-10)
     pulled, probability = [arms * pulls + committed], [math.exp(-pulls * min(gaps) ** 2 / 4)]
     where, counts = "ETC, bound (section 5)", "ETC, counts (section 6)"

@@ -55,8 +55,11 @@ class Claim(Sourced):
         """Return the quantity that the estimate measures, as text."""
 
     def compared_with(self) -> float | None:
-        """Return the number that the estimate is compared with; None if only the results determine it."""
-        return None
+        """Return the number that the estimate is compared with; None if only the results determine it.
+
+        By default it is ``threshold``, a key of the kind, or the same for all its claims.
+        """
+        return getattr(self, "threshold", None)
 
 
 def by_kind(*classes: type[Claim]) -> dict[str, type[Claim]]:
@@ -152,7 +155,7 @@ class Case:
     """A case of a claim: its experiments by selection key, and notes on missing results."""
 
     def __init__(self, claim: CaseClaim, results: Results, labels: Selection) -> None:
-        self.results, self.labels, self.name = results, labels, case_text(labels)
+        self.results, self.labels, self.name = results, labels, describe(labels) if labels else "all"
         self.sides = {key: self.results.select({**labels, **chosen}) for key, chosen in claim.selections().items()}
         self.notes: list[str] = []
         self._column, self._where = claim.column, f"figure '{self.results.name}', claim '{claim.id}'"
@@ -197,10 +200,6 @@ class Case:
             note = f"{n} of {len(every)} repetitions are in all runs"
             self.notes += [note] * (note not in self.notes)
         return [np.column_stack([matched[key] for key in side]) for side in sides]
-
-
-def case_text(case: Selection) -> str:
-    return describe(case) if case else "all"
 
 
 def _is_among(case: Selection, chosen: Selection) -> bool:

@@ -1,8 +1,8 @@
-"""Claims that regret is below its bound: a formula, or the candidates' regret plus the price of tuning."""
+"""Claims that regret is below its bound: a formula, or the candidates' regret plus the cost of tuning."""
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -30,6 +30,8 @@ class Bound(CaseClaim):
     the case is open, and ``candidates`` the n_l: [5] or [5, 3]. With a formula, a bound that is satisfied by the runs
     ``against``, of a tuner that does not learn, is no evidence. The claim holds if the ratio's interval ends below 1.
     """
+
+    threshold: ClassVar[float] = 1.0
 
     kind: Literal["bound"]
     expect: Literal["less"] = "less"
@@ -59,11 +61,8 @@ class Bound(CaseClaim):
     def unit(self) -> str:
         return f"ratio of mean final {self.column} of {describe(self.measured)} to its bound"
 
-    def compared_with(self) -> float:
-        return 1.0
-
     def question(self, case: Case) -> Question:
-        return Question(_ratio(*self._values(case)), self.expect, self.compared_with())
+        return Question(_ratio(*self._values(case)), self.expect, self.threshold)
 
     def no_evidence(self, case: Case, rule: Rule) -> str:
         """Return the reason for no evidence: the bound exceeds any regret, or runs without learning satisfy it."""

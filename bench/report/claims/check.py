@@ -5,10 +5,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Any, ClassVar, Literal
 
 import pandas as pd
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from bench.columns import names_of
 from bench.critical import rule
@@ -31,37 +31,35 @@ from bench.report.claims.judgement import (
 )
 from bench.report.claims.ratio import Ratio, Spread
 from bench.report.claims.slope import Slope
+from bench.report.figure_keys import Several
 from bench.report.provenance import Provenance
 from bench.report.results import Results
 from bench.stats import Interval, holm
 
 
-def _read_ids(raw: Any) -> tuple[str, ...]:
-    several = isinstance(raw, Sequence) and not isinstance(raw, str)
-    return tuple(str(item) for item in (raw if several else [raw]))
-
-
 class Count(Claim):
     """The number of cases of other claims, ``of`` these ids, that hold: "mostly" is more than half of them.
 
-    Holds if more than half of the cases hold; fails if that many would not hold even if all open cases did; else open.
+    Holds if more than half of the cases hold; fails if at most half could hold, with all open cases; else open.
     A verdict that does not survive Holm's correction counts as open, as do cases without results. Cases without
     evidence are left out. A tie counts as holding for "no more" or "no less", else as failing. The estimate is the
     share of cases whose point estimate alone is as expected; its interval runs from the share that hold to the share
     that do not fail.
     """
 
+    threshold: ClassVar[float] = 0.5
+
     kind: Literal["count"]
     expect: Literal["mostly"] = "mostly"
-    of: Annotated[tuple[str, ...], BeforeValidator(_read_ids)] = Field(min_length=1)
+    of: Several
 
     def unit(self) -> str:
         return f"share of cases of claim {', '.join(self.of)} that go as expected, against 1/2"
 
-    def compared_with(self) -> float:
-        return 0.5
-
     def tally(self, cases: Sequence[Finding]) -> Finding:
+        cases = [
+            replace(case, verdict=OPEN, counts_as=OPEN) if case.holm == DOES_NOT_REMAIN else case for case in cases
+        ]
         evidence = [case for case in cases if case.verdict != NO_EVIDENCE]
         n, verdicts = len(evidence), Counter(case.verdict for case in evidence)
         hold, fail = (sum(case.counts_as == verdict for case in evidence) for verdict in (HOLDS, FAILS))
@@ -96,9 +94,7 @@ def verdicts_on(results: Results) -> pd.DataFrame:
     for claim in claims:
         if isinstance(claim, Count):
             cases = [case for of in claim.of for case in findings[of]]
-            findings[claim.id] = [
-                claim.tally([_as_open(case) if case.holm == DOES_NOT_REMAIN else case for case in cases])
-            ]
+            findings[claim.id] = [claim.tally(cases)]
     rows = [_row(claim, finding) for claim in claims for finding in findings[claim.id]]
     return pd.DataFrame(rows, columns=list(names_of("claims")))
 
@@ -119,28 +115,17 @@ def _after_holm(findings: Mapping[str, list[Finding]]) -> dict[str, list[Finding
 
     Open cases were tested too: their p-values, above 5 %, come last and only add to the number of tests.
     """
-    tested = [
-        (claim, place)
-        for claim, cases in findings.items()
-        for place, case in enumerate(cases)
-        if case.verdict != NO_EVIDENCE and math.isfinite(case.interval.low)
-    ]
-    errors = [findings[claim][place].p for claim, place in tested]
-    remain = holm([p if math.isfinite(p) else 1.0 for p in errors])
-    kept = {at for at, is_kept in zip(tested, remain, strict=True) if is_kept}
-    return {
-        claim: [
-            replace(case, holm=REMAINS if (claim, place) in kept else DOES_NOT_REMAIN)
-            if math.isfinite(case.p)
-            else case
-            for place, case in enumerate(cases)
-        ]
-        for claim, cases in findings.items()
-    }
+    every = [case for cases in findings.values() for case in cases]
+    tested = [case for case in every if case.verdict != NO_EVIDENCE and math.isfinite(case.interval.low)]
+    remain = holm([case.p if math.isfinite(case.p) else 1.0 for case in tested])
+    kept = {id(case) for case, is_kept in zip(tested, remain, strict=True) if is_kept}
 
+    def judged(case: Finding) -> Finding:
+        if not math.isfinite(case.p):
+            return case
+        return replace(case, holm=REMAINS if id(case) in kept else DOES_NOT_REMAIN)
 
-def _as_open(case: Finding) -> Finding:
-    return replace(case, verdict=OPEN, counts_as=OPEN)
+    return {claim: list(map(judged, cases)) for claim, cases in findings.items()}
 
 
 def still_open(results: Results) -> dict[tuple[str, str], tuple[list[dict[str, str]], float]]:

@@ -123,14 +123,15 @@ class TwoSided(CaseClaim):
         left, right = self.values(case)
         if all(np.array_equal(a, b) for a in left.T for b in right.T):
             return IDENTICAL
-        if len(left) > 1 and all((side == side[0]).all() for side in (left, right)) and self._is_one_world(case):
+        all_equal = all((side == side[0]).all() for side in (left, right))
+        if len(left) > 1 and all_equal and self._has_equal_repetitions(case):
             return f"all {len(left)} repetitions {ONE_WORLD}"
         is_regret = self.column == REGRET and len(left) >= MIN_REPETITIONS
         if is_regret and all(is_random(case.results, key, rule) for key in self.experiments(case)):
             return "neither side is better than random arms"
         return ""
 
-    def _is_one_world(self, case: Case) -> bool:
+    def _has_equal_repetitions(self, case: Case) -> bool:
         """Whether repetitions have the same numbers in every column."""
         for rows in map(case.results.rows, self.experiments(case)):
             columns = [name for name in rows if name != "repetition" and not is_measured(str(name))]
@@ -242,6 +243,7 @@ class RelativeDifference(CaseClaim):
     """
 
     SIDES: ClassVar[tuple[str, ...]] = ("left", "right", "reference")
+    threshold: ClassVar[float] = 0.0
     is_difference = True
 
     kind: Literal["relative_difference"]
@@ -258,9 +260,6 @@ class RelativeDifference(CaseClaim):
     def unit(self) -> str:
         left, right, reference = map(describe, self.selections().values())
         return f"mean paired difference of final {self.column} over that of {reference}, {left} - {right}"
-
-    def compared_with(self) -> float:
-        return 0.0
 
     def experiments(self, case: Case) -> list[Labels]:
         return [key for sides in self._tasks(case).values() for side in sides for key in side]

@@ -7,7 +7,6 @@ repetitions for the interval's nominal coverage (measured, see docs/verdicts.md)
 
 import math
 import operator
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -19,7 +18,6 @@ from bench.stats import Interval
 
 HOLDS, FAILS, TIE, OPEN, NO_EVIDENCE = "holds", "fails", "tie", "open", "no evidence"
 VERDICTS = (HOLDS, FAILS, TIE, OPEN, NO_EVIDENCE)
-_PLURALS = {HOLDS: "hold", FAILS: "fail", TIE: "ties"}
 REMAINS, DOES_NOT_REMAIN = "yes", "no"
 """Words of the column `holm`; a verdict without a test of its own has none."""
 NO_INTERVAL = Interval(math.nan, math.nan, math.nan, 0)
@@ -53,8 +51,8 @@ class Unmeasured(Exception):
 class Finding:
     """The verdict on one case of a claim, with its numbers.
 
-    The 95 % ``interval`` includes its number of repetitions (for counts: of cases); ``relative`` is the same comparison
-    as a share of the right side. ``agrees`` says whether the point estimate alone is as the claim expects,
+    ``interval``, at 95 %, also has the number of repetitions (for counts: of cases); ``relative`` is the same
+    comparison as a share of the right side. ``agrees`` says whether the point estimate alone is as the claim expects,
     ``counts_as`` is the verdict for claims that count cases: a tie counts as "no more", but not as "less". ``p`` is the
     smallest error rate with the same verdict, NaN for open cases; ``repetitions_needed`` is the number that would
     probably decide an open case, NaN if it exceeds a million or cannot be run. ``proviso`` has the conditions of the
@@ -81,23 +79,6 @@ class Finding:
         word, nan = NO_EVIDENCE, math.nan
         finding = replace(self, verdict=word, counts_as=word, agrees=False, note=note, proviso="")
         return replace(finding, p=nan, repetitions_needed=nan)
-
-
-def spell(verdicts: Mapping[str, int], remain: Counter[str] | None = None) -> str:
-    """Return the number of cases by verdict as text: ``3 hold (2 after Holm's correction), 1 fails, 0 open``.
-
-    Ties and cases without evidence are named only if there are any. ``remain`` is the number that survives Holm's
-    correction, omitted if all do.
-    """
-    parts = []
-    for verdict in VERDICTS:
-        n = verdicts.get(verdict, 0)
-        text = f"{n} {verdict if n == 1 else _PLURALS.get(verdict, verdict)}"
-        if remain is not None and verdict in _PLURALS and remain[verdict] < n:
-            text += f" ({remain[verdict]} after Holm's correction)"
-        if n or verdict in (HOLDS, FAILS, OPEN):
-            parts.append(text)
-    return ", ".join(parts)
 
 
 @dataclass(frozen=True)

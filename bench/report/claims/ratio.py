@@ -1,7 +1,7 @@
 """Claims on the ratio of means, medians or standard deviations."""
 
 from collections.abc import Callable
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import model_validator
@@ -38,9 +38,6 @@ class Ratio(TwoSided):
     def unit(self) -> str:
         what = f"ratio of {self.statistic}" if self.statistic != "paired_median" else "median of paired ratios of"
         return f"{what} final {self.column}, {self.names(' / ')}, against {self.threshold:g}"
-
-    def compared_with(self) -> float:
-        return self.threshold
 
     def question(self, case: Case) -> Question:
         left, right = self.values(case)
@@ -87,15 +84,14 @@ class Spread(TwoSided):
     not the values. A ratio within ``tie`` of 1 is a tie.
     """
 
+    threshold: ClassVar[float] = 1.0
+
     kind: Literal["spread"]
     expect: Direction
     tie: Tie = MARGIN
 
     def unit(self) -> str:
         return f"ratio of standard deviations of final {self.column}, {self.names(' / ')}, against 1"
-
-    def compared_with(self) -> float:
-        return 1.0
 
     def question(self, case: Case) -> Question:
         left, right = self.values(case)
@@ -112,7 +108,7 @@ def _logarithm(left: Array, right: Array) -> Array:
 
 
 def _of_deviations(left: Array, right: Array) -> Quantity:
-    """Return the ratio of the mean standard deviations of (n, experiments) each."""
+    """Return the ratio of the sides' mean standard deviations; each side has shape (n, experiments)."""
     n, whole = len(left), float(_logarithm(left, right))
     parts, rest = [], np.arange(n - 1)
     for left_out in np.array_split(np.arange(n), n // 100 + 1):  # all at once would take memory of order n^2

@@ -2,16 +2,18 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from bench.report.claims.judgement import DOES_NOT_REMAIN, FAILS, HOLDS, TIE, spell
+from bench.report.claims.judgement import DOES_NOT_REMAIN, FAILS, HOLDS, OPEN, TIE, VERDICTS
 from bench.report.figure import Figure
 from bench.report.figure_keys import Origin
 
-ORIGINS: tuple[Origin, ...] = ("stated", "theorem", "ours")
-ORIGIN_WORDS = {"stated": "stated", "theorem": "from theorems", "ours": "ours"}
+ORIGIN_WORDS: dict[Origin, str] = {"stated": "stated", "theorem": "from theorems", "ours": "ours"}
+"""The origins of claims as text, in order."""
 DECIDED = (HOLDS, FAILS, TIE)
+_PLURALS = {HOLDS: "hold", FAILS: "fail", TIE: "ties"}
+Tally = Counter[tuple[str, bool]]
+"""The number of cases by verdict, and by whether it survives Holm's correction, as all do that need none."""
 
 
 class ClaimSource(NamedTuple):
@@ -26,39 +28,9 @@ class ClaimSource(NamedTuple):
     is_count: bool = False
 
 
-@dataclass
-class Tally:
-    """The number of cases by verdict, and the number of those that survive Holm's correction."""
-
-    cases: Counter[str] = field(default_factory=Counter)
-    remain: Counter[str] = field(default_factory=Counter)
-
-    def add(self, verdict: str, holm: str) -> None:
-        self.cases[verdict] += 1
-        self.remain[verdict] += holm != DOES_NOT_REMAIN
-
-    def update(self, other: "Tally") -> None:
-        self.cases.update(other.cases)
-        self.remain.update(other.remain)
-
-    @property
-    def is_empty(self) -> bool:
-        return not self.cases.total()
-
-    def __str__(self) -> str:
-        return spell(self.cases, self.remain)
-
-
-Tallies = Mapping[str, Tally]
-"""A tally for each origin, in the order of `ORIGINS`."""
-
-
 def tally_of(cases: Iterable[Mapping[Any, Any]]) -> Tally:
     """Return the tally of some cases with columns `verdict` and `holm`."""
-    tally = Tally()
-    for case in cases:
-        tally.add(str(case["verdict"]), str(case["holm"]))
-    return tally
+    return Counter((str(case["verdict"]), str(case["holm"]) != DOES_NOT_REMAIN) for case in cases)
 
 
 def sources(figure: Figure | None) -> dict[str, ClaimSource]:
@@ -73,26 +45,41 @@ def sources(figure: Figure | None) -> dict[str, ClaimSource]:
 
 
 def tallies(figure: Figure | None, cases: Iterable[Mapping[Any, Any]], *, every: bool = False) -> dict[str, Tally]:
-    """Return the tallies of a figure's cases, which have `claim`, `verdict` and `holm`.
+    """Return the tallies of a figure's cases, which have `claim`, `verdict` and `holm`, by origin in order.
 
     With ``every``, cases that count elsewhere are included, but no counts of cases.
     """
-    by_claim, total = sources(figure), added_up([])
+    by_claim = sources(figure)
+    by_origin: dict[str, list[Mapping[Any, Any]]] = {origin: [] for origin in ORIGIN_WORDS}
     for case in cases:
         source = by_claim.get(str(case["claim"]), ClaimSource())
         if source.is_counted or (every and not source.is_count):
-            total[source.origin].add(str(case["verdict"]), str(case["holm"]))
-    return total
+            by_origin[source.origin].append(case)
+    return {origin: tally_of(of_origin) for origin, of_origin in by_origin.items()}
 
 
-def added_up(parts: Iterable[Tallies]) -> dict[str, Tally]:
-    total = {str(origin): Tally() for origin in ORIGINS}
-    for part in parts:
-        for origin, tally in part.items():
-            total[origin].update(tally)
-    return total
+def added_up(parts: Iterable[Mapping[str, Tally]]) -> dict[str, Tally]:
+    several = list(parts)
+    return {origin: sum((part[origin] for part in several), Tally()) for origin in ORIGIN_WORDS}
 
 
-def spell_by_origin(parts: Tallies) -> str:
+def spelled(tally: Tally) -> str:
+    """Return the number of cases by verdict as text: ``3 hold (2 after Holm's correction), 1 fails, 0 open``.
+
+    Ties and cases without evidence are named only if there are any; the number that survives Holm's correction is
+    omitted if all do.
+    """
+    parts = []
+    for verdict in VERDICTS:
+        remain, lost = tally[verdict, True], tally[verdict, False]
+        n = remain + lost
+        text = f"{n} {verdict if n == 1 else _PLURALS.get(verdict, verdict)}"
+        text += f" ({remain} after Holm's correction)" if lost else ""
+        if n or verdict in (HOLDS, FAILS, OPEN):
+            parts.append(text)
+    return ", ".join(parts)
+
+
+def spell_by_origin(parts: Mapping[str, Tally]) -> str:
     """Return tallies as text: ``stated: 3 hold, 1 fails, 0 open; ours: ...``, without empty ones."""
-    return "; ".join(f"{ORIGIN_WORDS[origin]}: {tally}" for origin, tally in parts.items() if not tally.is_empty)
+    return "; ".join(f"{words}: {spelled(parts[origin])}" for origin, words in ORIGIN_WORDS.items() if parts[origin])

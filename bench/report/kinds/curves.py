@@ -69,7 +69,7 @@ class MethodBound(BaseModel):
 
 
 class Curves(Figure):
-    """Mean curves with their bands; `reference_line` is a level line, `reference_label` its name.
+    """Mean curves with their bands.
 
     For columns of regret, uniformly random arms are a dashed grey line. `limits` adds runs of fixed configurations, and
     draws the best of them, known only afterwards. `rounds` is the number of kept rounds of a curve; a trace has up to
@@ -80,8 +80,6 @@ class Curves(Figure):
     x_scale: Literal["linear", "log"] = "linear"
     rounds: Annotated[int, Field(ge=2, le=MAX_ROWS)] = MAX_ROUNDS
     bounds: tuple[MethodBound, ...] = ()
-    reference_line: float | None = None
-    reference_label: str = ""
     limits: Limits | None = None
     show_individual: bool = False
 
@@ -130,7 +128,7 @@ class Curves(Figure):
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         axes, constants = results.panel_axes(), self._constants(results)
         names = (self._name(results, key) for key in results.experiments)
-        plot = self.blank(name for name in names if name not in constants)
+        plot = self.blank(results, (name for name in names if name not in constants))
         has_random = has_early = False
         counts: set[int] = set()
         for chosen in results.groups(axes, [{}]):
@@ -162,8 +160,6 @@ class Curves(Figure):
             panel.y = Axis(panel.y.label, low=bottom, high=top)
             if self.y_scale == "log":
                 panel.y = _logarithmic(panel.y.label, numbers, lines.values())
-            if self.reference_line is not None:
-                _level(plot, panel, self.reference_label or f"{self.reference_line:g}", self.reference_line)
         plot.put_last(*map(plot.beside, (*constants.values(), *_LIMITS, RANDOM_ARMS)), _BOUND)
         has_bands = any(np.isfinite(mark.low).any() for mark in plot.marks())
         needed = f"they need {MIN_REPETITIONS} repetitions: with fewer, an interval may exceed all possible values"
@@ -189,8 +185,11 @@ class Curves(Figure):
         best = (min if column_of(self.column).better == "less" else max)(ends, key=ends.__getitem__)
         strong = {*plot.methods[:1], best} if len(plot.methods) > _MANY else {*ends}
         for place, (key, rows) in enumerate(lines.items()):
-            if (name := names[key]) in constants:
-                _level(plot, panel, constants[name], float(rows["mean"].iloc[0]))
+            if (name := names[key]) in constants:  # one grey line across the panel
+                level, look = plot.beside(constants[name]), Look(GREY, width=1.1, order=REFERENCE.order)
+                if all(mark.name != level for mark in panel.marks):
+                    number = float(rows["mean"].iloc[0])
+                    plot.put(panel, constants[name], look, role="reference", y=number, part="reference")
                 continue
             # Markers of different lines are at different rounds, so that coinciding curves stay visible.
             step = max(1, len(rows) // _MARKS_PER_LINE)
@@ -268,7 +267,7 @@ class Curves(Figure):
 
 
 def _settled(panel: Panel) -> npt.NDArray[np.float64]:
-    """Return the numbers that an axis has room for: all but early ends of bands that are far wider than later ends.
+    """Return the numbers that an axis must show: all except early ends of bands that are far wider than later ends.
 
     A mean over the rounds so far begins with few rounds, whose interval may exceed the range of possible values.
     """
@@ -283,13 +282,6 @@ def _settled(panel: Panel) -> npt.NDArray[np.float64]:
     reach = _WIDER * np.ptp(kept)
     is_far = bool(len(others)) and (others.max() > kept.max() + reach or others.min() < kept.min() - reach)
     return kept if is_far else panel.every_number
-
-
-def _level(plot: Plot, panel: Panel, name: str, value: float) -> None:
-    """Add a grey line across a panel, once."""
-    look = Look(GREY, width=1.1, order=REFERENCE.order)
-    if all(mark.name != plot.beside(name) for mark in panel.marks):
-        plot.put(panel, name, look, role="reference", y=value, part="reference")
 
 
 def _logarithmic(label: str, numbers: np.ndarray, lines: Iterable[pd.DataFrame]) -> Axis:

@@ -1,7 +1,7 @@
 """Final values of methods as dots with their intervals, or with their quantiles: a row per method, a panel per case."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,9 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from bench.errors import ConfigError
 from bench.report.claims.check import claims_of
 from bench.report.labels import describe, matches, selection
-from bench.report.plot import FAR, RANDOM_ARMS, RANDOM_CAPTION, Look, Mark, Panel, Plot, Text
+from bench.report.plot import FAR, RANDOM_ARMS, RANDOM_CAPTION, Look, Panel, Plot, Text
 from bench.report.results import Labels, Results
-from bench.report.rows import Rows, in_row, repetitions
+from bench.report.rows import Rows, add_repetitions
 from bench.report.style import CHARCOAL
 from bench.report.tables import by_experiment
 from bench.stats import MEAN_INTERVAL, Array
@@ -90,7 +90,7 @@ class Dots(Rows):
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
         results = self._improvements(results)
         rows = by_experiment(tables["table"], results)
-        plot = self.blank(self.names(results, self.column))
+        plot = self.blank(results, self.names(results, self.column))
         (self._plot_quantiles if self.quantiles else self._plot_means)(plot, results, rows)
         self.fit(plot, _WIDTH[self.quantiles], _ROW[self.quantiles])
         return plot
@@ -101,12 +101,10 @@ class Dots(Rows):
         speaks_of_random = False
         for panel, keys in self.panels_of_rows(results, plot):
             for name, (row, key) in keys.items():
-                look = plot.look(name or self.column)
-                panel.marks += self._row(panel, row, name or self.column, look, results, key, rows[key])
+                name = name or self.column
+                self._put_row(panel, row, name, plot.look(name), results, key, rows[key])
                 if key in printed:
-                    panel.marks.append(
-                        in_row(panel, row, name or self.column, printed[key].value, _DIAMOND, part="published")
-                    )
+                    panel.add_in_row(row, name, printed[key].value, _DIAMOND, part="published")
             if not panel.marks:
                 continue
             if results.has_random_arms(self.column):
@@ -134,24 +132,25 @@ class Dots(Rows):
         plot.caption += ["No intervals: they need two repetitions."] * (not has_intervals)
         plot.caption += [RANDOM_CAPTION] * speaks_of_random
 
-    def _row(
+    def _put_row(
         self, panel: Panel, row: int, name: str, look: Look, results: Results, key: Labels, numbers: Mapping[Any, Any]
-    ) -> Iterator[Mark]:
-        """Yield mean with interval, single repetitions and whiskers of an experiment."""
+    ) -> None:
+        """Add mean with interval, single repetitions and whiskers of an experiment."""
         values = results.column(key, self.column)
         if len(values):
             low, high = float(numbers["ci_low"]), float(numbers["ci_high"])
             ends = {"low": low, "high": high} if math.isfinite(low + high) else {}
             dot = _dot(look, size=6.5, edge_width=0.6)
-            yield in_row(panel, row, name, numbers["mean"], dot, interval="segment", **ends)
+            panel.add_in_row(row, name, numbers["mean"], dot, interval="segment", **ends)
         if 1 < len(values) <= _FEW:
-            yield repetitions(panel, row, name, values, replace(look, **_SMALL, size=3.2, alpha=0.32, order=2))
+            small = replace(look, **_SMALL, size=3.2, alpha=0.32, order=2)
+            add_repetitions(panel, row, name, values, small)
         if self.whiskers and matches(results.as_dict(key), selection(self.whiskers.only)):
             columns = [results.column(key, column) for column in (self.whiskers.low, self.whiskers.high)]
             if all(map(len, columns)):
                 whisker = replace(look, dash="-", marker="|", size=9, width=1.0, order=2.5)
                 means = [values.mean() for values in columns]
-                yield in_row(panel, row, name, means, whisker, part="whiskers")
+                panel.add_in_row(row, name, means, whisker, part="whiskers")
 
     def _plot_quantiles(self, plot: Plot, results: Results, rows: Mapping[Labels, Mapping[Any, Any]]) -> None:
         plot.explain(_ONE, Look(CHARCOAL, **_SMALL, size=3.4, alpha=0.6))
@@ -165,7 +164,7 @@ class Dots(Rows):
             for name, (row, key) in keys.items():
                 if row in values:
                     name = name or self.column
-                    panel.marks += _quantiles(panel, row, name, plot.look(name), values[row], rows[key])
+                    _put_quantiles(panel, row, name, plot.look(name), values[row], rows[key])
             if values:
                 counts |= set(map(len, values.values()))
                 panel.texts += _numbers_beside(values)
@@ -200,25 +199,25 @@ class Dots(Rows):
                 ratio = a[finite].mean() / b[finite].mean()
                 values = 100 * (ratio - 1 + (a - ratio * b) / b[finite].mean())
                 finals.loc[rows.index, self.column] = np.where(finite, values, np.nan)
-        return results.with_finals(finals, without=better)
+        others = Results(self, results.given_curves, finals, results.provenance)
+        others.experiments.remove(better)
+        return others
 
 
 def _dot(look: Look, **keys: Any) -> Look:
     return replace(look, dash="none", marker=look.marker or "o", edge="white", order=5, **keys)
 
 
-def _quantiles(panel: Panel, row: int, name: str, look: Look, values: Array, numbers: Mapping[Any, Any]) -> list[Mark]:
+def _put_quantiles(panel: Panel, row: int, name: str, look: Look, values: Array, numbers: Mapping[Any, Any]) -> None:
     low, middle, high, upper = np.quantile(values, (0.25, 0.5, 0.75, _UPPER))
     box: dict[str, Any] = {"low": low, "high": high, "half": 0.3}
     small = replace(look, **_SMALL, size=3.4, alpha=min(0.5, max(_FAINTEST, _MANY / len(values))), order=3)
     tail: dict[str, Any] = {"part": "quantile", "shape": "tick", "half": 0.36}
     ends = {"low": numbers["ci_low"], "high": numbers["ci_high"]}
-    return [
-        in_row(panel, row, name, middle, replace(look, alpha=0.2, order=2), part="box", shape="box", **box),
-        repetitions(panel, row, name, values, small),
-        in_row(panel, row, name, upper, Look(CHARCOAL, width=2.2, order=4), **tail),
-        in_row(panel, row, name, numbers["mean"], _dot(look, size=7.5, edge_width=0.8), **ends),
-    ]
+    panel.add_in_row(row, name, middle, replace(look, alpha=0.2, order=2), part="box", shape="box", **box)
+    add_repetitions(panel, row, name, values, small)
+    panel.add_in_row(row, name, upper, Look(CHARCOAL, width=2.2, order=4), **tail)
+    panel.add_in_row(row, name, numbers["mean"], _dot(look, size=7.5, edge_width=0.8), **ends)
 
 
 def _numbers_beside(rows: Mapping[int, Array]) -> list[Text]:

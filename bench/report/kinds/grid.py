@@ -15,18 +15,7 @@ from bench.regret_bounds import regret_bound
 from bench.report.claims.best_on_grid import best_value
 from bench.report.figure import Figure
 from bench.report.labels import ANY, Selection, is_number, matches, panel_title, same_numbers
-from bench.report.plot import (
-    RANDOM_ARMS,
-    RANDOM_CAPTION,
-    Axis,
-    Look,
-    Mark,
-    Panel,
-    Plot,
-    end_without,
-    mark,
-    start_at_zero,
-)
+from bench.report.plot import RANDOM_ARMS, RANDOM_CAPTION, Axis, Look, Panel, Plot, end_without, start_at_zero
 from bench.report.results import Labels, Results
 from bench.report.style import BLACK, BLUE, CHARCOAL, DASHES, GREY, VERMILION
 from bench.report.tables import by_experiment, put_beside, summary, table_of
@@ -59,15 +48,15 @@ class GridBound(BaseModel):
 
 
 class Grid(Figure):
-    """Final means with intervals along a numeric axis, by default the only one; the best one is marked.
+    """Final means with intervals along a numeric axis; the best one is marked.
 
     ``best`` is ``lowest``, ``highest``, or ``none``, by default the lowest unless the axis sets the horizon, or a
-    setting of the environment or the task; ``bounds`` are of regret, if the axis is the horizon.
+    setting of the environment or the task; ``bounds`` are drawn for regret, if the axis is the horizon.
     """
 
     published_whats: ClassVar[tuple[str, ...]] = ("mean", "std", "best", "theory_mean", "theory_std")
 
-    axis: str = ""
+    axis: str
     best: Literal["", "lowest", "highest", "none"] = ""
     x_scale: Literal["linear", "log"] = "linear"
     y_scale: Literal["linear", "log"] = "linear"
@@ -76,31 +65,18 @@ class Grid(Figure):
     @property
     def marked(self) -> Literal["lowest", "highest", "none"]:
         """The kind of value that is marked as the best."""
-        axes = [pair for block in self.runs for pair in block.items()]
-        grids = [
-            labels for axis, labels in axes if axis == self.axis or (not self.axis and all(map(is_number, labels)))
-        ]
-        is_given = any(_GIVEN.match(word) for labels in grids for words in labels.values() for word in words)
+        words = [word for block in self.runs for of_label in block.get(self.axis, {}).values() for word in of_label]
+        is_given = any(map(_GIVEN.match, words))
         return self.best or ("none" if is_given else "lowest")
 
     def check(self, results: Results) -> None:
         super().check(results)
-        axis = self.grid_axis(results)
-        if same := same_numbers(results.labels(axis)):
-            raise ConfigError(f"{self.where}: axis '{axis}' has {' and '.join(same)} at the same place")
-
-    def grid_axis(self, results: Results) -> str:
-        """Return the numeric axis; `ConfigError` if there is none, or several without the key `axis` to choose."""
-        if self.axis:
-            results.check_axis(self.axis, f"{self.where}, key 'axis'")
-            return self.axis
-        numeric = [axis for axis in results.axes if (labels := results.labels(axis)) and all(map(is_number, labels))]
-        if len(numeric) != 1:
-            raise ConfigError(
-                f"{self.where}: a grid needs one axis with numbers, found {', '.join(numeric) or 'none'}; "
-                "name it with the key 'axis'"
-            )
-        return numeric[0]
+        results.check_axis(self.axis, f"{self.where}, key 'axis'")
+        labels = results.labels(self.axis)
+        if words := [label for label in labels if not is_number(label)]:
+            raise ConfigError(f"{self.where}, key 'axis': '{self.axis}' has the label '{words[0]}', expected numbers")
+        if same := same_numbers(labels):
+            raise ConfigError(f"{self.where}: axis '{self.axis}' has {' and '.join(same)} at the same place")
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
         # The published numbers are of the best value.
@@ -116,7 +92,7 @@ class Grid(Figure):
         `best` has `best_low` and `best_high` (the possibly best values, 95 %), its `mean` and `std`; published numbers
         follow with ratios. A line without complete results has n = 0.
         """
-        axis, panels = self.grid_axis(results), results.panel_axes()
+        axis, panels = self.axis, results.panel_axes()
         rows = []
         for chosen in results.groups(panels, [{}]):
             theory = _theory(results, axis, chosen)
@@ -129,7 +105,7 @@ class Grid(Figure):
                     row["random_arms"] = results.random_arms(keys)
                 for number in [] if results.is_surrogate else results.published_numbers():
                     if number.labels == labels:
-                        put_beside(row, number.what, number.value, number.note)
+                        put_beside(row, number, results)
                 rows.append(row)
         return table_of(rows, results.axes)
 
@@ -148,7 +124,7 @@ class Grid(Figure):
         """Return the prediction interval of the best of few repetitions: quantiles over resamples of ours."""
         if what not in ("best", "mean", "std"):
             return None
-        axis = self.grid_axis(results)
+        axis = self.axis
         chosen: Selection = {name: (label,) for name, label in labels.items()}
         keys = [key for key in results.select(chosen) if results.as_dict(key)[axis]]
         keys.sort(key=lambda key: _x(results, key, axis))
@@ -167,10 +143,10 @@ class Grid(Figure):
         return float(low), float(high)
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        axis, axes = self.grid_axis(results), results.panel_axes()
+        axis, axes = self.axis, results.panel_axes()
         rows = by_experiment(tables["table"], results)
         names = (results.series_name(key, [*axes, axis]) for key in results.select({axis: (ANY,)}))
-        plot = self.blank(filter(None, names))
+        plot = self.blank(results, filter(None, names))
         for chosen in results.groups(axes, [{}]):
             x = Axis(self.x_label or axis.replace("_", " "), log=self.x_scale == "log")
             panel = Panel(panel_title(chosen), x=x, y=Axis(self.y_label or self.column, log=self.y_scale == "log"))
@@ -213,13 +189,16 @@ class Grid(Figure):
         """Add the theoretical setting and references to a panel, and scale its axes."""
         lowest, tops = panel.every_number.min(), [panel.every_number.max()]
         if self.marked != "none":
-            panel.marks += [_best_mark(line, self.marked) for line in panel.marks]
+            for line in list(panel.marks):  # the lowest or highest point, marked
+                at = int(line.numbers.argmin() if self.marked == "lowest" else line.numbers.argmax())
+                point = {"x": np.asarray(line.x)[at], "y": line.numbers[at], "low": line.low[at], "high": line.high[at]}
+                panel.add(line.name, _STAR, part="best", **point)
             plot.explain(_BEST, _STAR)
         for bound, look in zip(self.bounds, itertools.cycle(_BOUNDS), strict=False):
             values = [float(regret_bound(bound.formula, [x])[0]) for x in places]
             plot.put(panel, bound.label, look, role="reference", x=places, y=values, part="bound")
             tops.append(max(values))
-        theory = _theory(results, self.grid_axis(results), chosen)
+        theory = _theory(results, self.axis, chosen)
         if theory is not None and rows[theory]["n"]:
             name, numbers = results.series_name(theory, results.panel_axes()), _interval(rows[theory])
             numbers |= {"y": rows[theory]["mean"], "interval": "band", "role": "reference", "part": "theory"}
@@ -249,11 +228,10 @@ class Grid(Figure):
         self, plot: Plot, panel: Panel, chosen: Selection, results: Results, ends: tuple[float, float]
     ) -> float | None:
         """Add random arms, or return the upper end of the axis if they are too far above."""
-        axis = self.grid_axis(results)
         if not results.has_random_arms(self.column):
             return None
-        if axis == "horizon":
-            places = {float(x): results.select({**chosen, axis: (x,)}) for x in results.labels(axis)}
+        if self.axis == "horizon":
+            places = {float(x): results.select({**chosen, self.axis: (x,)}) for x in results.labels(self.axis)}
             regrets = {x: results.random_arms(keys) for x, keys in places.items()}
             regrets = {x: regret for x, regret in regrets.items() if math.isfinite(regret)}
             plot.put_random(panel, x=list(regrets), y=list(regrets.values()))
@@ -269,13 +247,6 @@ class Grid(Figure):
 
 def _interval(*rows: Mapping[Any, Any]) -> dict[str, Any]:
     return {"low": [row["ci_low"] for row in rows], "high": [row["ci_high"] for row in rows]}
-
-
-def _best_mark(line: Mark, best: str) -> Mark:
-    """Return the lowest or highest point of a line, marked."""
-    at = int(line.numbers.argmin() if best == "lowest" else line.numbers.argmax())
-    point = {"x": np.asarray(line.x)[at], "y": line.numbers[at], "low": line.low[at], "high": line.high[at]}
-    return mark(line.name, line.case, _STAR, part="best", **point)
 
 
 def _lines(

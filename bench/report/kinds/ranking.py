@@ -1,7 +1,7 @@
 """Methods against families of tasks as a heat map, best mean rank on top."""
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from pydantic import Field
 from bench.errors import ConfigError
 from bench.report.figure import Figure
 from bench.report.labels import selection
-from bench.report.plot import Axis, Look, Mark, Panel, Plot, mark, wrapped
+from bench.report.plot import Axis, Look, Panel, Plot, wrapped
 from bench.report.results import Results
 from bench.report.tasks import BEST_FIXED, FAMILY, FIXED, METHOD, TASK, Tasks
 
@@ -93,7 +93,7 @@ class Ranking(Figure):
         parts = [families[start : start + step] for start in range(0, len(families), step)]
         size = _COLUMN * width + _NAMES / len(parts), header + _ROW * len(methods)  # names are at the left only
         panels = [Panel(is_table=True) for _ in parts]
-        plot = replace(self.blank(methods), panels=panels, panel_size=size)
+        plot = replace(self.blank(results, methods), panels=panels, panel_size=size)
         most = _end_of_colours(values["relative"].to_numpy(dtype=float))
         plot.caption = self._caption(results, tables, most, families)
         if not np.isfinite(values["relative"]).any():
@@ -102,10 +102,10 @@ class Ranking(Figure):
             ticks, names = [place + 0.5 for place in range(len(part))], [titles[family] for family in part]
             for row in values.to_dict("records"):
                 if row[FAMILY] in part and math.isfinite(row["relative"]) and row[METHOD] in methods:
-                    panel.marks.append(self._cell(part.index(row[FAMILY]), methods.index(row[METHOD]), row, most))
+                    _put_cell(panel, part.index(row[FAMILY]), methods.index(row[METHOD]), row, most)
             if part is parts[-1]:
                 ticks, names = [*ticks, len(part) + 0.5 * _RANKS], [*names, self._last]
-                panel.marks += self._means(len(part) + 0.12, ranks)
+                self._put_means(panel, len(part) + 0.12, ranks)
             panel.x = Axis(low=0, high=width, ticks=ticks, names=names)
             panel.y = Axis(low=len(methods), high=0, ticks=[y + 0.5 for y in range(len(methods))], names=methods)
         return plot
@@ -114,18 +114,8 @@ class Ranking(Figure):
     def _last(self) -> str:
         return "mean rank" if self.has_ranks else "mean"
 
-    def _cell(self, x: float, y: float, row: Mapping[Any, Any], most: float) -> Mark:
-        relative = float(row["relative"])
-        share = min(max(0.5 + 0.5 * math.log(max(relative, 1e-9)) / math.log(most), 0.0), 1.0)
-        colour = mpl.colors.to_hex(mpl.colormaps[_COLOURS](0.08 + 0.84 * share))
-        return mark(
-            row[METHOD], row[FAMILY], Look(colour, edge="white"), x=x, y=y, part="cell", shape="cell",
-            text=f"{relative:.2f}" if relative < 10 else f"{relative:.0f}",
-            ink="white" if abs(share - 0.5) * 2 > _DARK else "black",
-        )  # fmt: skip
-
-    def _means(self, x: float, ranks: pd.DataFrame) -> Iterator[Mark]:
-        """Yield the mean rank of every method, or its mean ratio, in words."""
+    def _put_means(self, panel: Panel, x: float, ranks: pd.DataFrame) -> None:
+        """Add the mean rank of every method, or its mean ratio, in words."""
         keys = ("mean_rank", "ci_low", "ci_high") if self.has_ranks else ("relative", "relative_low", "relative_high")
         digits = 1 if self.has_ranks else 2
         for y, row in enumerate(ranks.to_dict("records")):
@@ -133,7 +123,7 @@ class Ranking(Figure):
             if math.isfinite(value):
                 ends = f"  ({low:.{digits}f} to {high:.{digits}f})" if math.isfinite(low) else ""
                 what: dict[str, Any] = {"part": "rank", "shape": "text", "text": f"{value:.{digits}f}{ends}"}
-                yield mark(row[METHOD], self._last, Look("black"), x=x, y=y + 0.5, **what)
+                panel.add(row[METHOD], Look("black"), case=self._last, x=x, y=y + 0.5, **what)
 
     def _caption(
         self, results: Results, tables: Mapping[str, pd.DataFrame], most: float, shown: Sequence[str]
@@ -174,8 +164,19 @@ class Ranking(Figure):
         return reference[0]
 
 
+def _put_cell(panel: Panel, x: float, y: float, row: Mapping[Any, Any], most: float) -> None:
+    relative = float(row["relative"])
+    share = min(max(0.5 + 0.5 * math.log(max(relative, 1e-9)) / math.log(most), 0.0), 1.0)
+    colour = mpl.colors.to_hex(mpl.colormaps[_COLOURS](0.08 + 0.84 * share))
+    panel.add(
+        row[METHOD], Look(colour, edge="white"), case=row[FAMILY], x=x, y=y, part="cell", shape="cell",
+        text=f"{relative:.2f}" if relative < 10 else f"{relative:.0f}",
+        ink="white" if abs(share - 0.5) * 2 > _DARK else "black",
+    )  # fmt: skip
+
+
 def _columns(families: int) -> tuple[float, int]:
-    """Return the width of panels in columns, and the number of families in each but the last, next to the ranks."""
+    """Return the width of a panel in columns, and the number of families in each; the last also has the ranks."""
     panels = math.ceil(families / _MOST_COLUMNS)
     steps = range(math.ceil(families / panels), families + 1)
     return min((max(step, families - step * (panels - 1) + _RANKS), step) for step in steps)

@@ -1,7 +1,7 @@
 """Seconds of runs with the published ones, and as multiples of a reference's."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
@@ -11,10 +11,10 @@ import pandas as pd
 from bench.errors import ConfigError
 from bench.report.figure import Figure
 from bench.report.labels import describe, matches, panel_title, selection
-from bench.report.plot import GREY, Axis, Look, Mark, Plot, mark, row_panel, wrapped
+from bench.report.plot import GREY, Axis, Look, Panel, Plot, row_panel, wrapped
 from bench.report.results import Labels, Results
 from bench.report.style import CHARCOAL
-from bench.report.tables import check_column, experiments_of
+from bench.report.tables import by_experiment, check_column
 
 _ROW_HEIGHT, _WIDTH = 0.5, 4.9
 _ROOM = 0.64
@@ -78,25 +78,24 @@ class Timing(Figure):
             del panels["seconds"]
         size = (_WIDTH, max(1.8, 0.7 + _ROW_HEIGHT * max(len(groups), 1)))
         lines = (results.series_name(key, results.panel_axes()) for key in results.experiments)
-        plot = replace(self.blank(lines), panels=list(panels.values()), panel_size=size)
+        plot = replace(self.blank(results, lines), panels=list(panels.values()), panel_size=size)
         if not table["n"].any():
             return plot
         points: dict[str, list[dict[Any, Any]]] = {}
-        rows = [dict(zip(results.axes, key, strict=True)) for key in experiments_of(table, results)]
+        rows = by_experiment(table, results)
         for place, chosen in enumerate(groups):
-            of_group = [number for number, labels in enumerate(rows) if matches(labels, chosen)]
-            for number, index in enumerate(of_group):
-                name = results.series_name(tuple(rows[index].values()), chosen)
-                height = place + _ROOM * ((number + 0.5) / len(of_group) - 0.5)
-                points.setdefault(name, []).append({**table.iloc[index], "height": height})
+            keys = results.select(chosen)
+            for number, key in enumerate(keys):
+                height = place + _ROOM * ((number + 0.5) / len(keys) - 0.5)
+                points.setdefault(results.series_name(key, chosen), []).append({**rows[key], "height": height})
         for name, rows_of in points.items():
             look = plot.look(name, dash="none", size=4.5, width=1.5)
             plot.explain(name, look)
             for value, panel in panels.items():
-                panel.marks += _marks(name, pd.DataFrame(rows_of), value, look, has_published)
+                _put_points(panel, name, pd.DataFrame(rows_of), value, look, has_published)
         if has_published:
             plot.explain("published", Look(CHARCOAL, "none", "o", fill="none"))
-        panels["relative"].marks.append(mark("", "relative", Look(GREY, width=1, order=1), x=1.0, part="one"))
+        panels["relative"].add("", Look(GREY, width=1, order=1), case="relative", x=1.0, part="one")
         plot.caption = self._caption(results, has_published)
         return plot
 
@@ -129,16 +128,16 @@ class Timing(Figure):
         return references
 
 
-def _marks(name: str, points: pd.DataFrame, value: str, look: Look, has_published: bool) -> Iterator[Mark]:
-    """Yield the measured and the published points of a method."""
-    shown: dict[str, Any] = {"y": points["height"], "number": "x"}
+def _put_points(panel: Panel, name: str, points: pd.DataFrame, value: str, look: Look, has_published: bool) -> None:
+    """Add the measured and the published points of a method."""
+    shown: dict[str, Any] = {"y": points["height"], "number": "x", "case": value}
     range_: dict[str, Any] = {}
     if value == "seconds":
         range_ = {"low": points["fastest"], "high": points["slowest"], "interval": "segment"}
-    yield mark(name, value, look, x=points[value], **shown, **range_)
+    panel.add(name, look, x=points[value], **shown, **range_)
     if has_published:
         open_ = replace(look, fill="none", order=2)
-        yield mark(name, value, open_, x=points[f"published_{value}"], part="published", **shown)
+        panel.add(name, open_, x=points[f"published_{value}"], part="published", **shown)
 
 
 def _median(values: np.ndarray) -> float:
