@@ -53,7 +53,7 @@ RARE := debugpy|fontTools|mypyc?|networkx|pip|pygments|seaborn|setuptools|sqlalc
 # without what is imported rarely, which Python compiles then.
 $(STAMP): pyproject.toml constraints.txt
 	@$(call recent,$(PYTHON),name another by PYTHON=)
-	@echo 'Installing into $(VENV) what all papers and the tests need: about 2 GB, which takes some minutes.'
+	@echo 'Installing into $(VENV) what all papers and the tests need: about 2 GB (5 GB unless PyTorch is the CPU build), which takes some minutes.'
 	$(PYTHON) -m venv $(VENV)
 	@$(call recent,$(PY),remove $(VENV))
 	$(PY) -m pip install -q --upgrade pip

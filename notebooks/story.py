@@ -96,7 +96,7 @@ class Story:
     def claims(self, figure: str) -> pd.DataFrame:
         """Return the verdicts on a figure's claims, case by case; empty without any."""
         result = self.results.get(figure)
-        table = pd.DataFrame(result.claims if result else [])
+        table = pd.DataFrame([case for claim in result.claims for case in claim.every] if result else [])
         if table.empty:
             return table
         table["verdict"] = _in_words(table)

@@ -422,6 +422,12 @@ def test_every_committed_picture_follows_from_its_repetitions(reference_results)
     assert_pictures_are_what_repetitions_say(reference_results, committed(reference_results))
 
 
+def test_a_figure_of_formulas_is_sound_without_repetitions(reference_results, monkeypatch, capsys):
+    monkeypatch.setenv("BENCH_RESULTS_DIR", str(reference_results))
+    assert verify.verify(["figure=habo/worked_examples"])
+    assert capsys.readouterr().out.splitlines()[-1].startswith("nothing to play again")
+
+
 def test_overviews_follow_from_the_figures_tables(reference_results):
     assert verification.compare_overviews(reference_results).differences == {}
 
