@@ -401,25 +401,24 @@ def few(results: Path, paper: str) -> list[str]:
     return [name for name in sizes if sizes[name] < FEW_BYTES]
 
 
+BOTH = pytest.mark.parametrize(
+    "check",
+    [assert_tables_are_what_repetitions_say, assert_pictures_are_what_repetitions_say],
+    ids=["tables", "pictures"],
+)
+
+
+@BOTH
 @pytest.mark.parametrize("paper", registry.names("paper"))
-def test_tables_follow_from_their_repetitions(reference_results, paper):
-    """Of figures with few repetitions; before a release of all, as ``make verify`` does at any time."""
-    assert_tables_are_what_repetitions_say(reference_results, few(reference_results, paper))
+def test_a_papers_files_follow_from_their_repetitions(reference_results, paper, check):
+    """Of figures with few repetitions; before a release of all, tables also at any time by ``make verify``."""
+    check(reference_results, few(reference_results, paper))
 
 
+@BOTH
 @pytest.mark.release
-def test_every_committed_table_follows_from_its_repetitions(reference_results):
-    assert_tables_are_what_repetitions_say(reference_results, committed(reference_results))
-
-
-@pytest.mark.parametrize("paper", registry.names("paper"))
-def test_pictures_follow_from_their_repetitions(reference_results, paper):
-    assert_pictures_are_what_repetitions_say(reference_results, few(reference_results, paper))
-
-
-@pytest.mark.release
-def test_every_committed_picture_follows_from_its_repetitions(reference_results):
-    assert_pictures_are_what_repetitions_say(reference_results, committed(reference_results))
+def test_every_committed_file_follows_from_its_repetitions(reference_results, check):
+    check(reference_results, committed(reference_results))
 
 
 def test_a_figure_of_formulas_is_sound_without_repetitions(reference_results, monkeypatch, capsys):

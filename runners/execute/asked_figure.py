@@ -146,7 +146,7 @@ class WrittenFigure:
             note(results_folder(), [self.folder])
         for sentence in self.failures:
             print(f"error: {sentence}", file=sys.stderr)
-        for sentence in () if self.asked.is_comparison else self.notes:  # which are told with its other notes
+        for sentence in () if self.asked.is_comparison else self.notes:  # the comparison prints all its notes
             print(f"warning: {sentence}", file=sys.stderr)
         if self.line:
             print(self.line, flush=True)

@@ -160,7 +160,8 @@ class FigureRun:
     def _confirm(self, answers: Mapping[RepetitionId, Answer]) -> list[tuple[Experiment, list[int]]]:
         """Return the committed repetition to play again, or compare it, and continue if it is equal.
 
-        It belongs to the shortest run; made on another kind of machine, to one that does not depend on last digits.
+        It belongs to the shortest run; if another kind of machine made it, to the shortest whose configurations do not
+        depend on last digits.
         """
         committed = self.committed
         same_machine = committed.machines == [kind_of_machine(environment())]

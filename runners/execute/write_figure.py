@@ -57,11 +57,10 @@ def write(run: FigureRun) -> WrittenFigure:
 
 def _of_earlier(folder: Path, written: Collection[str]) -> list[str]:
     """Return a sentence about PDF and LaTeX files of a figure that were not written with it, and so may differ."""
-    kinds = {path.suffix[1:]: path for path in sorted(folder.glob("*.*")) if path.name not in written}
-    older = {kind: str(kinds[kind]) for kind in ("pdf", "tex") if kind in kinds}
-    if not older:
-        return []
-    return [f"{', '.join(older.values())}: from an earlier run; format={','.join(older)} writes it again"]
+    printed = (path for kind in ("pdf", "tex") for path in sorted(folder.glob(f"*.{kind}")))
+    older = [path for path in printed if path.name not in written]
+    kinds = ",".join(dict.fromkeys(path.suffix[1:] for path in older))
+    return [f"{', '.join(map(str, older))}: from an earlier run; format={kinds} writes new ones"] if older else []
 
 
 def unchanged(run: FigureRun) -> WrittenFigure | None:
