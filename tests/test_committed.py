@@ -217,6 +217,21 @@ def test_repetitions_of_another_machine_are_noted(make, tmp_path):
     assert "adopted_from" not in json.loads(own.read_text())
 
 
+@pytest.mark.parametrize(("own", "run"), [("same", "10 repetitions, 4 new"), ("another", "10 repetitions  ")])
+def test_measured_seconds_are_kept_with_those_of_the_same_machine_alone(make, tmp_path, own, run):
+    """Also where another figure has more repetitions of the same runs, from another machine."""
+    one_reading = {**SECONDS, "readings": []}
+    make("first", **one_reading)
+    make("more", repetitions=5)
+    folder = clone(tmp_path, "first", "second")
+    other = clone(tmp_path, "more", "beside")
+    shutil.copytree(other, folder.parents[1] / "other" / "paper")
+    for path, cpu in ((folder, own), (folder.parents[1] / "other" / "paper", "another")):
+        made = json.loads((path / "environment.json").read_text())
+        (path / "environment.json").write_text(json.dumps(made | ({} if cpu == "same" else {"cpu": cpu})))
+    assert run in make("second", repetitions=5, **one_reading)[0]
+
+
 def plain(kept: Kept) -> dict[str, str]:
     """Return the last values exactly; in columns of words, missing values may be left out."""
     texts = {name: value if isinstance(value, str) else repr(float(value)) for name, value in kept.finals.items()}

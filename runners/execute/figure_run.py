@@ -21,7 +21,7 @@ from runners.results import made_of
 from runners.results.aggregate import Kept, Repetitions, read_run
 from runners.results.capture import environment, kind_of_machine
 from runners.results.derive import results_of, thinning
-from runners.results.folder import CommittedRepetitions, ResultFolder
+from runners.results.folder import CommittedRepetitions, ResultFolder, machines
 from runners.results.replay import compare, follows_last_digits
 from runners.results.store import Store, results_folder
 from runners.results.until_decided import look, with_repetitions
@@ -81,10 +81,11 @@ class FigureRun:
         keys = {labelled.experiment.key for labelled in self.runs}
         others = sorted(folder.parents[1].glob(f"*/{self.asked.scale}*"), key=lambda path: path.parent != folder.parent)
         folders = [folder, *(path for path in others if path != folder and keys & ResultFolder(path).keys())]
-        committed = CommittedRepetitions(folders, thinning(figure), keys)
         if is_measured(figure.column):  # seconds from another machine are not comparable
-            if committed.machines != [kind_of_machine(environment())]:
-                return CommittedRepetitions()
+            here = [kind_of_machine(environment())]
+            folders = [path for path in folders if machines(path) == here]
+        committed = CommittedRepetitions(folders, thinning(figure), keys)
+        if is_measured(figure.column):
             for key, of_run in committed.runs.items():
                 committed.runs[key] = {i: kept for i, kept in of_run.items() if "seconds_total" in kept.seconds}
         return committed
