@@ -85,7 +85,7 @@ class ComparisonPlan:
 
     @property
     def panels(self) -> dict[str, Axis]:
-        """The axes of the panels: every other axis of several values."""
+        """The axes of the panels: all axes of several values except the lines'."""
         return {axis: values for axis, values in self.axes.items() if axis not in self.lines and len(values) > 1}
 
     @property

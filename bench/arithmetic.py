@@ -44,7 +44,7 @@ def rounded(value: float) -> float:
 
 
 def first_of_best(values: np.ndarray, scale: float) -> int:
-    """Return the first index whose value is the largest of ``values``, shape (n,), or below it by `TIE` ``scale``."""
+    """Return the first index whose value is within `TIE` times ``scale`` of the largest of ``values``, shape (n,)."""
     return int(np.argmax(values >= values.max() - TIE * scale))
 
 
@@ -71,7 +71,7 @@ def exp(x: float) -> float:
 
 @kernel
 def log(x: float) -> float:
-    """Return the natural logarithm of a positive ``x`` within 2 ulp: k ln 2 and the series of the area tangent."""
+    """Return the natural logarithm of a positive ``x`` within 2 ulp: k ln 2 plus the series of artanh."""
     m, k = math.frexp(x)
     if m < _ROOT_HALF:
         m, k = 2.0 * m, k - 1

@@ -44,7 +44,7 @@ def mean(values: npt.ArrayLike) -> float:
 
 
 def mean_interval(values: npt.ArrayLike) -> Interval:
-    """Return the mean of ``values``, shape (n,), with Student's interval: NaN for n = 0, its ends for n < 2."""
+    """Return the mean of ``values``, shape (n,), NaN for n = 0, with Student's interval, (NaN, NaN) for n < 2."""
     column = _finite(values)
     if column.ndim != 1:
         raise BenchError(f"mean_interval takes one number per repetition, got an array of shape {column.shape}")

@@ -4,8 +4,8 @@ The whole loop is compared with (a) the bare kernels, which only draw the contex
 NumPy loop over the arms, as in many papers' scripts. One process, one thread.
 
 ``--tuners`` instead measures the cost of tuners per round: `ask` and `tell` only, on a moving triangle with eleven
-candidates (Hedge, which needs all arms' rewards, on five arms), without the cost to a task of the information that a
-tuner wishes for. Processor time; the environment's share is measured separately and subtracted. A run that takes too
+candidates (Hedge, which needs all arms' rewards, on five arms), without a task's cost of providing the information that
+a tuner wishes for. Processor time; the environment's share is measured separately and subtracted. A run that takes too
 long has no number.
 """
 

@@ -119,7 +119,7 @@ def looks_part(folder: Path) -> str:
 
 
 def decided_part(folder: Path) -> str:
-    """Return the number of cases decided where figures run until decided, and how many survive Holm's correction."""
+    """Return the share of cases decided in figures that run until decided, also after Holm's correction."""
     parts = []
     for name in figure_names():
         for result in ResultFiles.of(folder, name):

@@ -73,7 +73,7 @@ class CandidateGeneration(Algorithm):
 
 
 _MINUTES = 15, 30
-"""Minutes of 10,000 steps on one processor; other numbers of steps take proportionally long."""
+"""Minutes of 10,000 steps on one processor; the time is proportional to the number of steps."""
 
 _cache: Cache[np.ndarray] = Cache("dssm", "", bench.algorithms.dssm, bench.seeding)
 

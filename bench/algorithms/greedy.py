@@ -61,9 +61,9 @@ class EpsilonGreedy(RidgeInverse):
 class SquareCB(RidgeInverse):
     """Pull an arm with probability 1 / (K + gamma (largest - its prediction)), otherwise the arm predicted best.
 
-    Predictions are x'theta_hat of K arms; gamma large is greedy, 0 is uniform. The theoretical gamma for rewards in [0,
-    1] and T rounds is sqrt(K T / (R + ln(2 / delta))) with R = D ln(1 + T / D), the order of the excess squared loss of
-    ridge regression with D coefficients in all. Source: Foster and Rakhlin 2020, algorithm 1 and theorem 1.
+    Predictions are x'theta_hat of K arms; a large gamma is greedy, 0 is uniform. The theoretical gamma for rewards in
+    [0, 1] and T rounds is sqrt(K T / (R + ln(2 / delta))) with R = D ln(1 + T / D), the order of the excess squared
+    loss of ridge regression with D coefficients in all. Source: Foster and Rakhlin 2020, algorithm 1 and theorem 1.
 
     Parameters
     ----------

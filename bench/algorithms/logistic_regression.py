@@ -130,7 +130,7 @@ def _fit(
     gradient: Array,
     hessian: Array,
 ) -> bool:
-    """Minimise from ``theta`` on, ``gradient`` being that of the losses only; return whether the passes sufficed."""
+    """Minimise from ``theta``, where ``gradient`` is the gradient of the losses; return whether the passes sufficed."""
     dim = theta.size
     step = np.empty(dim)
     drift = -np.log1p(-_STALE * HESSIAN_TOLERANCE)

@@ -81,8 +81,8 @@ def read_log(folder: Path) -> AdLog:
     missing from its table or has a missing value there. Prices become five bins with equal numbers of ads. The hour of
     a row is that of Beijing, where the log was recorded; a user's main hour is the earliest on a tie.
 
-    Raises DataError if a file is missing or empty, lacks a column, has a field that is not a number from 0 to 2^31 - 1,
-    an id occurs twice in a table, or no row is left. The message names file and column.
+    Raises DataError if a file is missing, is empty or lacks a column, if a field is not a number from 0 to 2^31 - 1, if
+    an id occurs twice in a table, or if no row is left. The message names file and column.
     """
     ads = _read(folder / "ad_feature.csv", ("adgroup_id", *AD_FEATURES), key="adgroup_id")
     users = _read(folder / "user_profile.csv", ("userid", *USER_FEATURES), key="userid")

@@ -13,7 +13,7 @@ _WEIGHTS = (0.8, 1.0, 0.5, 0.6, 0.5, 0.4, 0.3, 0.4)
 
 
 def write_surrogate(folder: Path, n_users: int = 20_000, n_ads: int = 5_000, days: int = 8, seed: int = 0) -> None:
-    """A substitute for Ali-Display-Ad: write the same three files with content generated from ``seed``.
+    """Write a substitute for Ali-Display-Ad: the same three files, with content generated from ``seed``.
 
     Users and ads have latent vectors that are mostly sums of vectors of their features. A user clicks on an ad if the
     cosine of the two vectors, with some noise, is above a threshold that drifts over the hours of the day: in the

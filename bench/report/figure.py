@@ -107,7 +107,7 @@ class Figure(FigureKeys):
         return None
 
     def is_limit(self, labels: Mapping[str, str]) -> bool:
-        """Return whether an experiment is one of `limit_runs`, and no method."""
+        """Return whether an experiment is one of `limit_runs`, not a method."""
         return False
 
     def table_titles(self) -> dict[str, str]:

@@ -80,8 +80,8 @@ SHEETS: dict[Size, Sheet] = {
 def draw(plot: Plot, size: Size = "") -> Figure:
     """Return a plot as a page of panels, built without matplotlib's global state.
 
-    For print without title, note and caption, and with type of 7 to 9 points; heat maps and tables need the whole
-    width. Raises ConfigError for an unknown size.
+    In print it has no title, note and caption, and type of 7 to 9 points; heat maps and tables need the whole width.
+    Raises ConfigError for an unknown size.
     """
     size, plot = print_size(size), plot.spelled()
     is_table = any(panel.is_table for panel in plot.panels)

@@ -150,7 +150,7 @@ def end_without(random: float, bottom: float, top: float, *, is_log: bool) -> fl
 
 @dataclass
 class Plot:
-    """A plot; ``methods`` are the names of its lines, and references and limits have other names, see `beside`."""
+    """A plot; ``methods`` are the names of its lines. References and limits have other names: see `beside`."""
 
     title: str
     note: str = ""  # above the panels: scale, repetitions and data

@@ -104,7 +104,7 @@ def table_of(rows: list[dict[str, Any]], axes: Sequence[str]) -> pd.DataFrame:
 
 
 def to_markdown(table: pd.DataFrame, title: str = "", notes: Sequence[str] = ()) -> str:
-    """Return a table as Markdown below its title, numbers rounded for reading, missing values a dash."""
+    """Return a table as Markdown below its title, numbers rounded for reading, missing values as a dash."""
     lines = [f"## {title}", ""] if title else []
     columns = {str(name): cells_of(str(name), table[name]) for name in table.columns}
     lines.append("| " + " | ".join(name.replace("_", " ") for name in columns) + " |")

@@ -147,7 +147,7 @@ class ChangepointGP(Tuner):
         return Wish(estimates=self.residual is not None)
 
     def posterior(self) -> list[tuple[Configuration, float, float]]:
-        """Return each point with mean and standard deviation of its present expected reward, from rewards alone.
+        """Return each point with the mean and standard deviation of its present expected reward, from rewards alone.
 
         The values are averages over all hypotheses by weight. Empty until there is a belief. Raises TunerError if the
         tuner was not started in this process.

@@ -75,7 +75,7 @@ class BestForecast(CandidateTuner):
     Parameters
     ----------
     eta
-        Draw in proportion to exp(-eta loss) in place of the leader; null: follow the leader.
+        Draw in proportion to exp(-eta loss) instead of following the leader; null: follow it.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("forecasts",)

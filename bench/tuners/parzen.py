@@ -197,7 +197,7 @@ def _mass(a: float, b: float) -> float:
 
 @kernel
 def _tail(x: float) -> float:
-    """Return the standard normal mass below ``x``: around 0 by its series, in the tails by Laplace's fraction."""
+    """Return the standard normal mass below ``x``: a series around 0, Laplace's continued fraction in the tails."""
     t = abs(x)
     peak = _PER_ROOT_2_PI * exp(-0.5 * t * t)
     if t < _IN_TAIL:

@@ -189,7 +189,7 @@ class Saving:
 
 
 def _is_own(memory: dict[str, Any]) -> bool:
-    """Whether remembered attributes are arrays, numbers and words, or lists and tuples of the latter: copies."""
+    """Whether remembered attributes are copies: arrays, numbers, words, or lists and tuples of numbers and words."""
     values = [value for value in memory.values() if type(value) is not np.ndarray]
     items = [item for value in values for item in (value if type(value) in (list, tuple) else [value])]
     return all(item is None or isinstance(item, str | int | float | np.generic) for item in items)

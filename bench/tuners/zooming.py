@@ -174,7 +174,7 @@ class ZoomingOracle(ThompsonZooming):
 
 @component
 class ZoomingDoubleRestarts(ThompsonZooming):
-    """EXP3 over epoch lengths above Zooming TS.
+    """EXP3 over the epoch lengths of Zooming TS.
 
     The horizon is split into top-level epochs of ceil(T^((p+2)/(p+4))) rounds. In each, Zooming TS starts afresh, with
     a length between restarts drawn from 1, 2, 4, ... up to the epoch's length; EXP3 receives the epoch's mean reward,

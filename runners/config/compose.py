@@ -237,7 +237,7 @@ def run_settings(values: dict[str, Any]) -> RunSettings:
 
 
 def most_repetitions(repetitions: Any, max_repetitions: Any) -> int | None:
-    """Return the largest number of repetitions, given two words (or None); None if not ``until_decided``."""
+    """Return the largest number of repetitions, from the values of two keys; None unless ``until_decided``."""
     if repetitions != UNTIL_DECIDED:
         if max_repetitions is not None:
             raise ConfigError(f"max_repetitions={max_repetitions} requires repetitions={UNTIL_DECIDED}")

@@ -153,7 +153,7 @@ class Experiment:
             )
 
     def on_data(self, fingerprint: str | None) -> "Experiment":
-        """Return an experiment with the key of this one on data with another fingerprint; it cannot be run."""
+        """Return this experiment with the key that it has on data with another fingerprint; it cannot be run."""
         other = Experiment(self.settings, self.handed)
         other.fingerprint = fingerprint
         return other

@@ -36,7 +36,7 @@ class LabelledRun(Run):
     overrides: list[str]
     keys: tuple[str, ...] = ()
     is_limit: bool = False
-    """Whether it is one of the fixed configurations of a limit, and no method of the figure."""
+    """Whether it is one of the fixed configurations of a limit, not a method of the figure."""
 
 
 def figure_names(paper: str | None = None) -> list[str]:
@@ -75,9 +75,9 @@ def _loaded(_folder: Path | None, name: str) -> "Figure":
 def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = True) -> list[LabelledRun]:
     """Return every experiment of ``figure`` at ``scale``; ``extra`` overrides are applied to all of them.
 
-    The runs of the first reading come first, then those of the others, with a label `reading`, then the fixed
-    configurations of limits; without ``readings`` only those of the first. Labels that the scale leaves out count as
-    missing results. Runs that a reading does not change are the same experiments. Raises ConfigError for a
+    The runs of the first reading come first, then the runs of the others, with a label `reading`, then the fixed
+    configurations of limits; without ``readings`` there are only the runs of the first. Labels that the scale leaves
+    out count as missing results. Runs that a reading does not change are the same experiments. Raises ConfigError for a
     reading that changes no run, and for a source without a setting.
     """
     file, at_scale = f"figure/{figure.paper}/{figure.name}", figure.at(scale)

@@ -177,7 +177,7 @@ def _ranks_in(result: ResultFiles) -> tuple[Any, Any, list[Setting]]:
 
 @cache
 def _ranked() -> list[tuple[str, dict[str, list[str]]]]:
-    """Return the headline figure of each paper that ranks methods, with the words of each method."""
+    """Return the headline figure of each paper that ranks methods, with the overrides of each method."""
     found = []
     for paper in choices("paper"):
         if figure := load_paper(paper).get("headline", {}).get("figure"):

@@ -254,7 +254,7 @@ def unknown_key(key: str, valid: Iterable[str]) -> ConfigError:
 
 
 def one_of(found: str, valid: Iterable[str]) -> str:
-    """Return the expected words for an unknown one, nearest first: with its last part, similar, longer."""
+    """Return the expected words for an unknown one, after a hint at the nearest, if one is near."""
     from difflib import get_close_matches  # slow to import
 
     names = list(valid)

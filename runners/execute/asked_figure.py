@@ -154,7 +154,7 @@ class WrittenFigure:
 
 
 def has_all(manifest: dict[str, Any], runs: Sequence[LabelledRun], *, numbers: bool) -> bool:
-    """Whether a result has all runs, and, if ``numbers`` are given, as many repetitions of them."""
+    """Whether a result has all runs and, with ``numbers``, as many repetitions of each as it requests."""
     entries = {json.dumps(entry["labels"], sort_keys=True): entry for entry in manifest.get("runs", [])}
     by_labels = {json.dumps(labelled.labels, sort_keys=True): labelled for labelled in runs}
     if entries.keys() != by_labels.keys():

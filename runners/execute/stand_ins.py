@@ -46,7 +46,7 @@ def drawn_from_committed(figure: str, needed: Iterable[str], folder: Path) -> st
 
 
 def refuse(missing: Mapping[str, Collection[str]]) -> None:
-    """Raise DataError for runs of the papers' size with missing data that has no real sample."""
+    """Raise DataError if runs of the papers' size lack data that has no real sample."""
     names = list(dict.fromkeys(name for needed in missing.values() for name in needed if name != SAMPLE))
     figures = [figure for figure, needed in missing.items() if lacks_data(needed)]
     if names:

@@ -70,9 +70,9 @@ def by_kind(*classes: type[Claim]) -> dict[str, type[Claim]]:
 class CaseClaim(Claim):
     """A claim that is measured case by case.
 
-    ``column`` is the compared final value, by default the figure's; labels on the axes ``per`` make the cases, without
-    axes there is one; ``only`` restricts the cases. With an ``only_note``, a reason, the other cases are reported as no
-    evidence.
+    ``column`` is the compared final value, by default the figure's; labels on the axes ``per`` make the cases (without
+    axes there is one); ``only`` restricts the cases. With an ``only_note``, a reason, the other cases are reported as
+    no evidence.
     """
 
     SIDES: ClassVar[tuple[str, ...]] = ("measured",)

@@ -23,10 +23,10 @@ def _read_pair(raw: Any) -> Selection:
 class BestOnGrid(CaseClaim):
     """The value of a numeric axis with the lowest (or highest) mean, with the range of possibly best values.
 
-    On a tie of means the smallest value is used. Runs are those ``measured``, one experiment per case and axis value,
+    On a tie of means the smallest value is used. ``measured`` selects the runs, one experiment per case and axis value;
     by default all that have a value on the axis. With ``differs``, ``{axis: [A, B]}``, the estimate is the best value
-    in A minus that in B: the claim holds if the interval excludes 0, fails if it is exactly [0, 0] (only one value may
-    be the best, the same in both). Otherwise a direction is expected against ``threshold``.
+    in A minus that in B: the claim holds if the interval excludes 0, fails if it is exactly [0, 0] (the same single
+    value is possibly best in both). Otherwise a direction is expected against ``threshold``.
     """
 
     kind: Literal["best_on_grid"]

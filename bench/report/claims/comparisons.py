@@ -92,7 +92,7 @@ class TwoSided(CaseClaim):
         return link.join(describe(chosen) if how == "mean" else f"{how} of {describe(chosen)}" for chosen, how in sides)
 
     def values(self, case: Case) -> tuple[Array, Array]:
-        """Return the final values of both sides, (n, experiments) each with the same repetitions."""
+        """Return the final values of both sides, each of shape (n, experiments), with the same repetitions."""
         if self.combine.left == self.combine.right == "mean":
             self._check_balance(case)
         left, right = case.values(*case.sides.values())

@@ -121,7 +121,7 @@ class Grid(Figure):
         return row
 
     def further(self, results: Results, labels: Mapping[str, str], what: str, size: int) -> tuple[float, float] | None:
-        """Return the prediction interval of the best of few repetitions: quantiles over resamples of ours."""
+        """Return the prediction interval of the best of few repetitions: quantiles over resampled repetitions."""
         if what not in ("best", "mean", "std"):
             return None
         axis = self.axis
