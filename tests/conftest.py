@@ -96,7 +96,7 @@ def trouble(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
 @pytest.fixture
 def one_worker(trouble: Callable[[str], None]) -> Iterator[None]:
-    """One worker for all that a test runs in one, which takes half a second to start."""
+    """A single worker for all calls of a test, because starting one takes half a second."""
     with workers(Runner(), 1):
         yield
 

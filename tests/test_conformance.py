@@ -39,7 +39,7 @@ def environment(name):
 
 @pytest.fixture(scope="module")
 def elsewhere():
-    """What every class did in one other process."""
+    """The digests of every class's actions in another process."""
     script = Path(conformance.__file__)
     environ = {**os.environ, "PYTHONPATH": str(script.parents[1])}
     out = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True, env=environ)

@@ -155,7 +155,7 @@ def small_catalogue(monkeypatch):
 
 
 def films_of(contexts, items):
-    """Return which films the rows are."""
+    """Return the indices of the films in the rows."""
     distances = np.abs(contexts[:, None, :] - items[None, :, :]).max(axis=2)
     assert distances.min(axis=1).max() < 1e-12
     return distances.argmin(axis=1)

@@ -70,7 +70,7 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_an_older_python_is_refused_before_anything_is_made(tmp_path):
-    """One that says so of itself: it would fail in a list of versions, and leave an environment that stays in use."""
+    """Otherwise the list of versions would fail, and leave behind an environment that stays in use."""
     old = tmp_path / "python3"
     old.write_text(
         f"#!/bin/sh\nexec {sys.executable} -c 'import sys; sys.version_info = (3, 9, 2); exec(sys.argv[2])' \"$@\"\n"

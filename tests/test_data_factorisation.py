@@ -95,7 +95,7 @@ def test_means_predict_as_computed_by_pandas() -> None:
     table = held_out_error(ratings, rank=2, regularisations=(0.1, 10.0), sweeps=3)
     assert table["predictor"].tolist() == [MEANS, FACTORS, FACTORS]
     assert table["regularisation"].tolist()[1:] == [0.1, 10.0]
-    # the same split, found by another road: the positions held out are the first tenth of the split's permutation
+    # the same split, found in another way: the positions held out are the first tenth of the split's permutation
     from bench.seeding import Seeds
 
     order = Seeds(0, 0, ("data", "heldout")).generator("split").permutation(len(ratings))
@@ -109,7 +109,7 @@ def test_means_predict_as_computed_by_pandas() -> None:
     # a huge penalty shrinks the factors to nothing, and predictions to one star
     expected = np.sqrt(np.mean((1.0 - train["rating"]) ** 2))
     assert table["train_rmse"].iloc[2] == pytest.approx(expected, rel=1e-6)
-    # ... save where the user or the item is not among the ratings fitted on: there the means step in
+    # ... except where the user or the item has no ratings to fit on: there the means step in
     cold = ~(test["user"].isin(train["user"]) & test["item"].isin(train["item"]))
     assert 0 < cold.sum() < len(test)
     error = np.where(cold, error, 1.0 - test["rating"])

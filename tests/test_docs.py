@@ -1,7 +1,7 @@
 """README, docs and the heads of configuration files: commands compose, links lead somewhere, code runs.
 
-A block of commands marked ``sh quick`` is run, one after the other, in a folder with the files that the page shows (a
-block of code whose first line is a comment with a path is a file).
+The commands of a block marked ``sh quick`` are run in turn, in a folder with the files that the page shows (a block of
+code whose first line is a comment with a path is a file).
 """
 
 import importlib.util

@@ -111,7 +111,7 @@ def follow(cls, kind, rounds, changes, scale, per_ask=1, factor=1.0, **settings)
 @pytest.mark.parametrize("kind", WEIGHTS)
 @pytest.mark.parametrize("scale", [1.0, 20.0])
 def test_decisions_are_those_of_the_paper_round_by_round(cls, kind, scale):
-    """With rewards of another scale than [0, 1] bad arms are left alone for long: then their pulls leave the window."""
+    """With rewards on a scale other than [0, 1], bad arms are left alone so long that their pulls leave the window."""
     _, slow, came_back = follow(cls, kind, 2_000, 2 if cls is SD2ME else 1, scale)
     assert len(slow.arms) >= 3
     assert (came_back > 0) == (kind == "hard" and scale > 1)

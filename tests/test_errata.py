@@ -37,7 +37,7 @@ def as_printed(values: Any, printed: str) -> bool:
 
 
 def verdict(example: str, quantity: str, other: str = "nothing") -> str:
-    """Return the row of the project's table for the only quantity whose name begins so, and not like ``other``."""
+    """Return the verdict on the only quantity whose name begins with ``quantity``, and not with ``other``."""
     is_meant = TABLE["example"].str.startswith(example) & TABLE["quantity"].str.startswith(quantity)
     rows = TABLE[is_meant & ~TABLE["quantity"].str.startswith(other)]
     assert len(rows) == 1, (example, quantity)

@@ -229,9 +229,9 @@ def test_corral_raises_the_rate_where_a_chance_falls(settings, rate):
 
 
 def test_corral_has_the_chances_of_the_authors_class_as_the_paper_has_it(monkeypatch):
-    """Those of CorralHyperparam in pacchiano/modelselection at 233f26a after 150 rounds, eta 0.2, T = 600.
+    """The chances of CorralHyperparam in pacchiano/modelselection at 233f26a after 150 rounds, eta 0.2, T = 600.
 
-    It was run once, with two changes: its next step starts from the mixture p', not from p, and rho is an integer.
+    That class was run once, with two changes: steps start from p, not from the mixture p', and rho is not rounded.
     """
     tuner = started(Corral(eta=0.2), 4, 600)
     for t in range(150):

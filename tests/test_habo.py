@@ -67,7 +67,7 @@ def test_it_is_the_algorithm_as_written(flags):
         names = changed(hand.current, configuration)
         assert len(names) <= 1
         reward = rng.uniform(-0.2, 1.0)
-        # Where the draw came out as it was, what was drawn shows in what was learned only: take it from the tuner
+        # If the drawn value equals the present one, nothing shows the drawn hyper-parameter: take it from the tuner
         name = names[0] if names else space.names[tuner._super[0]]
         tuner.tell(reward)
         hand.learn(name, configuration[name], reward)

@@ -180,7 +180,7 @@ def test_the_theoretical_discount_is_that_of_the_authors_of_d_linucb():
 
 
 def test_the_theory_tuner_plays_the_value_of_the_round():
-    """Of the round of the run, t = 1 first, and its ridge is the one that is not tuned."""
+    """Its theoretical value for each round t = 1, 2, ..., with the default of the ridge, which is not tuned."""
     env = SyntheticLinear(dim=3, n_arms=4, noise_std=0.5)
     columns = run(ContextualBandit(env, LinUCB()), Theory(), rounds=60, seeds=Seeds(1)).columns()
     expected = [0.5 * math.sqrt(3 * math.log((1 + t) / 0.1)) + 1.0 for t in range(1, 61)]

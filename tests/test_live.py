@@ -245,7 +245,7 @@ def played(rounds=60):
 
 @cache
 def saved_after(rounds):
-    """Return a saved state, not to be changed; it is made when a test needs it, since its code is compiled first."""
+    """Return a saved state, not to be changed; made only when a test needs it, because making it compiles code."""
     return json.loads(json.dumps(played(rounds).save()))
 
 

@@ -35,7 +35,7 @@ def rows(x):
 
 
 def blocks(x):
-    """Return the features of the same model with one vector of coefficients: each arm's in a block of their own."""
+    """Return the features of the same model with one vector of coefficients: each arm's in a block of its own."""
     return np.kron(np.eye(N_ARMS), x)
 
 

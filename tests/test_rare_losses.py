@@ -20,7 +20,7 @@ def test_deviations_by_hand():
     assert rare_deviations([usual, rare]) == (0.0, 4.0)
     assert rare_deviations([np.append(usual[2:], [15.0, 15.0])]) == (0.0, 0.0)
     assert rare_deviations([np.append(usual[1:], -20.0)]) == (3.0, 0.0)
-    assert rare_deviations([np.append(usual[3:], [50.0] * 3)]) == (0.0, 0.0)  # 3 of 20 are no few
+    assert rare_deviations([np.append(usual[3:], [50.0] * 3)]) == (0.0, 0.0)  # 3 of 20 are too many
     assert rare_deviations([np.zeros(20)]) == (0.0, 0.0)
     # A loss of left raises left minus right, one of right lowers it
     assert rare_room(usual, 3 * usual, rare_deviations([rare]), rare_deviations([usual])) == (0.0, 40.0)

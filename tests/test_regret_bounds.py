@@ -78,7 +78,7 @@ def test_bounds_grow_with_the_rounds(name: str) -> None:
     values = regret_bound({"name": name, **EXAMPLES[name]}, np.arange(1, 10_001))
     assert values.shape == (10_000,)
     assert np.isfinite(values).all()
-    # Windows that are rounded down make those of a horizon fall a little from one to the next
+    # These two depend on windows that are rounded down, so they may fall a little from one round to the next
     assert (np.diff(values[:: 500 if name in ("ad2me", "sd2me") else 1]) >= 0).all()
     assert set(EXAMPLES) == set(FORMULAS)
 

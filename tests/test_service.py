@@ -288,7 +288,7 @@ def test_ctrl_c_ends_it_without_a_traceback(tmp_path, capfd):
 
 
 def refused(folder, state, port):
-    """Return the sentence with which a server ends that cannot start."""
+    """Return the sentence with which a server that cannot start ends."""
     command = [sys.executable, "server.py", str(state), str(port)]
     ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert (ended.returncode, ended.stderr.count("\n"), ended.stdout) == (1, 1, "")

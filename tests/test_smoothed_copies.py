@@ -95,7 +95,7 @@ def play(configurations, seed=0):
 
 
 def test_a_copy_learns_from_every_second_decision_of_its_own_and_plays_its_past_in_the_others():
-    """The two copies take their turns apart from each other."""
+    """The two copies take turns independently of each other."""
     turns = [0.5, 1.0, 0.5, 0.5, 1.0, 0.5, 0.5, 1.0, 1.0, 0.5, 0.5, 0.5]
     task = play(turns)
     assert [each.learnt for each in task.copied.copies] == [4, 2]

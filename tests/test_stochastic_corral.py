@@ -33,9 +33,9 @@ def test_two_steps_by_hand():
 
 
 def test_it_has_the_chances_of_the_authors_class_for_the_second_rewards(monkeypatch):
-    """Those of CorralHyperparam in pacchiano/modelselection at 233f26a after 150 steps, eta 0.2 for losses once.
+    """The chances of CorralHyperparam in pacchiano/modelselection at 233f26a after 150 steps: eta 0.2, single losses.
 
-    It was run once, with two changes: its next step starts from the mixture p', not from p, and rho is an integer.
+    That class was run once, with two changes: steps start from p, not from the mixture p', and rho is not rounded.
     """
     tuner = started(StochasticCorral(eta=0.1), 4, 1_200)
     for t in range(150):

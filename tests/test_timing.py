@@ -67,7 +67,7 @@ class Calls:
 
 @pytest.fixture(autouse=True)
 def no_search_for_garbage(monkeypatch):
-    """Among all that the session has imported it takes longer than a test."""
+    """With all that the session has imported, a collection takes longer than a test."""
     monkeypatch.setattr(gc, "collect", lambda: 0)
     yield
     gc.freeze()

@@ -64,7 +64,7 @@ NEAR_IS_OPEN = {("far", "A"): 50.0}
 
 
 def test_only_the_experiments_of_open_cases_go_on():
-    """Of the panel far, and of the method C, nothing is asked."""
+    """No more repetitions of the panel far, or of the method C, are requested."""
     drawn = drawn_of(FIGURE)
     found = look_at(drawn, finals_of(drawn, NEAR_IS_OPEN))
     assert [one.labels["panel"] + one.labels["method"] for one in drawn] == [

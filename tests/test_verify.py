@@ -203,7 +203,7 @@ def test_changed_settings_are_outdated_and_the_command_renews_them(folder, conf,
 
 
 def some_run(name: str = "a/b", number: int = 50, seconds: float = 2.0, **changes: Any) -> replay.CommittedRun:
-    """A committed run of a tuner that follows no last digits, with a number of repetitions."""
+    """A committed run of a tuner whose choices do not depend on last digits."""
     experiment: Any = SimpleNamespace(run_id=name, key=name, classes={})
     values: dict[str, Any] = dict.fromkeys(replay.CommittedRun._fields)
     values |= {"result": f"{name}/paper", "folder": Path(name), "key": name, "experiment": experiment}

@@ -17,7 +17,7 @@ CONFIGURATIONS, CORRELATIONS = points(LINE, 20, 0.4, np.random.default_rng(0))
 
 
 def direct(prior, indices, rewards, weights):
-    """Return mean, deviation and information by one system of the single rewards, in units of the noise.
+    """Return mean, deviation and information from one system of equations for all rewards, in units of the noise.
 
     In the space of functions: V = K^-1 + sum of w e e', M with w^2, deviation of V^-1 (K^-1 + M) V^-1.
     """

@@ -1,8 +1,7 @@
-"""A tuner that sleeps, fails or keeps a log where variables say so: its source stays the same.
+"""A tuner that sleeps, fails or keeps a log if an environment variable says so: its source stays the same.
 
-``TROUBLE`` has the kind of trouble, the repetition that has it (or all), and a path or a number of seconds. Between
-several troubles are semicolons.
-The fixture ``commands`` copies this file into the folder from which commands are called.
+``TROUBLE`` has the kind of trouble, the repetition that has it (or all), and a path or a number of seconds; semicolons
+separate several troubles. The fixture ``commands`` copies this file into the folder from which commands are called.
 """
 
 import logging

@@ -5,7 +5,7 @@ import signal
 
 
 def note(path: str, number: int) -> int:
-    """Record the begin of a call; the fourth call ends its process, each time."""
+    """Record the start of a call; the fourth call ends its process, each time."""
     with open(path, "a") as log:
         log.write(f"{number}\n")
     if number == 3:
