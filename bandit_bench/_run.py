@@ -70,7 +70,7 @@ class RunResult:
 
     @cached_property
     def metrics(self) -> dict[str, Any]:
-        """Last values of every numeric column with mean, std and 95 % interval, except for choices.
+        """Mean, std and 95 % interval of the last values of every numeric column, except for choices.
 
         A choice is a candidate, or the index of an arm. Raises BenchError if all repetitions failed.
         """

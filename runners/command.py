@@ -74,7 +74,7 @@ def sentence(error: BaseException) -> str:
 
 
 def _with_cures(error: BaseException, texts: list[str]) -> list[str]:
-    """Return an error's sentences, for Hydra's errors with the expected value."""
+    """Return an error's sentences, with the expected value if the error is Hydra's."""
     from hydra.errors import MissingConfigException, OverrideParseException
     from omegaconf import DictConfig
     from omegaconf.errors import OmegaConfBaseException

@@ -162,7 +162,7 @@ class Tower:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Let torch use one thread, which fixes the order of sums, and no denormals, to which Adam's moments decay."""
+    """Let torch use one thread, which fixes the order of sums, and flush denormals, to which Adam's moments decay."""
     import torch
 
     before = torch.get_num_threads()

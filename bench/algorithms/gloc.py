@@ -125,10 +125,10 @@ _FLAT = 1e-4
 class GLOCCode(GLOC):
     """GLOC whose learner is projected by gradient descent instead of exactly.
 
-    If theta' lies outside the ball, theta starts at 0 and takes up to 1,000 steps against 2 V (theta - theta'), each
-    followed by a projection onto the ball, of length 1/2 at first and halved after each 100 steps; it ends early once
-    the gradient is shorter than 1e-4. The last steps have length 2^-10, so the descent does not converge if V has an
-    eigenvalue above 1,024: theta then ends near the ball's boundary in the direction of that eigenvector, for any
+    If theta' lies outside the ball, theta starts at 0 and takes up to 1,000 steps against 2 V (theta - theta'), of
+    length 1/2 at first, halved after each 100 steps, and each followed by a projection onto the ball; it ends early
+    once the gradient is shorter than 1e-4. The last steps have length 2^-10, so the descent does not converge if V has
+    an eigenvalue above 1,024: theta then ends near the ball's boundary in the direction of that eigenvector, for any
     theta'. Source: the public code of cdt, argm in GLOC.py at commits 4711c87 (2023-01-25) and d67bc02 (2023-03-22).
     """
 
@@ -182,8 +182,9 @@ def _learn(
 def project(gram: Array, ridge: float, radius: float, theta: Array) -> None:
     """Replace ``theta`` by the nearest point of the ball of ``radius`` in the norm of A = gram + ridge I.
 
-    Outside the ball, this point is (A + nu I)^-1 A theta for the nu > 0 at which its length is the radius. One over its
-    length is concave and increasing in nu, so Newton's method from nu = 0 approaches the solution from one side.
+    Outside the ball, this point is (A + nu I)^-1 A theta for the nu > 0 at which its length is the radius. The
+    reciprocal of its length is concave and increasing in nu, so Newton's method from nu = 0 approaches the solution
+    from one side.
     """
     dim = theta.size
     square = dot(theta, theta)

@@ -28,7 +28,7 @@ class SGDTS(ContextualAlgorithm):
     epoch, argmax x'theta is pulled. For j = 1 the last epoch is that of the random pulls, whose gradients sum to zero
     at their maximum-likelihood estimate.
 
-    Hyper-parameters are those of the epoch's first round, used for the step and the draw before it. With the covariance
+    An epoch has the hyper-parameters of its first round, also for the step and the draw before it. With the covariance
     ``two``, s^2 = (2 exploration_rate_1^2 + 2 exploration_rate_2^2) / j (syndicated), with ``one``, s^2 = 2
     exploration_rate^2 / j (cdt); learning_rate is tuned in both. Theory: learning_rate = 1, exploration_rate_1 = sigma
     sqrt(dim/2 ln(1 + 2 j tau / dim) + 2 ln T), exploration_rate_2 = tau / learning_rate sqrt(1 + ln j), and

@@ -88,7 +88,7 @@ def of_paper(figure: Figure) -> str:
 
 
 def verdict(rows: pd.DataFrame, is_of_paper: "pd.Series[bool]") -> str:
-    """Return the verdict on a published number from its rows in `numbers_table`, some of the paper's reading."""
+    """Return the verdict on a number from its rows in `numbers_table`; ``is_of_paper``: under the paper's reading."""
     if is_exact(rows).any():
         return EXACT
     if ((rows["inside"] == "yes") & is_of_paper).any():

@@ -14,9 +14,9 @@ class Dataset:
     ``clicks.*``, whose first match is used. ``stand_in`` describes the data used if the file is missing. For data that
     can be fetched, ``url`` is the address of a zip archive that contains the file as ``member``, or the common
     beginning of the addresses of plain files. Checksums are ``algorithm:digest``: of the archive, of the files by name,
-    and in ``text_checksum``, for copies that differ only in line ends, the sha256 with LF line ends and none at the
-    end. ``wheel`` names a package whose wheel contains, as ``wheel_member``, a copy of the file below a line of names;
-    ``size`` is the size of a download, as text.
+    and in ``text_checksum``, for copies that differ only in line ends, the sha256 of the text with LF line ends and no
+    final one. ``wheel`` names a package whose wheel contains, as ``wheel_member``, a copy of the file below a line of
+    names; ``size`` is the size of a download, as text.
     """
 
     name: str

@@ -25,7 +25,7 @@ class SyntheticLogged(LoggedEnvironment):
     Parameters
     ----------
     beta0
-        Inverse temperature of the logging policy: 0 is uniform, large near-optimal, below 0, down to -700, worse than
+        Inverse temperature of the logging policy. 0: uniform; large: near-optimal; negative, at least -700: worse than
         uniform.
     n_actions, dim, action_dim
         Number of actions, of features of a context and of an action.

@@ -90,9 +90,9 @@ class FigureKeys(Sourced, BaseModel):
     several trace columns. ``like``, in a file, names a figure of the paper that provides all missing keys.
 
     ``published`` names the printed numbers shown with ours. Each is the mean of ``published_repetitions``, by default
-    `repetitions` or the paper's; ``deviation`` says whether published ones have the divisor n - 1, as ours do, or n.
-    ``repetitions_of`` names the figure of the paper whose committed repetitions are drawn: all of them, or those that
-    have this figure's labels.
+    `repetitions` or the paper's; ``deviation`` says whether published deviations have the divisor n - 1, as ours do, or
+    n. ``repetitions_of`` names the figure of the paper whose committed repetitions are drawn: all of them, or those
+    that have this figure's labels.
 
     ``origin`` and ``place`` are defaults for its claims: ``stated`` or ``theorem`` with the place, or ``ours``;
     ``repeats`` names the figure whose cases are judged again here. ``sources`` give for a setting ``stated``, ``code``

@@ -119,7 +119,7 @@ class ResultFiles:
 
     @property
     def with_runs(self) -> Self:
-        """The folder with its repetitions: itself, or that of the figure named in its manifest unless it is a link."""
+        """The folder with its repetitions: itself, or that of the figure in its manifest; a link is not followed."""
         try:
             other = self.beside(name := json.loads(text_of(self.path / MANIFEST))["repetitions_of"])
             is_link = other.path.is_symlink() or other.path.parent.is_symlink()

@@ -134,7 +134,7 @@ def _lowest_is_best(figure: FigureKeys) -> bool | None:
 
 
 def _cells(rows: Mapping[str, Mapping[str, float]], bold: set[str]) -> dict[str, str]:
-    """Return the cells of a column by name; halves of intervals have about two digits, means as many decimals."""
+    """Return the cells of a column by name; half-widths of intervals have about two digits, means as many decimals."""
     halves = {name: (row["ci_high"] - row["ci_low"]) / 2.0 for name, row in rows.items()}
     typical = [half for half in halves.values() if half > 0] or [abs(row["mean"]) / 100 for row in rows.values()]
     size = float(np.nanmedian(typical)) if np.isfinite(typical).any() else 1.0
@@ -164,7 +164,7 @@ def _as_on_pages(table: pd.DataFrame, say: Say) -> pd.DataFrame:
 
 
 def floats(blocks: Sequence[pd.DataFrame], caption: str, label: str) -> str:
-    """Return a float, across both columns if a block has many, with a table for each block, no wider than its place."""
+    """Return a float with a table for each block, shrunk to fit; it spans both columns if a block has many columns."""
     star = "*" * (max(block.shape[1] for block in blocks) > _NARROW)
     tables = [
         block.style.hide(axis="index").to_latex(hrules=True, column_format="".join(starmap(_format, block.items())))

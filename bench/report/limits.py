@@ -61,7 +61,7 @@ class Limits(BaseModel):
         return frozenset(name for block in self.blocks(panels) for name in block[METHOD])
 
     def check(self, results: Results, panels: Sequence[str], where: str) -> None:
-        """Raise ConfigError if the figure has no methods, one with the name of a limit, or a panel is unknown."""
+        """Raise ConfigError if the figure has no methods, or one with a limit's name, or if a panel is unknown."""
         results.check_axis(METHOD, f"{where}, key 'limits'")
         for name in self.names(panels).intersection(results.labels(METHOD)):
             text = f"{where}, key 'limits': a method is called '{name}', as a limit is, rename it"

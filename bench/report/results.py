@@ -269,7 +269,7 @@ class Results(Generic[F]):
         return self._labelled(self.given_curves)
 
     def curve(self, key: Labels, column: str) -> pd.DataFrame:
-        """Return an experiment's mean curve of a column, or of all like ``probe_*``; empty if there is none."""
+        """Return an experiment's mean curve of a column, or of all columns like ``probe_*``; empty if there is none."""
         if "column" not in self.curves.columns:
             return self.curves.iloc[:0]
         if (key, column) not in self._mean_curves:

@@ -91,7 +91,7 @@ def by_experiment(table: pd.DataFrame, results: Results) -> dict[Labels, dict[An
 
 
 def table_of(rows: list[dict[str, Any]], axes: Sequence[str]) -> pd.DataFrame:
-    """Return rows as a table, published numbers last, axes of numbers as numbers."""
+    """Return rows as a table, published numbers last, numeric axes as numbers."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     beside = [f"{kind}_{what}" for what in _WHATS for kind in ("published", "ratio")] + ["published_note"]
     ordered = [name for name in names if name not in beside] + [name for name in beside if name in names]
@@ -168,7 +168,7 @@ def _no_formula(word: Any) -> Any:
 
 
 def _numbers(labels: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Return a column of labels, as numbers if all are and can be given back as written."""
+    """Return a column of labels, as numbers if all are numbers that can be written back unchanged."""
     known = labels.dropna().unique()
     return labels.astype(float) if len(labels) and all(map(is_plain, known)) else labels
 

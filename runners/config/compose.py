@@ -96,7 +96,7 @@ def compose(
     caps: Mapping[str, int] = MappingProxyType({}),
     classes: Mapping[str, type] = MappingProxyType({}),
 ) -> Run:
-    """Return the run composed of choices by group, with the suite's for all other groups, and of values by key.
+    """Return the run composed of choices by group, by default the suite's, and of values by key.
 
     ``caps``: a figure's ``horizon`` and ``repetitions`` in place of the paper's, its ``max_horizon`` and
     ``max_repetitions`` in place of the scale's. ``classes``: by part, the classes that were handed over as objects.

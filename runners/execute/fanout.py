@@ -181,7 +181,7 @@ def not_determined(
 
 
 def _difference(store: Store, experiment: Experiment, number: int, limit: float | None) -> str:
-    """Return the difference of a repetition from another process's, with other hashes; "" if there is none."""
+    """Return the difference if another process, with another hash seed, plays a repetition; "" if there is none."""
     run_id, seed = experiment.run_id, "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
     with TemporaryDirectory() as scratch:
         elsewhere = Store(scratch)

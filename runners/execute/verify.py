@@ -151,7 +151,7 @@ class Rederived(NamedTuple):
 
 
 def compare_committed(root: Path, names: Sequence[str], each: Callable[..., Any] = starmap) -> list[Rederived]:
-    """Derive all tables of some committed results again and compare them; ``each`` calls a function for each."""
+    """Derive all tables of some committed results again and compare them; ``each`` maps a function over them."""
     folders = [(name, folder.path) for name in names for folder in ResultFolder.of(root, name)]
     return list(each(_compare, [(root, load_figure(name), folder) for name, folder in folders]))
 

@@ -128,7 +128,7 @@ class Compared(NamedTuple):
 
 
 def compare(then: Kept, figure: Figure, store: Store, run_id: str, number: int, *, same_machine: bool) -> Compared:
-    """Compare a committed repetition with the one in ``store``, of another machine within `TOLERANCE`."""
+    """Compare a committed repetition with the one in ``store``, within `TOLERANCE` if another machine made it."""
     now = thin(store.table(run_id, number), {}, figure.curve_columns(), None, then.rounds)
     return equal_values(then, now, 0.0 if same_machine else TOLERANCE)
 

@@ -40,11 +40,11 @@ from bench.stats import Interval, holm
 class Count(Claim):
     """The number of cases of other claims, ``of`` these ids, that hold: "mostly" is more than half of them.
 
-    Holds if more than half of the cases hold; fails if at most half could hold, with all open cases; else open.
-    A verdict that does not survive Holm's correction counts as open, as do cases without results. Cases without
-    evidence are left out. A tie counts as holding for "no more" or "no less", else as failing. The estimate is the
-    share of cases whose point estimate alone is as expected; its interval runs from the share that hold to the share
-    that do not fail.
+    Holds if more than half of the cases hold; fails if at most half would hold even if all open cases did; else open. A
+    verdict that does not survive Holm's correction counts as open, as do cases without results. Cases without evidence
+    are left out. A tie counts as holding for "no more" or "no less", else as failing. The estimate is the share of
+    cases whose point estimate alone is as expected; its interval runs from the share that hold to the share that do not
+    fail.
     """
 
     threshold: ClassVar[float] = 0.5

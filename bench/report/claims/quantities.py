@@ -118,7 +118,7 @@ class Resampled(Quantity):
 
 
 class Extreme(Quantity):
-    """The lowest or highest of several quantities, or nested: such as the lowest of several highest ones.
+    """The lowest or highest of several quantities, or nested, such as the lowest of several highest ones.
 
     A highest lies below a limit if all quantities lie below it, each judged at the full error; it lies above if one of
     them lies above, each judged at its share of the error (Bonferroni). For a lowest it is the other way round.

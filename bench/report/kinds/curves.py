@@ -267,7 +267,7 @@ class Curves(Figure):
 
 
 def _settled(panel: Panel) -> npt.NDArray[np.float64]:
-    """Return the numbers that an axis must show: all except early ends of bands that are far wider than later ends.
+    """Return the numbers that an axis must show: all except the ends of early bands that are far wider than later ones.
 
     A mean over the rounds so far begins with few rounds, whose interval may exceed the range of possible values.
     """
