@@ -48,11 +48,11 @@ class Chromium:
         return dict(answer["result"])
 
     def open(self, address: str, width: int) -> None:
-        """Load a page in a window as wide as given; a phone's if it is narrow."""
+        """Load a page in a window of the given width; a narrow one is a phone's."""
         self.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 500
         )
-        for page in ("about:blank", address):  # else an address that differs in its end only is not loaded anew
+        for page in ("about:blank", address):  # else an address with another end alone is not reloaded
             self.complaints.clear()
             loader = self.call("Page.navigate", url=page)["loaderId"]
             while loader not in self._loaded:

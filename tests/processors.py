@@ -1,6 +1,6 @@
 """Every class on one kind of processor, simulated by switching off the instructions that others lack.
 
-As a script it prints digests: of arithmetic that follows the processor, and with ``all`` of the actions of each
+As a script it prints digests: of arithmetic that follows the processor and, with ``all``, of the actions of each
 environment, algorithm and tuner, and of a run of each task.
 """
 

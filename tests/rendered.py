@@ -25,7 +25,7 @@ class Rendered(NamedTuple):
 
 
 def finals_of(values: Mapping[Any, Any], *axes: str, rounds: int = 10, column: str = "regret") -> pd.DataFrame:
-    """Return a row for each label, or labels one for each axis, and repetition."""
+    """Return a row for each repetition of each label, or of each tuple of labels, one for each axis."""
     rows = [
         dict(zip(axes, labels if isinstance(labels, tuple) else (labels,), strict=True))
         | {"repetition": repetition, "rounds": rounds, column: value}

@@ -34,7 +34,7 @@ def test_a_total_is_added_one_by_one_on_every_python():
     ids=str,
 )
 def test_no_number_of_a_run_is_a_sum_whose_digits_depend_on_python(asked, tmp_path, monkeypatch):
-    """From Python 3.12 the built-in sum of floats keeps lost digits: here it loses the number."""
+    """From Python 3.12 the built-in sum of floats keeps lost digits: here it returns NaN."""
 
     def run(folder: str) -> pd.DataFrame:
         monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / folder))

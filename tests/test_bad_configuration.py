@@ -70,7 +70,7 @@ FIELDS = st.dictionaries(
 
 
 def spelt(value: Any) -> str:
-    """Return a value as an override has it."""
+    """Return a value as it is written in an override."""
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     if isinstance(value, list):

@@ -101,7 +101,7 @@ def test_a_round_pays_the_f_score_of_its_user(played):
 
 
 def test_repetitions_see_the_same_rounds():
-    """Only the tuner's draws differ, as the standard deviation of 0 of grid search in print says."""
+    """Only the tuner's draws differ, as the printed standard deviation of grid search, 0, shows."""
     first, second = (run(task(), Fixed(), rounds=60, seeds=Seeds(0, r)).columns()["reward"] for r in (0, 1))
     assert first.tolist() == second.tolist()
     first, second = (run(task(), Random(), rounds=60, seeds=Seeds(0, r)).columns()["reward"] for r in (0, 1))

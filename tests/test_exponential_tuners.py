@@ -106,7 +106,7 @@ LAYERS = {
 
 
 def follow(tuner, layers, problem, rewards=usual_rewards, tolerance=1e-11):
-    """Check the probabilities of each round; return the largest range of the slow reading's."""
+    """Check the probabilities of each round; return the largest difference within a round."""
     rng, largest = np.random.default_rng(3), 0.0
     tuner.start(problem, Seeds(2).child("tuner"))
     with localcontext(EXACT):

@@ -20,7 +20,7 @@ def correlations_of(space, length=0.4, n=20):
 
 
 def direct(prior, eps, indices, rewards):
-    """Return mean and variance, in units of the noise variance, of the next round's function: one system of all."""
+    """Return mean and variance, in units of the noise variance, of the next function, from one system of equations."""
     times = np.arange(len(indices))
     among = prior[np.ix_(indices, indices)] * (1 - eps) ** (np.abs(times[:, None] - times) / 2)
     to_next = prior[:, indices] * (1 - eps) ** ((len(indices) - times) / 2)

@@ -279,7 +279,7 @@ def test_a_page_of_another_program_is_left_alone(tmp_path: Path, capsys: pytest.
 
 @pytest.mark.parametrize("name", ["comparison.json", "manifest.json", "environment.json", "claims.csv", "table.csv"])
 def test_no_damaged_file_ends_the_gallery(tmp_path: Path, name: str) -> None:
-    """Other than an object, none of the expected keys, too deep, no text: the page names the file, all are written."""
+    """Content that is no object or no text, lacks keys or is too deep: the page names the file; all are written."""
     damages = [
         b"[]",
         b"",

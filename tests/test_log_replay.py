@@ -57,7 +57,7 @@ def truth(policy):
 
 @cache
 def chances(path, policy):
-    """Return the chance of an arm up to each, shape (rows, arms), for the contexts of a log's rows."""
+    """Return the cumulative chances of the arms, shape (rows, arms), for the contexts of a log's rows."""
     return policy(pd.read_parquet(path, columns=["user_a", "user_b"]).to_numpy()).cumsum(axis=1)
 
 

@@ -26,7 +26,7 @@ LEAST = 1 / math.sqrt(2 * math.pi)
 def normals(seeds):
     """Return a function of n that draws n standard normal numbers, one for each point since the restart.
 
-    They are drawn in blocks of 1,024 (or 4 n); a rest that does not suffice for all points is left unused.
+    They are drawn in blocks of 1,024 (or 4 n); a remainder that does not suffice for all points is left unused.
     """
     rng, block = seeds.generator("ranking"), []
 
@@ -73,7 +73,7 @@ class SlowZooming:
             worse = [u for u in f if any(f[v] - f[u] > r[v] + 2 * r[u] for v in f)]
             if not worse:
                 return
-            u = worse[-1]  # any order comes to the same
+            u = worse[-1]  # any order gives the same result
             self.active[u] = False
             self.final_radius[u] = r[u]
             self.happened["remove"] += 1
