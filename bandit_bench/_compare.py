@@ -52,7 +52,7 @@ def compare(
     """Compare tuners, or algorithms, and return curves, final values and verdicts.
 
     A part is a name (``"cdt"``), a class, an object of a `component` class, or a pair of one of these and a dict of
-    settings; several are a list, or a dict by label. Several environments, algorithms or values make panels. Finished
+    settings; several form a list, or a dict by label. Several environments, algorithms or values make panels. Finished
     repetitions are reused unless the code has changed; the results are in ``results/compare/<name>``.
 
     Parameters

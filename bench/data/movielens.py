@@ -53,7 +53,7 @@ def fingerprint() -> str:
 
 
 def load_ratings() -> Ratings:
-    """Return the ratings below ``BENCH_DATA_DIR`` or fetched, else the surrogate's; raises DataError if damaged."""
+    """Return the ratings of the data file, or the surrogate's without one; raises DataError if it is damaged."""
     path = data_in_use(MOVIELENS)[0]
     return surrogate_ratings() if path is None else read_ratings(path)
 

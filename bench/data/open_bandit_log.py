@@ -154,7 +154,7 @@ def _read(path: Path, n_items: int, *, uniform: bool) -> tuple[list[np.ndarray],
 
 
 def _coded(parts: list[Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the different texts in alphabetical order, and the code of each row."""
+    """Return the distinct texts in alphabetical order, and the code of each row."""
     import pyarrow as pa
 
     column = pa.chunked_array(parts).unify_dictionaries().combine_chunks()

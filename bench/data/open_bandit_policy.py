@@ -33,7 +33,7 @@ def probabilities(log: OpenBanditLog, n_items: int, timestamps: np.ndarray, posi
 
 
 def probabilities_of_log(log: OpenBanditLog, n_items: int, rows: np.ndarray) -> np.ndarray:
-    """Return the probabilities of all items in the ``rows`` of the log itself, shape (m,): shape (m, n_items).
+    """Return the probabilities of all items, shape (m, n_items), in the ``rows`` of the log itself, shape (m,).
 
     The shown item has its logged probability; the others have those of `probabilities`, scaled to sum to the rest.
     """

@@ -43,10 +43,10 @@ _NOTHING = pd.DataFrame()
 class Results(Generic[F]):
     """A figure's experiments by their axis labels, with their available results.
 
-    The figure's `runs` list the experiments; others in ``finals`` are left out. Without `runs` they are those in
-    ``finals``, which has one row per experiment and repetition: axis columns, `repetition`, `rounds`, then final
-    values; it may be empty or hold only some. ``curves`` have the axes' columns, `column`, `round`, `mean`, `std`,
-    `ci_low`, `ci_high` and `n`. DataError if ``finals`` have columns but no `repetition`, or a repetition twice.
+    The figure's `runs` list the experiments; others in ``finals`` are left out. Without `runs`, the experiments are
+    those in ``finals``, which has one row per experiment and repetition: axis columns, `repetition`, `rounds`, then
+    final values; it may be empty or hold only some. ``curves`` have the axes' columns, `column`, `round`, `mean`,
+    `std`, `ci_low`, `ci_high` and `n`. DataError if ``finals`` have columns but no `repetition`, or a repetition twice.
     """
 
     def __init__(

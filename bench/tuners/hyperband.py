@@ -46,7 +46,7 @@ class Hyperband(TrainThenBest):
     Parameters
     ----------
     eta
-        One of ``eta`` configurations survives a rung.
+        One in ``eta`` configurations survives a rung.
     max_resource
         R, the most pulls of one configuration, in asks; by default ``train_share`` T / (ln T + 1)^2 rounds.
     """
@@ -127,7 +127,7 @@ class ResourceHyperband(Tuner):
     resource
         Name of the hyper-parameter, with numbers above 0; null: the first such, or without any, random search.
     eta
-        One of ``eta`` configurations survives a rung.
+        One in ``eta`` configurations survives a rung.
     """
 
     resource: str | None = None
