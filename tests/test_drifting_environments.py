@@ -78,8 +78,9 @@ def test_new_thetas_are_uniform_and_independent():
     assert np.abs(pairs - np.eye(12)).max() < 5 / math.sqrt(400)
 
 
-def test_theta_turns_at_a_steady_angle_and_keeps_its_norm():
-    rows = played(DriftingLinear(dim=5, n_arms=2, rotation=0.5), 180)
+@pytest.mark.parametrize("dim", [2, 5])
+def test_theta_turns_at_a_steady_angle_and_keeps_its_norm(dim):
+    rows = played(DriftingLinear(dim=dim, n_arms=2, rotation=0.5), 180)
     norm = np.linalg.norm(rows[0].theta)
     for t, row in enumerate(rows):
         assert np.linalg.norm(row.theta) == pytest.approx(norm)
