@@ -95,3 +95,7 @@ def test_losses_in_one_panel_are_possible_in_the_others(losses, verdict):
     usual = check({"claims": [CLAIM]}, finals({})).iloc[0]
     room, share = row["ci_high"] - usual["ci_high"], row["relative_high"] - usual["relative_high"]
     assert share == pytest.approx(room / 20, rel=0.1)  # right's mean is 20
+    swapped = {**CLAIM, "left": {"method": "UCB"}, "right": {"method": "ETC"}, "expect": "greater"}
+    row, usual = (check({"claims": [swapped]}, finals(of)).iloc[0] for of in (losses, {}))
+    room, share = usual["ci_low"] - row["ci_low"], usual["relative_low"] - row["relative_low"]
+    assert share == pytest.approx(room / 10, rel=0.1)
