@@ -94,6 +94,8 @@ def plan_of(
     figure: str | None, paper: str | None, only: Any = None, formats: Any = (), size: Any = "", **others: Any
 ) -> ReproductionPlan:
     """Return the plan of a figure, or of all of one paper or of all papers. Raises ConfigError naming the wrong key."""
+    if figure and paper and not figure.startswith(f"{paper}/"):
+        raise ConfigError(f"paper: found '{paper}' with figure={figure}, expected its paper, or none")
     names = [figure] if figure else figure_names(paper or None)
     if not names:
         raise ConfigError(f"paper: found '{paper}', which has no figures, expected a paper that has some")
