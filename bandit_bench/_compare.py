@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from bandit_bench._comparison import ComparisonResult
-from bandit_bench._parts import Axis, Parts, axis_of, is_direct, runner_of, settings_of
+from bandit_bench._parts import Axis, Parts, axis_of, check_words, is_direct, runner_of, settings_of
 from bandit_bench._plan import LOOK, METHOD, ComparisonPlan
 from bench.errors import ConfigError
 from bench.report.formats import extra_formats, print_size
@@ -99,6 +99,7 @@ def compare(
     """
     for key in look.keys() - {*LOOK}:
         raise ConfigError(f"{key}: found an argument that compare does not have, {one_of(key, LOOK)} for the drawing")
+    check_words(paper=paper, name=name, column=column or "", scale=scale)
     look_again()
     axes = {"tuner": axis_of("tuner", tuners), "env": axis_of("env", env)}
     if algorithm is None and is_direct(env):
@@ -109,7 +110,7 @@ def compare(
     sizes = {"horizon": horizon, "repetitions": repetitions if until is None else None, "seed": seed}
     plan = ComparisonPlan(
         axes=axes,
-        lines=(lines,) if isinstance(lines, str) else tuple(lines),
+        lines=(lines,) if isinstance(lines, str) else tuple(lines or [""]),
         common=settings_of(settings),
         sizes=settings_of({key: value for key, value in sizes.items() if value is not None}),
         machine=settings_of({"jobs": jobs}) + runner_of(runner),

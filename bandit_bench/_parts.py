@@ -150,6 +150,13 @@ def runner_of(runner: str | Mapping[str, Any] | None) -> Piece:
     return settings_of({f"runner.{key}": value for key, value in runner.items()})
 
 
+def check_words(**given: Any) -> None:
+    """Raise ConfigError for an argument that is no string."""
+    for key, value in given.items():
+        if not isinstance(value, str):
+            raise ConfigError(f"{key}: found {value!r}, expected a word")
+
+
 def labels_by_axis(only: Any, example: str) -> dict[str, list[str]]:
     """Return the labels of a part of a figure by axis, as lists. Raises ConfigError for any other form."""
     if not isinstance(only, Mapping | None):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from bandit_bench._comparison import ComparisonResult
-from bandit_bench._parts import labels_by_axis, literal, runner_of
+from bandit_bench._parts import check_words, labels_by_axis, literal, runner_of
 from bench.errors import ConfigError
 from bench.report.formats import extra_formats, print_size
 from runners.config.compose import most_repetitions, run_settings
@@ -94,6 +94,9 @@ def plan_of(
     figure: str | None, paper: str | None, only: Any = None, formats: Any = (), size: Any = "", **others: Any
 ) -> ReproductionPlan:
     """Return the plan of a figure, or of all of one paper or of all papers. Raises ConfigError naming the wrong key."""
+    check_words(figure=figure or "", paper=paper or "", scale=others["scale"])
+    if figure and paper and not figure.startswith(f"{paper}/"):
+        raise ConfigError(f"paper: found '{paper}' with figure={figure}, expected its paper, or none")
     names = [figure] if figure else figure_names(paper or None)
     if not names:
         raise ConfigError(f"paper: found '{paper}', which has no figures, expected a paper that has some")

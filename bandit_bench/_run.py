@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bandit_bench._parts import Part, Piece, is_direct, part_of, runner_of, settings_of
+from bandit_bench._parts import Part, Piece, check_words, is_direct, part_of, runner_of, settings_of
 from bench.columns import column_of
 from bench.errors import BenchError
 from runners.config.folders import look_again
@@ -162,6 +162,7 @@ def run(
     ``renew``: whether finished repetitions are run again. Raises BenchError, with the value found and the value
     expected, if it cannot be run. A repetition that fails is recorded and does not stop the others.
     """
+    check_words(paper=paper)
     look_again()
     if algorithm is None and is_direct(env):
         algorithm = "none"

@@ -8,14 +8,16 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from bench.configuration_check import ConfigurationCheck
 from bench.errors import BenchError
-from bench.rewards import short
+from bench.rewards import number, short
 from bench.space import Configuration
 from bench.tuners.base import Tuner
+from bench.tuners.state import compare
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS state (id INTEGER PRIMARY KEY CHECK (id = 1), tuner TEXT NOT NULL);
@@ -23,6 +25,7 @@ CREATE TABLE IF NOT EXISTS asks (id INTEGER PRIMARY KEY, ticket INTEGER UNIQUE N
     configuration TEXT NOT NULL, propensity REAL, told TEXT, reward REAL);
 CREATE TABLE IF NOT EXISTS open (id INTEGER PRIMARY KEY, ticket INTEGER UNIQUE NOT NULL, memory TEXT NOT NULL);
 """
+_EXPECTED = "expected a file that this server has written, or none, in a folder that can be written"
 
 
 class ServedTuner:
@@ -37,33 +40,38 @@ class ServedTuner:
         space = tuner._given["space"]
         self._tuner, self._names = tuner, space.names
         self._check = ConfigurationCheck(space, tuner.leaves_space)
-        self._candidates = space.product() if all(parameter.candidates for parameter in space.parameters) else []
         self._file = _opened(path)
         self._path, self._place = path, _place(path)
         self._apart: set[int] = set()  # the tickets in the table `open`
-        found = self._file.execute("SELECT tuner FROM state").fetchone()
         try:
+            found = self._file.execute("SELECT tuner FROM state").fetchone()
             if found:
                 self._go_on(json.loads(found[0]))
-        except (BenchError, ValueError, RecursionError) as error:
-            raise BenchError(f"{path}: {error}; expected a state that this server has written, or no file") from None
-        self.together([lambda served: served._file.execute("DELETE FROM open")])  # all are written again
+            self.together([lambda served: served._file.execute("DELETE FROM open")])  # all are written again
+        except (sqlite3.Error, BenchError, ValueError, RecursionError) as error:
+            self.close()
+            of_state = "expected a state that this server has written, or no file"
+            expected = _EXPECTED if isinstance(error, sqlite3.Error) else of_state
+            raise BenchError(f"{path}: {error}; {expected}") from None
 
     def _go_on(self, saved: Any) -> None:
         """Restore a state; from a state of another space, learn the rewards of its log that lie in the new one."""
         tuner = self._tuner
         now = tuner._identity()
         differs = [key for key in ("space", "excluded") if type(saved) is dict and saved.get(key) != now.get(key)]
-        if not differs or not tuner.learns_history or saved.get("class") != now["class"]:
+        if not differs or not tuner.learns_history:
             rows = self._file.execute("SELECT ticket, memory FROM open ORDER BY id")
             tuner.restore(saved, {ticket: json.loads(memory) for ticket, memory in rows})
             return
+        for key in ("class", "settings", "horizon", "rounds"):
+            compare(f"{type(tuner).__name__}: saved state", key, saved.get(key), now[key])
         told = self._file.execute("SELECT configuration, reward FROM asks WHERE told IS NOT NULL ORDER BY told, id")
         history = [(json.loads(configuration), reward) for configuration, reward in told]
-        waiting = self._file.execute(
+        latest = self._file.execute(
             "SELECT ticket, configuration FROM asks WHERE told IS NULL ORDER BY id DESC LIMIT 10000"
-        )
-        learnt = tuner.change(tuner._given["space"], history, {ticket: json.loads(text) for ticket, text in waiting})
+        ).fetchall()
+        waiting = {ticket: json.loads(text) for ticket, text in reversed(latest)}  # the oldest is forgotten first
+        learnt = tuner.change(tuner._given["space"], history, waiting)
         print(
             f"another space: {learnt:,} of {len(history):,} rewards in the file lie in it and were learnt", flush=True
         )
@@ -96,6 +104,12 @@ class ServedTuner:
         state = json.dumps(self._tuner.save(self._apart))
         self._file.execute("INSERT OR REPLACE INTO state VALUES (1, ?)", (state,))
 
+    @cached_property
+    def _candidates(self) -> list[Configuration]:
+        """All configurations of a tuner that draws among them with probabilities: other spaces may have billions."""
+        space = self._tuner._given["space"]
+        return space.product() if all(parameter.candidates for parameter in space.parameters) else []
+
     def ask(self) -> dict[str, Any]:
         chances = self._tuner.probabilities().get("configuration")
         ticket, proposed = self._tuner.ask_ticket()
@@ -110,7 +124,7 @@ class ServedTuner:
         """Learn a reward; a repeated equal reward is accepted, because the answer to the first may have been lost."""
         if type(ticket) is int and abs(ticket) < 2**63:
             known = self._file.execute("SELECT reward FROM asks WHERE ticket = ?", (ticket,)).fetchone()
-            if known and known[0] is not None and known[0] == reward:
+            if known and known[0] is not None and known[0] == number(reward):
                 return {"learnt": "before"}
         self._tuner.tell(reward, ticket=ticket or 0)  # without a ticket the reward would be the latest ask's
         self._file.execute("UPDATE asks SET reward = ?, told = ? WHERE ticket = ?", (float(reward), _now(), ticket))
@@ -153,30 +167,30 @@ def _read(text: Any) -> Configuration:
 
 
 def _opened(path: str | Path) -> sqlite3.Connection:
-    expected = "a file that this server has written, or none, in a folder that can be written"
     try:
         if Path(path).is_file():
             with Path(path).open("rb") as content:
                 if content.read(16) not in (b"", b"SQLite format 3\0"):  # SQLite accepts short files
-                    raise BenchError(f"{path}: found another kind of file, expected {expected}")
+                    raise BenchError(f"{path}: found another kind of file, {_EXPECTED}")
         file = sqlite3.connect(path, timeout=0.0, isolation_level=None, check_same_thread=False)
         file.execute("PRAGMA locking_mode = EXCLUSIVE")
         rows = file.execute("SELECT name, type FROM sqlite_master WHERE type != 'index'").fetchall()
         found: dict[str, str] = dict(rows)
         if found and not (found.keys() >= {"state", "asks"} and {*found.values()} == {"table"}):
             names = ", ".join(f"{kind} {name}" for name, kind in sorted(found.items()))
-            raise BenchError(f"{path}: found the {names}, expected {expected}")
+            raise BenchError(f"{path}: found the {names}, {_EXPECTED}")
         file.execute("PRAGMA journal_mode = WAL")
         file.execute("PRAGMA synchronous = FULL")
         file.executescript(f"BEGIN EXCLUSIVE;{_SCHEMA}COMMIT;")
         file.execute("SELECT ticket, asked, configuration, propensity, told, reward FROM asks LIMIT 0")  # raises
         file.execute("SELECT id, ticket, memory FROM open LIMIT 0")
+        _place(path)  # raises for a database in memory
     except (sqlite3.Error, OSError) as error:
         if "locked" in str(error):
             raise BenchError(
                 f"{path}: found in use by another server, expected a separate file for each server"
             ) from None
-        raise BenchError(f"{path}: {error}; expected {expected}") from None
+        raise BenchError(f"{path}: {error}; {_EXPECTED}") from None
     return file
 
 

@@ -93,7 +93,7 @@ def _text(
         interval += "" if rounds is None else f"   {rounds:,.0f} accepted rounds"
         lines.append(f"  {where:<40} {row['mean']:>12.5g}{interval}")
     for _, claim in claims.iterrows():
-        case = "" if claim["case"] in ("", "all") else f" ({claim['case']})"
+        case = f" ({claim['case']})" if panels and claim["case"] else ""  # a panel may be called "all"
         note = f"; {claim['note']}" if claim["note"] else ""
         if claim["repetitions_needed"] > 0 and claim["n"] >= MIN_REPETITIONS:  # fewer repetitions predict nothing
             note += f"; about {claim['repetitions_needed']:,.0f} repetitions would decide it"

@@ -232,6 +232,23 @@ def test_measured_seconds_are_kept_with_those_of_the_same_machine_alone(make, tm
     assert run in make("second", repetitions=5, **one_reading)[0]
 
 
+def test_a_claim_about_seconds_needs_those_of_one_machine_too(make, tmp_path):
+    """In a figure about regret, whose repetitions another machine may otherwise continue."""
+    claims = [{**SECONDS["claims"][0], "column": "seconds_total"}]
+    make("first", claims=claims)
+    folder = clone(tmp_path, "first", "second")
+    made = json.loads((folder / "environment.json").read_text())
+    (folder / "environment.json").write_text(json.dumps(made | {"cpu": "another"}))
+    assert "10 repetitions  " in make("second", claims=claims, repetitions=5)[0]
+
+
+def test_repetitions_whose_seconds_are_lost_are_run_again(make, tmp_path):
+    one_reading = {**SECONDS, "readings": []}
+    make("first", **one_reading)
+    (clone(tmp_path, "first", "second") / "seconds.csv").unlink()
+    assert "6 repetitions  " in make("second", **one_reading)[0]
+
+
 def plain(kept: Kept) -> dict[str, str]:
     """Return the last values exactly; in columns of words, missing values may be left out."""
     texts = {name: value if isinstance(value, str) else repr(float(value)) for name, value in kept.finals.items()}

@@ -91,6 +91,13 @@ def test_lines_and_panels_have_the_names_that_are_given(here):
     assert (settings["tuner"]["ts_scale"], settings["env"]["dim"]) == (2, 2)
 
 
+def test_a_panel_called_all_is_named_with_its_verdict(here):
+    answer = here(
+        "tuner=tl,ucb1", "env=synthetic_linear", "env.n_arms=3", "env.dim=2,all=3", "horizon=20", "repetitions=1"
+    )
+    assert re.findall(r"than UCB1( .*?)?:", answer.out) == [" (env.dim 2)", " (all)"]
+
+
 def test_a_tuner_whose_repetitions_all_failed_is_named_and_the_others_are_drawn(here):
     answer = here("tuner=my_module.Raises,tl,op", "name=comparison", *SMALL[1:])
     assert answer.code == 1

@@ -108,6 +108,9 @@ def test_its_picture_and_table_can_be_changed(results):
     for key, wrong in (("order", ["XL"]), ("labels", {"XL": "Ours"}), ("colors", {"XL": "black"})):
         with pytest.raises(bb.BenchError, match=rf"^{key}: found 'XL', expected some of: TL, OP"):
             found.plot(**{key: wrong})
+    assert found.plot(labels={"TL": 0.5}).legends[0].get_texts()[0].get_text() == "0.5"
+    with pytest.raises(bb.BenchError, match="labels: found 'OP' for two lines"):
+        found.plot(labels={"TL": "OP"})
 
 
 def test_a_run_has_traces_and_an_object_its_own_settings(results):
@@ -198,6 +201,11 @@ WRONG = {
     "hydra.run.dir: found an unknown key": lambda: bb.run(settings={"hydra.run.dir": "x"}),
     "found no comparison 'compare/none'": lambda: bb.load("compare/none"),
     "found None, expected the name of a result": lambda: bb.load(None),
+    "column: found 5, expected a word": lambda: bb.compare(["tl", "cdt"], column=5),
+    "name: found 2026, expected a word": lambda: bb.compare(["tl", "cdt"], name=2026),
+    "paper: found None, expected a word": lambda: bb.run("tl", paper=None),
+    "lines: found '', expected one or more of: tuner, env": lambda: bb.compare(["tl", "cdt"], lines=[]),
+    "figure: found ['cdt/figure2'], expected a word": lambda: bb.reproduce(["cdt/figure2"]),
     "format: found 'bmp'": lambda: bb.compare(["tl", "cdt"], formats=("bmp",)),
     "size: found 'column', expected column or text, with format=pdf": lambda: bb.compare(["tl", "cdt"], size="column"),
 }

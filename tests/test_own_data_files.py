@@ -6,6 +6,8 @@ import pandas as pd
 import pytest
 from commands import linucb_settings
 
+from bench.data.read import files_of
+from bench.errors import BenchError
 from runners.config.experiment import Experiment
 
 OWN = """
@@ -87,6 +89,14 @@ def test_a_log_for_a_start_counts_by_its_content_from_any_folder(folder, monkeyp
     monkeypatch.chdir(elsewhere)  # where the name is that of no file
     assert Experiment(linucb_settings(task=task | {"history": "a.csv"})).fingerprint not in keys
     assert Experiment(linucb_settings(task=task | {"history": None})).key == without
+
+
+def test_a_file_named_twice_is_refused_because_its_rows_would_count_twice(folder):
+    first, pattern = str(folder / "rows.csv"), str(folder / "r*.csv")
+    assert files_of([pattern]) == [folder / "rows.csv"]
+    for path in ([first, pattern], [first, first], ["rows.csv", first]):
+        with pytest.raises(BenchError, match=r"env\.path: found '.*rows\.csv' twice"):
+            files_of(path, "env.path")
 
 
 def test_a_file_named_by_an_own_tuner_counts_besides_the_suites_data(folder):

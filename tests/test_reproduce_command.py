@@ -131,6 +131,12 @@ def test_a_figure_whose_data_is_missing_is_drawn_from_its_committed_repetitions(
     assert "error: scale=paper: found no data set movielens, which cdt/table5 need" in other.err
 
 
+def test_a_figure_of_another_paper_is_refused(here):
+    wrong = here("figure=cdt/table5", "paper=habo", "scale=smoke")
+    assert wrong.code == 1
+    assert "paper: found 'habo' with figure=cdt/table5, expected its paper, or none" in wrong.err
+
+
 def test_a_paper_is_all_its_figures_and_no_paper_all_figures(here, monkeypatch):
     made: list[tuple[str, str, list[str]]] = []
 

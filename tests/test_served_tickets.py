@@ -15,9 +15,9 @@ from bandit_bench._served_tuner import ServedTuner
 SPACE = bb.Space.of(x=[0.1, 0.3, 1.0], kind=["a", "b"])
 
 
-def served(name, path):
-    tuner = bb.tuner(name)
-    tuner.start(bb.Problem(SPACE if tuner.multiple else SPACE.restrict(["x"]), horizon=1_000), bb.Seeds(7))
+def served(name, path, space=SPACE, horizon=1_000, **settings):
+    tuner = bb.tuner(name, **settings)
+    tuner.start(bb.Problem(space if tuner.multiple else space.restrict(["x"]), horizon), bb.Seeds(7))
     return ServedTuner(tuner, path)
 
 
@@ -82,6 +82,37 @@ def test_the_oldest_ticket_is_forgotten_beyond_ten_thousand_and_after_a_restart(
     with closing(served("random", tmp_path / "state.db")) as service:
         assert tell(service, [first, second]) == [False, True]
         assert service._file.execute("SELECT COUNT(*) FROM open").fetchone() == (9_999,)
+
+
+def test_in_another_space_too_the_oldest_ticket_is_forgotten(tmp_path):
+    with closing(served("ucb1", tmp_path / "state.db")) as service:
+        first, second, *_ = ask(service, 3)
+    with closing(served("ucb1", tmp_path / "state.db", SPACE.without(x=1.0))) as service:
+        latest = ask(service, 9_998)[-1]
+        assert tell(service, [first, second, latest]) == [False, True, True]
+
+
+@pytest.mark.parametrize("other", [{"horizon": 500}, {"prior": 3.0}])
+def test_another_horizon_or_setting_is_refused_in_another_space_too(tmp_path, other):
+    served("gaussian_ts", tmp_path / "state.db").close()
+    (key,) = other
+    for space in (SPACE, SPACE.without(x=1.0)):
+        with pytest.raises(bb.BenchError, match=rf"state\.db: .*{key}: found .*, expected {other[key]}"):
+            served("gaussian_ts", tmp_path / "state.db", space, **other)
+
+
+def test_a_space_of_a_billion_configurations_is_not_listed_for_a_tuner_without_probabilities(tmp_path):
+    space = bb.Space.of(**{f"x{i}": list(range(10)) for i in range(9)})
+    with closing(served("random", tmp_path / "state.db", space)) as service:
+        assert len(ask(service, 3)) == 3
+
+
+def test_a_reward_beyond_the_whole_numbers_of_floats_is_accepted_again(tmp_path):
+    """2^53 + 1 is no float."""
+    with closing(served("ucb1", tmp_path / "state.db")) as service:
+        (ticket,) = ask(service, 1)
+        calls = [partial(ServedTuner.tell, ticket=ticket, reward=2**53 + 1)] * 2
+        assert service.together(calls) == [{"learnt": "now"}, {"learnt": "before"}]
 
 
 def test_a_file_whose_state_has_the_open_tickets_is_continued(tmp_path):

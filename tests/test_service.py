@@ -336,6 +336,21 @@ def test_a_file_of_another_kind_is_a_sentence_at_the_start_and_stays_unchanged(t
     assert path.read_bytes() == before
 
 
+def test_a_file_with_destroyed_pages_and_one_in_memory_are_sentences_at_the_start(tmp_path):
+    path, tuner = tmp_path / "state.db", GaussianTS()
+    tuner.start(Problem(Space.of(x=[0.1, 1.0]), horizon=10))
+    served = ServedTuner(tuner, path)
+    served.together([ServedTuner.ask] * 500)
+    served.close()
+    size = path.stat().st_size
+    for kept in (size // 4, size // 2, size - 4096):
+        path.write_bytes(path.read_bytes()[:kept] + b"x" * (size - kept))
+        with pytest.raises(bandit_bench.BenchError, match=r"^[^\n]*state\.db: [^\n]*malformed; expected a file"):
+            ServedTuner(tuner, path)
+    with pytest.raises(bandit_bench.BenchError, match=r"^:memory:: [^\n]*; expected a file"):
+        ServedTuner(tuner, ":memory:")
+
+
 @pytest.mark.parametrize("is_replaced", [False, True])
 def test_nothing_is_answered_once_the_file_is_removed(tmp_path, is_replaced):
     tuner = GaussianTS()

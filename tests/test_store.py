@@ -89,7 +89,7 @@ def test_where_nothing_can_be_written_nothing_is_half_written(tmp_path, store, m
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match=r"No space left on device: '.*/rep-00000\.\w+'"):
         store.write(RUN, 0, columns(), {})
     assert [path.name for path in store.folder(RUN).iterdir()] == ["settings.json"]
 

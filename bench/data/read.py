@@ -60,7 +60,7 @@ def files_read_by(modules: Iterable[str]) -> list[Path]:
 def files_of(path: str | Path | Sequence[str | Path], key: str = "path") -> list[Path]:
     """Return the files of a path, a pattern or several of them; files of a pattern in order.
 
-    Raises DataError, with the name ``key`` of the setting, if there are none.
+    Raises DataError, with the name ``key`` of the setting, if there are none, or one is named twice.
     """
     files: list[Path] = []
     for text in [path] if isinstance(path, str | Path) else path:
@@ -75,6 +75,10 @@ def files_of(path: str | Path | Sequence[str | Path], key: str = "path") -> list
         files += found
     if not files:
         raise DataError(f"{key}: found none, expected {_KINDS}")
+    places = [file.resolve() for file in files]
+    for file, place in zip(files, places, strict=True):
+        if places.count(place) > 1:
+            raise DataError(f"{key}: found '{file}' twice, expected each file once: its rows would count twice")
     return files
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from pydantic import ValidationError
 
 import bench.report.kinds
-from bench.columns import TABLE_COLUMNS
+from bench.columns import TABLE_COLUMNS, is_measured
 from bench.errors import ConfigError, either
 from bench.report.claims.base import CaseClaim
 from bench.report.claims.check import claims_of, complaint
@@ -75,6 +75,11 @@ class Figure(FigureKeys):
             named.pop(self.unfold.column, None)
             named |= dict.fromkeys(self.unfold.labels.values(), f"{self.where}, key 'unfold.labels'")
         return named
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether tables or claims need measured seconds of runs, which only one kind of machine may have made."""
+        return any(map(is_measured, self.trace_columns()))
 
     def kept_rounds(self, rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
         """Return the positions in ``rounds`` that curves keep."""

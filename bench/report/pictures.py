@@ -17,6 +17,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from bench.errors import ConfigError
 from bench.report.drawing import draw_panel, sample
 from bench.report.formats import Size, print_size
+from bench.report.labels import canonical
 from bench.report.plot import Look, Panel, Plot
 from bench.report.style import SURROGATE_COLOUR, applied
 from bench.report.typeset import in_unicode, typeset
@@ -249,10 +250,14 @@ def keep(plot: Plot, order: Iterable[str]) -> None:
 
 
 def rename(plot: Plot, labels: Mapping[str, str]) -> None:
-    """Rename labels and panels. Raises ConfigError for an unknown one."""
+    """Rename labels and panels. Raises ConfigError for an unknown one, and for two lines of one name."""
     titles = [panel.title for panel in plot.panels]
     check_names(plot, [name for name in labels if name not in titles], "labels")
-    plot.legend = {labels.get(name, name): look for name, look in plot.legend.items()}
+    labels = {name: canonical(word) for name, word in labels.items()}
+    names = [labels.get(name, name) for name in plot.legend]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ConfigError(f"labels: found '{twice[0]}' for two lines, expected different labels")
+    plot.legend = dict(zip(names, plot.legend.values(), strict=True))
     for panel in plot.panels:
         panel.title = labels.get(panel.title, panel.title)
         panel.marks = [replace(mark, name=labels.get(mark.name, mark.name)) for mark in panel.marks]

@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from bench.columns import is_measured
 from bench.critical import STEP
 from bench.data_kind import DataKind
 from bench.digest import digest
@@ -62,7 +61,7 @@ class FigureRun:
         runs = [[labelled.labels, labelled.experiment.run_id, labelled.settings.repetitions] for labelled in self.runs]
         size = [asked.where, asked.scale, list(asked.extra), asked.most, asked.is_reference, asked.readings]
         look = [asked.command, list(asked.formats), asked.size]
-        is_of_machine = figure.source == "timing" or is_measured(figure.column)
+        is_of_machine = figure.source == "timing" or figure.is_timed
         machine = kind_of_machine(environment()) if is_of_machine else None
         own = made_of.code_of_users([type(figure), *figure.claim_kinds.values()])
         code = [made_of.code(), made_of.conf_of(figure.paper), own]
@@ -81,13 +80,16 @@ class FigureRun:
         keys = {labelled.experiment.key for labelled in self.runs}
         others = sorted(folder.parents[1].glob(f"*/{self.asked.scale}*"), key=lambda path: path.parent != folder.parent)
         folders = [folder, *(path for path in others if path != folder and keys & ResultFolder(path).keys())]
-        if is_measured(figure.column):  # seconds from another machine are not comparable
+        if is_timed := figure.is_timed:  # seconds from another machine are not comparable
             here = [kind_of_machine(environment())]
             folders = [path for path in folders if machines(path) == here]
         committed = CommittedRepetitions(folders, thinning(figure), keys)
-        if is_measured(figure.column):
-            for key, of_run in committed.runs.items():
-                committed.runs[key] = {i: kept for i, kept in of_run.items() if "seconds_total" in kept.seconds}
+        if is_timed:
+            with_seconds = {
+                key: {i: kept for i, kept in of_run.items() if "seconds_total" in kept.seconds}
+                for key, of_run in committed.runs.items()
+            }
+            committed.runs = {key: of_run for key, of_run in with_seconds.items() if of_run}
         return committed
 
     def pending(self, answers: Mapping[RepetitionId, Answer]) -> list[tuple[Experiment, list[int]]]:

@@ -172,7 +172,7 @@ def _files(
 def _seconds(derived: Derived) -> dict[str, str]:
     """Return the measured seconds of repetitions; for a figure about seconds, of all readings, as in its claims."""
     figure, finals = derived.results.figure, derived.results.finals
-    if len(derived.by_reading) > 1 and is_measured(figure.column):
+    if len(derived.by_reading) > 1 and figure.is_timed:
         under = {"" if not place else name: of.finals for place, (name, of) in enumerate(derived.by_reading.items())}
         finals = pd.concat(under, names=[READING]).reset_index(READING)
     measured = [name for name in finals if is_measured(str(name))]

@@ -137,6 +137,7 @@ def results_in(figure: Figure, folder: Path) -> Results[Figure]:
 def _runs(figure: Figure, result: ResultFolder, entries: Sequence[Mapping[str, Any]]) -> Iterator[Repetitions]:
     folder = result.with_runs.path
     committed = result.repetitions(thinning(figure), {entry["key"] for entry in entries})
+    is_timed = figure.is_timed
     for entry in entries:
         kept = dict(sorted(committed.get(entry["key"], {}).items())[: entry["repetitions"]])
         if len(kept) < entry["repetitions"]:
@@ -144,7 +145,7 @@ def _runs(figure: Figure, result: ResultFolder, entries: Sequence[Mapping[str, A
                 f"{folder / REPETITIONS}: found {len(kept)} repetitions of {', '.join(entry['labels'].values())}, "
                 f"expected {entry['repetitions']} as manifest.json says; make the figure again"
             )
-        if is_measured(figure.column) and not all(repetition.seconds for repetition in kept.values()):
+        if is_timed and not all(repetition.seconds for repetition in kept.values()):
             raise StoreError(
                 f"{folder / SECONDS}: found no seconds of some repetitions of {', '.join(entry['labels'].values())}, "
                 "expected those of all; make the figure again"

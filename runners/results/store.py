@@ -203,10 +203,12 @@ def _write(contents: Mapping[Path, bytes]) -> None:
                 file.write(content)
         for path in contents:
             os.replace(temporary[path], path)
-    except BaseException:
+    except BaseException as error:
         for each in temporary.values():
             with suppress(OSError):
                 os.unlink(each)
+        if isinstance(error, OSError) and error.filename is None:  # as of a write to a full disk
+            error.filename = str(path)
         raise
 
 
