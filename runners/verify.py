@@ -19,7 +19,6 @@ from typing import Any
 
 from bench.errors import ConfigError
 from runners.command import plain_command, read_words
-from runners.config.tree import choices, unknown_choice
 
 _DEFAULTS = {"sample": "", "figure": "", "paper": "", "seed": "", "jobs": 2}
 
@@ -42,10 +41,6 @@ def _parse(words: Sequence[str]) -> dict[str, Any]:
         elif text and not (other and text == "all"):
             raise ConfigError(f"{key}: found '{text}', expected a whole number, at least {least}{other}")
         given[key] = given[key] if text else None
-    if given["paper"] and given["paper"] not in choices("paper"):
-        raise unknown_choice("paper", given["paper"])
-    if given["figure"] and given["figure"] not in choices("figure"):
-        raise unknown_choice("figure", given["figure"])
     return given
 
 

@@ -23,6 +23,7 @@ from bench.gallery.overview import overview
 from bench.gallery.papers import read_papers
 from bench.gallery.render import OWN, SITE, build_own
 from bench.gallery.result import ResultView
+from runners.config.figures import figure_names, load_figure
 from runners.results.pages import write_gallery
 
 
@@ -190,6 +191,18 @@ def test_a_run_that_readings_share_costs_as_much_as_its_largest_number_of_repeti
     assert (runs.groupby("key")["repetitions"].min() < largest).any()
     expected = sum(number * seconds[run_id] for run_id, number in largest.items())
     assert sum(ResultView(folder, None).seconds_by_run.values()) == pytest.approx(expected)
+
+
+def test_readings_are_shown_of_a_figure_with_claims_or_published_numbers_alone(reference_results: Path) -> None:
+    kinds = set()
+    for name in figure_names():
+        folder = reference_results / name / "paper"
+        if not folder.is_dir():  # no reference result without the data
+            continue
+        files = [file for file in ("readings.csv", "numbers.csv") if (folder / file).is_file()]
+        assert (ResultView(folder, load_figure(name)).readings() is not None) == bool(files), name
+        kinds.add(tuple(files))
+    assert kinds > {("readings.csv",), ("readings.csv", "numbers.csv")}
 
 
 def test_published_numbers_have_a_page(site: Path) -> None:

@@ -444,3 +444,11 @@ def test_todays_code_reproduces_a_sample_of_the_committed_results(reference_resu
     compared = sample.play(sample.draw(every, SAMPLED, random.Random(0)), 1)
     assert [one.difference for one in compared if one.difference] == []
     assert sum(one.values for one in compared) > SAMPLED
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"), [({"paper": "nope"}, "paper: found 'nope'"), ({"figure": 5}, "figure: found '5'")]
+)
+def test_an_unknown_name_is_refused_in_python_too(wrong, words):
+    with pytest.raises(ConfigError, match=f"^{words}, .*expected one of: cdt"):
+        verification.verify(**wrong)

@@ -14,7 +14,7 @@ from bench.report.figure import Figure
 from runners.config.figures import load_figure
 from runners.config.folders import look_again
 from runners.config.runner import Runner
-from runners.config.tree import choices
+from runners.config.tree import choices, unknown_choice
 from runners.execute.manifest import check_shared_runs
 from runners.execute.sample import Size, outdated, play_sample
 from runners.execute.workers import spread, workers
@@ -40,8 +40,8 @@ def verify(
     """Verify the results of a figure, of a paper or of all; return whether nothing differs, is damaged or outdated.
 
     ``sample`` is the number of repetitions to play again; None: 300, or as many as fit into some minutes. ``seed`` is
-    the seed of the draw; None: a different one each day. Raises ConfigError if there are no results, or their data is
-    missing.
+    the seed of the draw; None: a different one each day. Raises ConfigError for an unknown name, and if there are no
+    results, or their data is missing.
     """
     look_again()
     names = _with_results(figure, paper)
@@ -73,6 +73,9 @@ def verify(
 
 def _with_results(figure: str, paper: str) -> list[str]:
     """Return the figure, or all figures of a paper or of all papers, with results; ConfigError if none has."""
+    for group, name in (("paper", paper), ("figure", figure)):
+        if name and name not in choices(group):
+            raise unknown_choice(group, str(name))
     root = results_folder()
     wanted = [figure] if figure else [name for name in choices("figure") if not paper or name.startswith(f"{paper}/")]
     noted = {"/".join(name.split("/")[:2]) for name in checksums.read(root)}
