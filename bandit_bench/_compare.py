@@ -227,13 +227,13 @@ def _refuse_in_logs(column: str, experiments: Iterable[Any]) -> None:
     for cls in {experiment.classes["env"] for experiment in experiments}:
         if getattr(cls, "rejects", False) and column in cls.sums:
             raise ConfigError(
-                f"column: found '{column}', the sum over accepted rounds, and the number of these rounds differs from "
-                f"run to run in {cls.__name__}, expected a mean, such as {cls.compared}"
+                f"column: found '{column}', a sum over accepted rounds, whose number differs from run to run in "
+                f"{cls.__name__}, expected a mean, such as {cls.compared}"
             )
         if column == "regret" and getattr(cls, "rejects", False):
             raise ConfigError(
-                f"column: found 'regret', which {cls.__name__} does not know, as a log lacks the rewards of other "
-                f"actions, expected another column, such as column={cls.compared}, or none"
+                f"column: found 'regret', which {cls.__name__} cannot compute, because a log lacks the rewards of "
+                f"other actions, expected another column, such as column={cls.compared}, or none"
             )
 
 

@@ -84,8 +84,8 @@ def axis_of(key: str, given: Parts) -> Axis:
     for label, piece in (_of_parts if key in PARTS else _of_values)(key, named):
         if label in axis:
             raise ConfigError(
-                f"{key}: found two called '{label}', expected different labels: {key}=label=..., in Python a dict by "
-                "label"
+                f"{key}: found the label '{label}' twice, expected different labels: {key}=label=..., in Python a dict "
+                "by label"
             )
         axis[label] = piece
     return axis

@@ -140,7 +140,7 @@ def tournament(
         raise ConfigError(f"scale: found '{scale}', {one_of(scale, SCALES)}")
     most = SCALES[scale][1]
     if repetitions is not None and not 2 <= repetitions <= most:
-        raise ConfigError(f"repetitions: found {repetitions}, expected 2 to {most}, as many as count at scale {scale}")
+        raise ConfigError(f"repetitions: found {repetitions}, expected 2 to {most}, the most at scale {scale}")
     if name and not NAME.fullmatch(name):
         raise ConfigError(f"name: found '{name}', expected letters, digits, - and _, a letter or digit first")
     plan = TournamentPlan(scale, repetitions or most, labels_by_axis(only, "only={family: arms}"))

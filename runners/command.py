@@ -131,8 +131,8 @@ def _asked_of_hydra(name: str, action: Callable[["DictConfig"], None]) -> None:
     except AttributeError as error:
         if sys.flags.optimize and type(error.obj).__name__ == "TerminalNodeImpl":  # its parser relies on an assert
             raise ConfigError(
-                "PYTHONOPTIMIZE: found it set, or python -O, with which Hydra cannot read functions such as "
-                "range(1,3), expected neither"
+                "PYTHONOPTIMIZE: found it set, or python -O in use, expected neither: Hydra then cannot read "
+                "functions such as range(1,3)"
             ) from None
         raise
 

@@ -127,7 +127,7 @@ def arguments(words: Sequence[str]) -> dict[str, Any]:
         if text.endswith(","):
             raise ConfigError(f"{key}: found a space after the comma in '{word}', expected none: {word}{following}")
         if key in seen:
-            raise ConfigError(f"{key}: given twice, expected once, with commas between several: {key}=a,b")
+            raise ConfigError(f"{key}: found twice, expected once, with commas between values: {key}=a,b")
         seen.add(key)
         if key in PARTS:
             given["tuners" if key == "tuner" else key] = [part_in_words(key, piece) for piece in split(text)]

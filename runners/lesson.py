@@ -21,7 +21,7 @@ def lesson(words: list[str]) -> bool:
     if (folder / NAME).exists():
         raise ConfigError(f"{folder / NAME}: found a file of this name, expected none: it may have your own changes")
     shutil.copy(SOURCE, folder / NAME)
-    print(f"{folder / NAME}: open it in Jupyter, such as by: jupyter lab {folder / NAME}")
+    print(f"{folder / NAME}: open it in Jupyter, for example with: jupyter lab {folder / NAME}")
     return True
 
 

@@ -46,7 +46,7 @@ def test_bound_is_tested_against_each_candidate() -> None:
 def test_bound_needs_all_candidates_and_one_length() -> None:
     finals = bound_finals(400, [900, 300])
     row = row_of({**BOUND, "candidates": [3]}, finals)
-    assert (row["verdict"], row["note"]) == ("open", "'over' selects 2 runs, the candidates make 3")
+    assert (row["verdict"], row["note"]) == ("open", "'over' selects 2 runs, but the candidates make 3")
     finals.loc[0, "rounds"] = 9_000
     assert "from 9000 to 10000 rounds" in row_of({**BOUND, "candidates": [2]}, finals)["note"]
     with pytest.raises(ConfigError, match="'measured' selects 2 experiments in case 'all', expected one;"):

@@ -41,7 +41,7 @@ COMPARE: Sentences = {
     "tuner=tl,foo": ("tuner: found 'foo'", "cdt"),
     "tuner=tl,cdt(radius=1)": ("tuner: ", "'radius'", "radius_scale"),
     "tuner=cdt": ("tuner: found only 'CDT'",),
-    "tuner=A=tl,A=cdt": ("tuner: found two called 'A'",),
+    "tuner=A=tl,A=cdt": ("tuner: found the label 'A' twice",),
     "env.path=log(1).csv": ("\"env.path='log(1).csv'\"",),
     "env.context=[age,P(x)]": ("env.context=[age,P(x)]", "in quotes"),
     "tuner=tl,random column=foo": ("column: found 'foo'", "regret"),

@@ -195,7 +195,7 @@ def test_daily_files(no_data, folder):
         (folder / name).touch()
     assert [path.name for path in daily_files()] == names
     (folder / f"{NAME[:-2]}02.gz").touch()
-    with pytest.raises(DataError, match=r"02\.gz: found this day as ydata-fp-td-clicks-v1_0.20090502 too"):
+    with pytest.raises(DataError, match=r"02\.gz: found the same day in ydata-fp-td-clicks-v1_0.20090502,"):
         daily_files()
 
 

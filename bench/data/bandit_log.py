@@ -100,7 +100,7 @@ def _load(stamps: tuple[Stamp, ...], columns: Columns, of_arms: tuple[Stamp, ...
     if of_arms:
         labels, actions, features, notes = _with_features(columns.action, logged, of_arms)
     if len(labels) < 2:
-        raise DataError(f"{files[0]}, {columns.action}: found the one action '{labels[0]}', expected at least two")
+        raise DataError(f"{files[0]}, {columns.action}: found only the action '{labels[0]}', expected at least two")
     if uniform:
         propensities = np.full(len(actions), 1.0 / len(labels))
     else:

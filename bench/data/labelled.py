@@ -76,7 +76,7 @@ def _labelled(table: Files, columns: list[str], target: str, notes: Sequence[str
     labels = labels_in(table, target, "a class", "classes", MAX_CLASSES)
     names = tuple(labels.names)
     if len(names) < 2:
-        raise DataError(f"{table.parts[0][0]}, {target}: found the one class '{names[0]}', expected at least two")
+        raise DataError(f"{table.parts[0][0]}, {target}: found only the class '{names[0]}', expected at least two")
     encoded = encode(table, columns)
     taken = f"{target}: the class, {counted(len(names), 'label')}, {listed(names)}"
     return Labelled(encoded.values, labels.codes, names, (taken, *_doubtful(target, labels), *notes, *encoded.notes))

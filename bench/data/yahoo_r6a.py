@@ -86,7 +86,7 @@ def daily_files() -> list[Path]:
             if match is None or not path.is_file():
                 continue
             if match[1] in days:
-                raise DataError(f"{path}: found this day as {days[match[1]].name} too, expected one file for each day")
+                raise DataError(f"{path}: found the same day in {days[match[1]].name}, expected one file for each day")
             days[match[1]] = path
         if days:
             return list(days.values())

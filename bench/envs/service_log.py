@@ -176,7 +176,7 @@ def _load(stamps: tuple[Stamp, ...], names: tuple[str, ...], columns: tuple[str,
     codes = np.array([code_of[row] for row in rows])
     shown = [", ".join(f"{name}={value}" for name, value in one.items()) for one in space.product()]
     if len(shown) < 2:
-        raise DataError(f"{files[0]}: found the one configuration {shown[0]}, expected at least two")
+        raise DataError(f"{files[0]}: found only the configuration {shown[0]}, expected at least two")
     check_support(shown, codes, propensities, uniform=False)
     order = np.arange(len(codes)) if not time else np.asarray(times(table, time[0]).argsort(kind="stable"))
     return _Asks(space, codes, rewards, propensities, order)

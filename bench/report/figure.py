@@ -123,7 +123,7 @@ class Figure(FigureKeys):
         """Check, without results, axes, labels, claims and published numbers; ConfigError names figure and key."""
         for axis in results.axes:
             if axis in (*TABLE_COLUMNS, self.column):
-                raise ConfigError(f"{self.where}: an axis is called '{axis}', like a column of its tables, rename it")
+                raise ConfigError(f"{self.where}: an axis is called '{axis}', like a column of its tables: rename it")
         if (unfolded := self.unfold.column if self.unfold else self.column) != self.column:
             raise ConfigError(f"{self.where}, key 'unfold.column': found '{unfolded}', expected '{self.column}'")
         results.panel_axes()
@@ -141,14 +141,14 @@ class Figure(FigureKeys):
         for number, reading in enumerate(self.readings):
             where = f"{self.where}, reading '{reading.name}'"
             if names.count(reading.name) > 1:
-                raise ConfigError(f"{where}: this name is used twice, names must differ within a figure")
+                raise ConfigError(f"{where}: this name is used twice, but names must differ within a figure")
             if number == 0 and reading.overrides:
                 raise ConfigError(
                     f"{where}: found overrides, expected none: the first reading is the figure unchanged, so put one "
                     "without overrides before it"
                 )
             if self.source != "runs":
-                raise ConfigError(f"{where}: a figure of kind '{self.kind}' has no readings, they need ordinary runs")
+                raise ConfigError(f"{where}: a figure of kind '{self.kind}' has no readings, which need ordinary runs")
             for key, chosen in reading.selections():
                 results.check(chosen, f"{where}, key '{key}'")
         if self.readings and READING in results.axes:

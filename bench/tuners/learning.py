@@ -39,8 +39,8 @@ class Learning:
             self._refuse_call("learn()")
         if not self.learns_history:
             raise TunerError(
-                f"{name}: found a history, expected none: its learning from a reward depends on its own choice of the "
-                "configuration"
+                f"{name}: found a history, expected none: it can learn only the rewards of configurations that it has "
+                "chosen itself"
             )
         if self._asked is not None:
             raise TunerError(

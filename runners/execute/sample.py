@@ -40,7 +40,8 @@ def play_sample(runs: Sequence[CommittedRun], sample: Size, seed: int, jobs: int
     others = sum(not run.same_machine for run, _ in drawn)
     if others:
         print(f"{others} of them were made on another processor or with other versions, where BLAS, NumPy, SciPy or")
-        print(f"torch may give other last digits: compared to a relative {TOLERANCE:g}, the rest exactly", flush=True)
+        print(f"torch may give other last digits: compared to a relative tolerance of {TOLERANCE:g},")
+        print("the rest exactly", flush=True)
     compared = play(drawn, jobs)
     differences = sorted(one.difference for one in compared if one.difference)
     values = sum(one.values for one in compared)

@@ -166,7 +166,7 @@ def load_headlines(paper: str) -> list[Headline]:
     with placed(file):
         content = read(file)
         for key in content.keys() - {"headlines"}:
-            raise ConfigError(f"found the key '{key}', expected headlines alone")
+            raise ConfigError(f"found the key '{key}', expected only 'headlines'")
         headlines = read_headlines(paper, expect(list, content.get("headlines"), "headlines"))
         claims: dict[str, list[str]] = {}
         names = [name.partition("/")[2] for name in figure_names(paper)]

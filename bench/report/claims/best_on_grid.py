@@ -45,7 +45,7 @@ class BestOnGrid(CaseClaim):
     @model_validator(mode="after")
     def _expectation_fits(self) -> "BestOnGrid":
         if (self.expect == "differs") != (self.differs is not None):
-            raise ValueError("'differs' and expect: differs go together")
+            raise ValueError("expected the key 'differs' together with expect: differs, or neither")
         if (self.expect == "differs") != (self.threshold is None):
             raise ValueError("a threshold goes with expect: less, greater, at_most or at_least")
         return self

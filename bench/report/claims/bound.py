@@ -92,7 +92,7 @@ class Bound(CaseClaim):
             return regret[:, 0], None, float(regret_bound(self.formula, [_horizon(case, tuner)])[-1])
         runs, candidates = case.sides["over"], self.candidates or ()
         if len(runs) != math.prod(candidates):
-            raise Unmeasured(f"'over' selects {len(runs)} runs, the candidates make {math.prod(candidates)}")
+            raise Unmeasured(f"'over' selects {len(runs)} runs, but the candidates make {math.prod(candidates)}")
         regret, theirs = case.values(tuner, runs)
         price = {"name": "tuning", "candidates": list(candidates)}
         return regret[:, 0], theirs, float(regret_bound(price, [_horizon(case, [*tuner, *runs])])[-1])

@@ -169,8 +169,8 @@ def claims_of(results: Results) -> list[Claim]:
 def _check_ids(claim: Claim, ids: list[str], countable: list[str], where: str) -> None:
     if ids.count(claim.id) > 1:
         raise ConfigError(
-            f"{where}: this id is used twice, ids must differ within a figure; that of a claim with 'for_each' "
-            "needs the word in braces, such as id: '2 {method}'"
+            f"{where}: this id is used twice, but ids must differ within a figure; with 'for_each' an id needs "
+            "the word in braces, such as id: '2 {method}'"
         )
     for counted in claim.of if isinstance(claim, Count) else ():
         if counted not in countable:
