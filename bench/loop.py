@@ -30,8 +30,8 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
     A task with ``yoked`` is run twice, first with separate seeds: see `bench.tasks.feedback.Feedback`.
 
     The task receives a copy of the configuration. Rewards and values are converted to float64 once, for the trace and
-    the tuner alike. The tuner is told only the values that it wishes for or the task reveals, because others may hold
-    the regret.
+    the tuner alike. The tuner is told only the values that it wishes for or the task reveals, because others may
+    reveal the regret.
 
     Raises TunerError with the round if a configuration sets other hyper-parameters than the tuned ones or a value is
     not allowed; TaskError with round and configuration if a reward or a sum of the trace is not a finite number; both

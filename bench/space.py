@@ -219,7 +219,7 @@ class Space:
         return any(all(configuration[name] == value for name, value in values) for values in self.excluded)
 
     def settled(self, configuration: Configuration) -> Configuration:
-        """Return the configuration with hyper-parameters that have no effect there (see ``when``) at their defaults."""
+        """Return the configuration with the defaults of hyper-parameters that have no effect in it (see ``when``)."""
         settled: Configuration = {}
         for parameter in self.parameters:
             name, other = parameter.name, parameter.when

@@ -92,7 +92,7 @@ def peak_settings(tuner: str, horizon: int = 10, **of_tuner: Any) -> dict[str, A
 def popen_repetitions(experiment: Experiment, repetitions: int, folder: Path, jobs: int) -> subprocess.Popen[str]:
     """Start a process that runs an experiment as commands do, without reading arguments or reporting results.
 
-    It says "begins" before it begins.
+    It prints "begins" first.
     """
     script = (
         "import sys; from pathlib import Path; from runners.config.experiment import Experiment; "

@@ -59,7 +59,7 @@ def test_the_drawing_has_the_layers_of_the_table_and_no_circle():
 
 
 def test_no_two_modules_import_each_other_by_any_number_of_steps():
-    """Also within functions, and for types alone."""
+    """Imports within functions, or for types alone, count."""
     names = {file.removesuffix(".py").removesuffix("/__init__").replace("/", "."): file for file in modules()}
     graph: dict[str, set[str]] = {}
     for name, file in names.items():

@@ -43,10 +43,10 @@ def stream(n_points, rounds, seed=0, change=None, noise=0.7):
 
 
 class Slow:
-    """The same recursion from data kept in full: every belief is solved anew, densely, from the values since birth.
+    """The same recursion from all data: a belief is solved anew, densely, from the values since its birth.
 
-    ``kept`` None: all hypotheses are kept. A merged hypothesis becomes its survivor. A hypothesis is its prior, the
-    number of values before its birth, the prior mean and its weight.
+    If ``kept`` is None, all hypotheses are kept. A merged hypothesis becomes its survivor. A hypothesis is its prior,
+    the number of values before its birth, the prior mean and its weight.
     """
 
     def __init__(self, priors, signals, weights, kept, every, chance):
@@ -133,7 +133,7 @@ def weights(belief):
 
 
 def priors_of(n, signals=(0.3, 3.0, 30.0)):
-    """Smooth and unrelated, as the tuner has them."""
+    """Return the tuner's priors, smooth and unrelated, and their signals."""
     smooth = [prior_of(n, signal) for signal in signals]
     return np.array(smooth + [signal * (1 + np.eye(n)) for signal in signals]), (*signals, *signals)
 

@@ -66,7 +66,7 @@ def test_forced_rounds_go_round_the_covering_set():
 
 
 def test_without_forced_rounds_and_changes_it_is_gp_ucb():
-    """After the covering set has been played once, it asks as GP-UCB that has learnt the same rewards."""
+    """After the covering set has been played once, it asks as a GP-UCB tuner that has learnt the same rewards."""
 
     def reward(x, t):
         return -abs(x - 0.3) + 0.2 * math.sin(12.9898 * t)

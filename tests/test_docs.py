@@ -146,7 +146,7 @@ def _swept(overrides: list[str]) -> list[list[str]]:
 
 
 def check_compare(words: list[str], _: Path) -> None:
-    """Compose all experiments of the comparison, and build their parts; without a user's data, compose some."""
+    """Compose the experiments of a comparison and build their parts; stop early if a user's file is missing."""
     found: list[AskedFigure] = []
     given = arguments(words) | {"instead": lambda figures, *_: found.extend(figures)}
     try:

@@ -21,7 +21,7 @@ def data(n=300, d=8, seed=0):
 @pytest.mark.parametrize("l1_ratio", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize("c", [0.001, 0.02, 1.0, 1000.0])
 def test_coefficients_are_those_of_scikit_learn(c, l1_ratio, max_iter):
-    """After the same steps in the same order, converged or not; in the smallest c all coefficients may be 0."""
+    """After the same steps in the same order, converged or not; with the smallest c all coefficients may be 0."""
     for n, d, seed in ((300, 8, 1), (60, 12, 2), (1, 3, 3)):
         features, rewards = data(n, d, seed)
         rewards[0] = 1.0 - rewards[-1] if n > 1 else rewards[0]

@@ -86,7 +86,7 @@ def test_ends_on_the_margin(low, high, similar):
     ],
 )
 def test_each_verdict_has_its_error_at_each_end(expect, low, high, wanted, error):
-    """Of two ends 2.5 % each; of one-sided tests, which a tie and equivalence are, 5 %."""
+    """It is 2.5 % at each of two ends, and 5 % in one-sided tests (a tie, equivalence)."""
 
     class Decided(Between):
         def ends(self, asked, rule, n):

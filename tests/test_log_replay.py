@@ -133,7 +133,7 @@ def test_an_accepted_event_is_a_round_and_tuners_are_told_the_expected_horizon(l
 
 
 def test_by_default_a_repetition_plays_its_whole_part_as_announced(log, tmp_path, monkeypatch, capsys):
-    """Also beyond the suite's usual horizon, and with a horizon that ends it earlier; a trace has many rounds of it."""
+    """It may exceed the suite's usual horizon; a given horizon ends it earlier; a trace has many of its rounds."""
     monkeypatch.setenv("BENCH_RESULTS_DIR", str(tmp_path / "results"))
     words = ["env=log", f"env.path={log}", *(f"env.{key}={value}" for key, value in COLUMNS.items()), "env.n_parts=2"]
     expected = int(ROWS / 2 * frame(ROWS)["p"].min())

@@ -66,7 +66,7 @@ def damaged(content: bytes, delimiter: bytes, draw: random.Random) -> bytes:
 
 @dataclass(frozen=True)
 class Reader:
-    """Small whole files of a data set without a published checksum, their reader, and a clearing of its cache."""
+    """Small complete files of a data set without a published checksum, their reader, and how to clear its cache."""
 
     folder: str
     files: dict[str, str]

@@ -59,7 +59,7 @@ def test_choices_are_as_frequent_as_the_posterior_says():
 
 @pytest.mark.parametrize(("settings", "share"), [({}, 0.02), ({"reward": "sum"}, 1.0)])
 def test_a_mean_or_a_sum_of_rewards_is_the_chance_of_a_success(settings, share):
-    """Of decisions of 50 rounds with a mean reward of 0.02, which sum to 1."""
+    """Each decision has 50 rounds with a mean reward of 0.02, so their sum is 1."""
     tuner = started(50, **settings)
     counts = play(tuner, 2_000, lambda t, chosen: 0.02)
     assert (tuner._success - 1).sum() == pytest.approx(

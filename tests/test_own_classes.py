@@ -1,4 +1,4 @@
-"""Wrong classes of a user: one sentence each, before any run."""
+"""A user's faulty classes: each is refused in one sentence, before any run."""
 
 import re
 

@@ -164,7 +164,7 @@ def _estimates(folder: Path) -> list[tuple[float, float, float]]:
 
 
 def _rounds(estimate: tuple[float, float, float], words: tuple[str, ...]) -> bool:
-    """Return whether an estimate, or a change by it, plain or in per cent, up or down, matches the written number."""
+    """Return whether the written number is the estimate, or a rise or fall by it, as a number or in per cent."""
     for sign, unit, base in itertools.product((1, -1), (1, 100), (-1, 0, 1)):
         value, *ends = (unit * (base + sign * number) for number in estimate)
         numbers = (value, min(ends), max(ends))

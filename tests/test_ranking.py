@@ -123,7 +123,7 @@ def test_the_best_fixed_configuration_is_a_limit_without_a_rank_and_some_tasks_s
 
 
 def test_profile_by_hand():
-    """Families F (two tasks) and G weigh one half each; factors of A: 1, 2 and 1 (its group has the lowest)."""
+    """Families F (two tasks) and G weigh one half each; A's factors are 1, 4 and 1 (twice it has the lowest mean)."""
     kept = {key: value for key, value in FAMILIES.items() if key != "kind"}
     figure = kept | {"kind": "bench.papers.tournament.Profile"}
     found = tables(figure, family_finals())

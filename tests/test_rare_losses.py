@@ -54,9 +54,9 @@ def decided_wrongly(rule: Rule, looks: list[int], chance: float, panels: int, *,
 
 @pytest.mark.parametrize("chance", [0.05, 0.02])
 def test_equals_are_seldom_told_apart_where_the_figure_shows_the_losses(chance):
-    """In 14 panels one method loses 1 / chance in that share of its repetitions; the other never does.
+    """In each of 14 panels one method loses 1 / chance with probability ``chance``; the other never does.
 
-    Without room 36 % or 67 % are decided at the first look, when no loss has happened.
+    Without room for such losses, 36 % or 67 % of the panels are decided at the first look, before any loss.
     """
     looks = [20, 40, 60, 80, 140, 200]
     (before,) = decided_wrongly(Sequential(200), looks[:1], chance, 14, room=False)

@@ -193,7 +193,7 @@ def test_a_number_is_reached_within_half_a_unit_of_its_last_digit():
 
 
 def test_the_same_runs_say_the_same_of_a_number_under_a_reading_that_stops_earlier():
-    """TL has some of the runs of the first reading, OP has other ones."""
+    """TL has some of the runs of the first reading, OP has others."""
     figure = read_figure(FIGURE | {"published": [{"method": m, "what": "mean", "value": 12.5} for m in ("TL", "OP")]})
     many = [*LOW, 30.0, 10.0, 10.0]
     found = numbers_table(under_both(figure, finals(many, many), finals(many[:7], many[1:7])), 5)

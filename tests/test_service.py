@@ -1,4 +1,4 @@
-"""The server of docs/service.md: its refusals, and kills while 50 clients ask and tell."""
+"""The server of docs/service.md: requests that it refuses, and restarts after kills while 50 clients ask and tell."""
 
 import http.client
 import json

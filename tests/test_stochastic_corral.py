@@ -1,4 +1,4 @@
-"""Stochastic CORRAL: a step by hand, the authors' class, and as a master over copies that also play their past."""
+"""Stochastic CORRAL: a step by hand, the authors' class, and its use over copies that also play their past policies."""
 
 import math
 

@@ -36,7 +36,7 @@ def test_no_two_lines_of_a_figure_look_alike(name):
 
 @pytest.mark.parametrize("by", [PROTANOPIA, DEUTERANOPIA])
 def test_readers_who_do_not_see_red_or_green_tell_the_palette_apart(by):
-    """By colour, or, where two are near to them, by dashes."""
+    """Two lines whose colours look alike to them differ in their dashes."""
     styles = looks_of([*map(str, range(len(PALETTE)))], Looks(), {}).values()
     for one, other in itertools.combinations(styles, 2):
         distance = math.dist(seen(one.color, by), seen(other.color, by))

@@ -34,7 +34,7 @@ def best_of(experiment, wanted=lambda value: True):
 
 @pytest.mark.parametrize("label", REACHED)
 def test_the_best_score_on_stand_ins_is_reached_and_none_of_some_values_exceeds_it(label, monkeypatch, tmp_path):
-    """Every fourteenth value: training takes long."""
+    """Only every fourteenth value is tried, because training is slow."""
     monkeypatch.setenv("BENCH_DATA_DIR", str(tmp_path))
     some = {REACHED[label], *range(2, 99, 14)}
     task, best = best_of(table_tasks("tournament/ranks")[label], some.__contains__)

@@ -229,7 +229,7 @@ def test_the_usual_sample_fits_the_time_and_leaves_out_long_repetitions(capsys):
 
 
 def test_each_repetition_is_as_likely_as_any_other():
-    """Of a figure with few as of one with many, and once where several readings share a run."""
+    """A figure's number of repetitions makes no difference; a run shared by several readings counts once."""
     few, many = some_run("a/few", 10), some_run("a/many", 30)
     every = sample.population([few, many, many, few], None, is_named=False)[0]
     assert len(every) == 40
@@ -411,7 +411,7 @@ BOTH = pytest.mark.parametrize(
 @BOTH
 @pytest.mark.parametrize("paper", registry.names("paper"))
 def test_a_papers_files_follow_from_their_repetitions(reference_results, paper, check):
-    """Of figures with few repetitions; before a release of all, tables also at any time by ``make verify``."""
+    """Checked for figures with few repetitions, before a release for all; ``make verify`` checks tables at any time."""
     check(reference_results, few(reference_results, paper))
 
 

@@ -144,7 +144,7 @@ def solve_upper_transposed(upper: Array, vector: Array) -> None:
 
 @kernel
 def add_outer(x: Array, weight: float, matrix: Array) -> None:
-    """Add weight x x' to both triangles of ``matrix``; a single one would take longer: its loops do not start at 0."""
+    """Add weight x x' to both triangles of ``matrix``: loops over one, which do not start at 0, take longer."""
     for i in range(x.size):
         scaled = weight * x[i]
         for j in range(x.size):

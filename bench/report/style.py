@@ -65,8 +65,8 @@ class Looks(BaseModel):
 def looks_of(names: Collection[str], looks: Looks, colors: Mapping[str, str]) -> dict[str, Look]:
     """Return the look of each line of a figure: its paper's, else an automatic one; with the chosen colour, if any.
 
-    Automatic looks follow the order of ``names``; no two are equal while unused ones remain, and none has dashes and
-    colour of a line of the paper. Raises ConfigError for an unknown colour in ``colors``.
+    Automatic looks follow the order of ``names``; no two are equal while unused ones remain, and none has both
+    dashes and colour of a line of the paper. Raises ConfigError for an unknown colour in ``colors``.
     """
     from matplotlib.colors import is_color_like  # slow to import
 

@@ -38,7 +38,7 @@ class Names:
         return self.find(kind.__module__, kind.__qualname__) is kind
 
     def find(self, module: str, name: str) -> type | None:
-        """Return the class with a name that a module defines; None if there is none or the module is not allowed."""
+        """Return the class that a module defines under a name; None if there is none or the module is not allowed."""
         if module not in self._modules and not module.startswith("bench."):
             return None
         kind = vars(sys.modules[module]).get(name) if module in sys.modules else None

@@ -132,7 +132,7 @@ class FigureRun:
         return [one for one, all_of in pairs if all_of - self.store.done(one.run_id) - self.committed.done(one.key)]
 
     def _lacking(self, answers: Mapping[RepetitionId, Answer]) -> list[tuple[Experiment, list[int]]]:
-        """Return the repetitions not yet committed, stored or failed; for a committed run, at first only one."""
+        """Return the repetitions neither committed, stored nor failed; first the one that confirms committed ones."""
         lacking: dict[str, tuple[Experiment, set[int]]] = {}
         for labelled in sorted(self.runs, key=lambda labelled: -labelled.settings.horizon):
             experiment = labelled.experiment

@@ -112,7 +112,7 @@ def _here(asked: Iterable[Call]) -> Iterator[tuple[Call, Any]]:
 
 
 def _spread(asked: Iterable[Call], jobs: int) -> Iterator[tuple[Call, Any]]:
-    """Give calls to joblib, and at the end those lost with a worker to separate processes."""
+    """Make calls with joblib; calls lost with a dead worker are made at the end, in separate processes."""
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import BrokenProcessPool
 

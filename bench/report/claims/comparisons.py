@@ -214,7 +214,7 @@ class PairedDifference(TwoSided):
         return Question(relative, self.expect, self.compared_with())
 
     def _rare(self, results: Results, side: str) -> tuple[float, float]:
-        """Return the rare deviations of the experiments of a side in all cases of the claim."""
+        """Return the rare deviations of one side's experiments, over all cases of the claim."""
 
         def find() -> tuple[float, float]:
             keys = (key for labels in self.cases(results) for key in results.select({**labels, **getattr(self, side)}))
