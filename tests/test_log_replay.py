@@ -256,5 +256,5 @@ def test_means_are_compared_and_sums_refused(tmp_path, monkeypatch, capsys):
     assert "TL ends with more mean reward per round than Theory" in out
     with pytest.raises(ConfigError, match=r"column: found 'regret', .*LogReplay.*column=mean_reward"):
         compare.compare([*words, "column=regret"])
-    with pytest.raises(ConfigError, match="column: found 'reward', the sum over accepted rounds"):
+    with pytest.raises(ConfigError, match="column: found 'reward', a sum over accepted rounds"):
         compare.compare([*words, "column=reward"])
