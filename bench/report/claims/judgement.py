@@ -191,7 +191,7 @@ class Question:
 
 
 def _smallest_error(test: Test, rule: Rule, n: int) -> float:
-    """Return the smallest error at which a test that passes at `ERROR` still passes: three digits, at least 1e-12."""
+    """Return the smallest error rate at which a test that passes at `ERROR` passes: three digits, at least 1e-12."""
     return _first(lambda error: test(error, rule, n), 1e-12, ERROR, 1e-4)
 
 
