@@ -171,7 +171,7 @@ def compare(
             write_comparisons(results_folder(), result.folder.name)
     is_complete = result.complete and len(methods) == len(plan.methods)
     if line := reuse_line(store, before, "renew=true" if command else "renew=True"):
-        notes.append(f"Repetitions that were there: {line}")
+        notes.append(f"Reused repetitions: {line}")
     return ComparisonResult(result.folder, figure, is_complete=is_complete, notes=notes)
 
 

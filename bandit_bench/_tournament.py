@@ -194,7 +194,7 @@ def _played(
         for number, error in results[run.experiment.run_id].failed.items():
             notes.append(f"{', '.join(run.labels.values())}: repetition {number} failed: {error}")
     if line := reuse_line(store, before, "renew=true" if command else "renew=True"):
-        notes.append(f"Repetitions that were there: {line}")
+        notes.append(f"Reused repetitions: {line}")
     done = {run_id: sorted(result.done) for run_id, result in results.items()}
     complete = not left_out and all(len(numbers) == n for numbers in done.values())
     runs = [run for run in runs if done[run.experiment.run_id]]

@@ -16,7 +16,7 @@ def gallery(words: list[str]) -> bool:
     from runners.results.pages import write_gallery
 
     read_words(words, {})
-    with said_if_slow("pages are written, which may take some minutes where all are new", None):
+    with said_if_slow("pages are written, which may take some minutes if all are new", None):
         first, count = write_gallery(results_folder())
     print(f"gallery, {count} pages written: {first}")
     return True

@@ -110,7 +110,7 @@ def test_repetitions_that_are_all_the_same_are_no_evidence() -> None:
     row = row_of(compare("less"), same)
     assert (row["verdict"], row["note"][:55]) == (
         "no evidence",
-        "all 20 repetitions have the same numbers, so they are o",
+        "all 20 repetitions have the same numbers and count as o",
     )
     assert verdict_of(compare("less"), same.assign(reward=same["repetition"] * 1.0)) == "holds"
     assert verdict_of(compare("less"), same.assign(seconds=same["repetition"] * 1.0)) == "no evidence"

@@ -64,7 +64,7 @@ class Limits(BaseModel):
         """Raise ConfigError if the figure has no methods, or one with a limit's name, or if a panel is unknown."""
         results.check_axis(METHOD, f"{where}, key 'limits'")
         for name in self.names(panels).intersection(results.labels(METHOD)):
-            text = f"{where}, key 'limits': a method is called '{name}', as a limit is, rename it"
+            text = f"{where}, key 'limits': a method is called '{name}', like a limit: rename it"
             raise ConfigError(text)
         for block in self.candidates:
             chosen = {axis: tuple(block[axis]) for axis in panels if axis in block}

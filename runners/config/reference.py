@@ -22,7 +22,7 @@ from runners.config.runner import Runner
 from runners.config.tree import PARTS, choices, one_of, path_of, read, read_choice, unknown_choice
 
 ABOUT = {
-    "env": "The source of rewards. An environment that no contextual bandit plays in chooses its algorithm.",
+    "env": "The source of rewards. One that is not for contextual bandits also chooses the algorithm.",
     "algorithm": "The tuned algorithm. It chooses the task that plays it.",
     "tuner": "The method that proposes configurations.",
     "task": "The way in which an algorithm is played in an environment.",
@@ -158,9 +158,9 @@ def fared(tuner: str, results: Path) -> Iterator[str]:
                 row = rows[0]
                 yield (
                     f"In `{name}` as `{' '.join(typed)}`: mean rank {row['mean_rank']:.1f} ({row['ci_low']:.1f} to "
-                    f"{row['ci_high']:.1f}) of {len(ranks)} over {row['tasks']:g} tasks; regret by that of random "
-                    f"configurations {row['relative']:.2f} ({row['relative_low']:.2f} to {row['relative_high']:.2f}); "
-                    f"by family: {each}."
+                    f"{row['ci_high']:.1f}) of {len(ranks)} over {row['tasks']:g} tasks; regret divided by "
+                    f"that of random configurations {row['relative']:.2f} ({row['relative_low']:.2f} to "
+                    f"{row['relative_high']:.2f}); by family: {each}."
                 )
                 then = [(one.key.removeprefix(f"tuner.{tuner}."), one.values) for one in settings]
                 others = [f"`{key}` = `{_yaml(value)}`" for key, (value, *_) in then if today.get(key, value) != value]

@@ -174,8 +174,8 @@ def not_determined(
         if difference := _difference(store, experiment, number, limit):
             sentences.append(
                 f"{experiment.own_names}: repetition {number} played again in another process {difference}: its "
-                "numbers are not determined by its seeds, expected random numbers of `seeds` alone, and nothing left "
-                "from an earlier repetition"
+                "numbers are not determined by its seeds, expected random numbers from `seeds` only, and no state of "
+                "an earlier repetition"
             )
     return sentences
 

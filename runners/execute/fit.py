@@ -155,5 +155,5 @@ def _apart(task: Task) -> Iterator[str]:
             listed = ", ".join(f"{value:g}" for value in candidates)
             yield (
                 f"{parameter.name}: the candidates are {listed}, the interval is {low:g} to {high:g}; some of these "
-                "tuners use the one, some the other; with paper=tournament they have the same range"
+                "tuners use the candidates, others the interval; with paper=tournament they have the same range"
             )

@@ -122,7 +122,7 @@ def expected_seconds(experiments: Sequence[Experiment]) -> tuple[dict[str, float
         one = next((one for one in reversed(by_seconds) if known[one.run_id] <= _MOST_SECONDS), by_seconds[0])
         factor = _played(one, one.settings["horizon"]) / known[one.run_id]
         known = {run_id: value * factor for run_id, value in known.items()}
-        how.append(f"committed seconds of {len(known)} runs times {factor:.2g}, as one of them took here")
+        how.append(f"committed seconds of {len(known)} runs, times {factor:.2g}, the ratio of one of them here")
     if others:
         rounds = {one.run_id: min(_MOST_ROUNDS, one.rounds) for one in others}
         each, errors = {}, []

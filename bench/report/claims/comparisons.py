@@ -57,7 +57,7 @@ Tie = Annotated[float, Field(ge=0)]
 REGRET = "regret"
 IDENTICAL = "both sides are identical in every repetition"
 ONE_WORLD = (
-    "have the same numbers, so they are one: nothing is drawn at random, or not from the seeds that the environment is "
+    "have the same numbers and count as one: nothing is drawn at random, or not from the seeds that the environment is "
     "given"
 )
 

@@ -61,7 +61,7 @@ class Ranking(Figure):
         super().check(results)
         self._reference(results)
         if FIXED in results.axes and BEST_FIXED in results.labels(METHOD):
-            text = f"{self.where}: a method is called '{BEST_FIXED}', as the best of axis '{FIXED}' is, rename it"
+            text = f"{self.where}: a method is called '{BEST_FIXED}', like the best of axis '{FIXED}': rename it"
             raise ConfigError(text)
         for number, names in enumerate(self.duplicates, start=1):
             results.check({METHOD: names}, f"{self.where}, key 'duplicates', list {number}")

@@ -109,9 +109,7 @@ class Timing(Figure):
         seconds = results.finals
         share = 1 - seconds["cpu_seconds"].sum() / seconds["seconds"].sum() if "cpu_seconds" in seconds else math.nan
         if np.isfinite(share) and share > _BUSY:
-            caption.append(
-                f"For {100 * share:.0f} % of the time the processor was not with the run: it had other work."
-            )
+            caption.append(f"For {100 * share:.0f} % of the time the processor was busy with other work.")
         return caption
 
     def _references(self, results: Results) -> dict[Labels, Labels]:
