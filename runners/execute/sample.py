@@ -39,9 +39,11 @@ def play_sample(runs: Sequence[CommittedRun], sample: Size, seed: int, jobs: int
     print(f"{n:,} repetitions, {how} {len(every):,}{words}: about {takes} to play", flush=True)
     others = sum(not run.same_machine for run, _ in drawn)
     if others:
-        print(f"{others} of them were made on another processor or with other versions, where BLAS, NumPy, SciPy or")
-        print(f"torch may give other last digits: compared to a relative tolerance of {TOLERANCE:g},")
-        print("the rest exactly", flush=True)
+        print(f"{others} of them were made on another processor or with other versions, and are compared to a")
+        print(
+            f"relative tolerance of {TOLERANCE:g}: the last digits of BLAS, NumPy, SciPy and torch may differ there",
+            flush=True,
+        )
     compared = play(drawn, jobs)
     differences = sorted(one.difference for one in compared if one.difference)
     values = sum(one.values for one in compared)
