@@ -184,13 +184,20 @@ class Space:
 
     @classmethod
     def of(cls, /, **parameters: Mapping[str, Any] | Sequence[Any]) -> "Space":
-        """Build a space from keywords: ``Space.of(alpha=[0.1, 1.0], ridge={"low": 0.1, "high": 2.0})``."""
-        return cls(
+        """Build a space from keywords: ``Space.of(alpha=[0.1, 1.0], ridge={"low": 0.1, "high": 2.0})``.
+
+        Raises ConfigError also if ``when`` names a later hyper-parameter, whose value would be ignored.
+        """
+        space = cls(
             tuple(
                 HyperParameter(name, **value) if isinstance(value, Mapping) else HyperParameter(name, value)  # type: ignore[arg-type]
                 for name, value in parameters.items()
             )
         )
+        for place, parameter in enumerate(space.parameters):
+            if parameter.when and parameter.when[0] in space.names[place:]:
+                raise SpaceError(f"found when = {parameter.when}, expected an earlier hyper-parameter", parameter.name)
+        return space
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -263,6 +263,15 @@ def test_points_are_candidates_and_even_steps():
     assert correlations[0, 1] == pytest.approx((1 + s) * math.exp(-s))
 
 
+def test_points_of_a_power_scale_are_even_on_it():
+    """Of x = u^3, the candidate 1 / 8 is the middle, and as far from 0 as from 1."""
+    space = Space.of(x={"candidates": [0.125], "low": 0.0, "high": 1.0, "power": 3.0})
+    found, correlations = points(space, 5, 0.4, np.random.default_rng(0))
+    np.testing.assert_allclose([c["x"] for c in found], [0.0, 0.25**3, 0.125, 0.75**3, 1.0])
+    _, even = points(Space.of(x={"low": 0.0, "high": 1.0}), 5, 0.4, np.random.default_rng(0))
+    np.testing.assert_allclose(correlations, even)
+
+
 def test_points_of_words_none_zero_on_a_log_scale_and_whole_numbers():
     space = Space.of(
         rate={"candidates": (0.0, 0.1, 1.0), "low": 0.01, "high": 1.0, "log": True},

@@ -111,3 +111,10 @@ def test_a_resource_must_be_a_hyper_parameter_of_numbers(resource, found):
     space = Space.of(trees=[50, 100], depth=["deep", 1])
     with pytest.raises(ConfigError, match=rf"tuner\.resource: found {found}, expected"):
         ResourceHyperband(resource=resource).start(Problem(space, 10), Seeds(4))
+
+
+def test_rounding_of_a_ratio_costs_no_bracket():
+    """0.3 / 0.1 is just below 3 in floating point."""
+    whole, parts = (play(ResourceHyperband(), lambda c, t: 0.0, 8, Space.of(x=x)) for x in ([1, 3], [0.1, 0.3]))
+    assert [c["x"] for c in whole] == [1, 1, 1, 3, 3, 3, 1, 1]
+    assert [c["x"] for c in parts] == pytest.approx([c["x"] / 10 for c in whole])

@@ -99,3 +99,18 @@ def test_losses_in_one_panel_are_possible_in_the_others(losses, verdict):
     row, usual = (check({"claims": [swapped]}, finals(of)).iloc[0] for of in (losses, {}))
     room, share = usual["ci_low"] - row["ci_low"], usual["relative_low"] - row["relative_low"]
     assert share == pytest.approx(room / 10, rel=0.1)
+
+
+def test_a_side_without_regret_has_no_share_but_a_verdict():
+    """Left is 1 in 19 of 20 repetitions and 100 in one: the mean is 5.95; of a mean of 0 there are no shares."""
+    values = pd.DataFrame(
+        [("a", name, repetition, 100, regret)
+         for repetition in range(20)
+         for name, regret in (("ETC", 100.0 if repetition == 3 else 1.0), ("UCB", 0.0))],
+        columns=["panel", "method", "repetition", "rounds", "regret"],
+    )  # fmt: skip
+    (row,) = check({"claims": [CLAIM]}, values).to_dict("records")
+    assert (row["verdict"], row["estimate"]) == ("open", pytest.approx(5.95))
+    assert np.isnan(row["relative"])
+    (row,) = check({"claims": [{**CLAIM, "expect": "similar", "margin": 0.1}]}, values).to_dict("records")
+    assert (row["verdict"], row["note"]) == ("open", "the mean of right is 0, so a share of it is undefined")

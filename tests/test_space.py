@@ -59,3 +59,13 @@ def test_a_hyper_parameter_may_have_any_name():
 def test_a_start_with_other_arguments_is_one_sentence(arguments):
     with pytest.raises(TunerError, match=r"^Random: found start\([^\n]*, expected start\(Problem\("):
         Random().start(*arguments)
+
+
+@pytest.mark.parametrize("names", [("x", "model"), ("x",)])
+def test_a_condition_on_a_later_hyper_parameter_is_refused(names):
+    """It would be ignored; one on a hyper-parameter outside the space is, because a space may be a part of another."""
+    given = {"x": {"candidates": [1, 2], "when": (names[-1], "large")}, "model": ["small", "large"]}
+    with pytest.raises(ConfigError, match=r"'x': found when = \('\w+', 'large'\), expected an earlier hyper-parameter"):
+        Space.of(**given)
+    assert len(Space.of(x=given["x"] | {"when": ("other", 1)}).product()) == 2
+    assert len(Space.of(model=given["model"], x=given["x"] | {"when": ("model", "large")}).product()) == 3

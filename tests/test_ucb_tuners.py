@@ -8,7 +8,8 @@ from scipy.optimize import brentq
 from scipy.stats import entropy
 from tuning import started
 
-from bench.tuners.forgetting_ucb import BanditOverBandit, DiscountedUCB, SlidingWindowUCB
+from bench.tuners.dynamic_means import WindowedMeans
+from bench.tuners.forgetting_ucb import BanditOverBandit, DiscountedUCB, SlidingWindow, SlidingWindowUCB
 from bench.tuners.restarting_ucb import MUCB, GLRklUCB, divergence, largest_ratio, upper_bound
 from bench.tuners.ucb import ETC, UCB1, UCBDelta
 
@@ -92,6 +93,15 @@ INDICES = {
     # alpha = sqrt(4 ln 1,000 / 1,000) = 0.16623
     "default glr": (GLRklUCB(delta=1e-9), forced(kl, 24)),
 }
+
+
+@pytest.mark.parametrize("means_of", [SlidingWindow, WindowedMeans])
+def test_a_huge_reward_hides_no_other_once_it_has_left_the_window(means_of):
+    """1e17 + 1 - 1e17 is 0 in floating point."""
+    window = SlidingWindow(1, 10) if means_of is SlidingWindow else WindowedMeans(10, 1)
+    for round_ in range(15):
+        window.learn(0, 1e17 if round_ == 3 else 1.0)
+    assert (window._sums[0] if means_of is SlidingWindow else window.stats[0, 1]) == 10.0
 
 
 @pytest.mark.parametrize("name", INDICES)

@@ -36,6 +36,7 @@ class LogReplay(Replay):
     Columns: ``mean_reward`` of the accepted rounds so far, ``accepted``, their number, ``share_accepted`` of all
     events, and estimates for the same decisions from all events: ``ips``, ``snips`` and ``dr``, by inverse propensity
     score, self-normalised, and doubly robust with a ridge regression for each action, learnt from earlier events.
+    ``ips`` and ``dr`` leave out the latest accepted event, whose weight is never 0, and which would bias them.
     Source: Li et al. 2011 (uniform logs); Dudik et al. 2012 (rejection by propensity), 2014 (doubly robust).
 
     Parameters
@@ -175,6 +176,7 @@ class LogReplay(Replay):
         self._model = np.zeros((self.n_arms, d_context))
         self._spread = np.repeat(np.eye(d_context)[None] / _UNIT, self.n_arms, axis=0)
         self._totals = np.zeros(3)
+        self._before = np.zeros(3)
 
     def _sampled(self, n_rows: int, seeds: Seeds) -> np.ndarray:
         if self.sample == "part":
@@ -195,7 +197,7 @@ class LogReplay(Replay):
     def _next_block(self) -> bool:
         """Process the next events at once, which is several times faster; return whether there are any."""
         self.check_part()
-        self._estimate_block()
+        self._estimate_block(self._at)
         log, first = self._log, self._first + len(self._block)
         rows = self._rows[first : first + len(self._memory)]
         coins = self._coins[first : first + len(rows)]
@@ -210,28 +212,31 @@ class LogReplay(Replay):
         self._pulled[self._at - 1] = arm
         if arm != self._action or not self._coin:
             return None
+        self._estimate_block(self._at - 1)
+        self._before = self._totals / max(self._seen - 1, 1)
         self._accepted += 1
         self._earned += self._reward
         return self._reward
 
-    def _estimate_block(self) -> None:
-        """Update the estimates with the processed events."""
+    def _estimate_block(self, end: int) -> None:
+        """Update the estimates with the processed events of the block before event ``end``."""
         log, first = self._log, self._first
-        rows, pulled = self._rows[first + self._estimated : first + self._at], self._pulled[self._estimated : self._at]
+        rows, pulled = self._rows[first + self._estimated : first + end], self._pulled[self._estimated : end]
         estimate(
             log.contexts, rows, pulled, log.actions, log.rewards, log.propensities,
             self._model, self._spread, self._totals,
         )  # fmt: skip
-        self._estimated = self._at
+        self._estimated = end
 
     def values(self, arm: int) -> dict[str, Any]:
-        self._estimate_block()
-        weighted, weights, robust = self._totals.tolist()
+        self._estimate_block(self._at)
+        weighted, weights, _ = self._totals.tolist()
+        ips, _, dr = self._before.tolist()
         return {
             **super().values(arm),
-            "ips": weighted / self._seen,
+            "ips": ips,
             "snips": weighted / weights if weights else 0.0,
-            "dr": robust / self._seen,
+            "dr": dr,
         }
 
 

@@ -7,6 +7,9 @@ from bench.jit import kernel
 
 _SMALLEST_SCALE = 1e-30  # small, so that arms are rarely rescaled, but large enough for rewards of any usual size
 
+HUGE = 1e8
+"""Size of a reward that hides the last digits of others in its sum, so that the sum is formed anew once it has left."""
+
 
 class DynamicMeans(ABC):
     """Weighted numbers of pulls and sums of rewards of arms in a changing environment; arms can be added.
@@ -95,7 +98,7 @@ def _most_promising(stats: np.ndarray, scale: float, log_term: float, factor: fl
 
 @kernel
 def _slide(stats: np.ndarray, arms: np.ndarray, rewards: np.ndarray, place: int, arm: int, reward: float) -> None:
-    oldest = arms[place]
+    oldest, is_huge = arms[place], abs(rewards[place]) > HUGE
     if oldest >= 0:
         stats[oldest, 0] -= 1.0
         stats[oldest, 1] -= rewards[place]
@@ -103,7 +106,7 @@ def _slide(stats: np.ndarray, arms: np.ndarray, rewards: np.ndarray, place: int,
     rewards[place] = reward
     stats[arm, 0] += 1.0
     stats[arm, 1] += reward
-    if place == arms.size - 1:
+    if place == arms.size - 1 or is_huge:
         stats[:, 1] = 0.0
         for i in range(arms.size):
             stats[arms[i], 1] += rewards[i]

@@ -10,6 +10,7 @@ from bench.component import component
 from bench.jit import kernel
 from bench.seeding import Seeds
 from bench.tuners.base import CandidateTuner, Problem
+from bench.tuners.dynamic_means import HUGE
 from bench.tuners.exponential_weights import ExponentialWeights
 
 
@@ -185,6 +186,7 @@ def _slide(
 ) -> None:
     length = arms.size
     place = round_ % length
+    is_huge = abs(rewards[place]) > HUGE
     if round_ >= length:
         old = arms[place]
         counts[old] -= 1.0
@@ -195,7 +197,8 @@ def _slide(
     rewards[place] = reward
     counts[arm] += 1.0
     sums[arm] += reward
-    if place == length - 1:  # recomputed once per window, so that rounding errors do not accumulate
+    # Recomputed once per window, so that rounding errors do not accumulate, and after a reward that had hidden others
+    if place == length - 1 or is_huge:
         sums[:] = 0.0
         for s in range(length):
             sums[arms[s]] += rewards[s]

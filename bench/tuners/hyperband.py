@@ -14,6 +14,9 @@ from bench.tuners.first_phase import TrainThenBest
 _WIDEST = 1e15
 """The largest ratio of two values of a resource; a bracket has about as many configurations."""
 
+_TINY = 1e-9
+"""Added where rounding can put a ratio, logarithm or power just below the integer that it should be."""
+
 
 @dataclass
 class Trial:
@@ -138,7 +141,7 @@ class ResourceHyperband(Tuner):
         self._parameter = self._find()
         self._values = _values(self._parameter) if self._parameter else []
         self._rng = seeds.generator("configurations")
-        self._units = int(max(self._values) / min(self._values)) if self._values else 1
+        self._units = int(max(self._values) / min(self._values) + _TINY) if self._values else 1
         self._table = brackets(self._units, self.eta)
         self._number = self._rung = 0
         self._tried: list[tuple[float, Configuration]] = []
@@ -210,11 +213,10 @@ def brackets(max_resource: int, eta: float) -> list[list[tuple[int, int]]]:
 
     Source: Li et al. 2017, algorithm 1 and, for ``max_resource`` = 81 and ``eta`` = 3, table 1.
     """
-    tiny = 1e-9  # rounding can put a logarithm or power just below the integer that it should be
-    s_max = int(math.log(max_resource) / math.log(eta) + tiny)
+    s_max = int(math.log(max_resource) / math.log(eta) + _TINY)
     table = []
     for s in range(s_max, -1, -1):
-        n = math.ceil((s_max + 1) / (s + 1) * eta**s - tiny)
+        n = math.ceil((s_max + 1) / (s + 1) * eta**s - _TINY)
         # The last rung has at least one configuration, because n >= eta^s.
-        table.append([(int(n / eta**i + tiny), int(max_resource / eta ** (s - i) + 0.5)) for i in range(s + 1)])
+        table.append([(int(n / eta**i + _TINY), int(max_resource / eta ** (s - i) + 0.5)) for i in range(s + 1)])
     return table

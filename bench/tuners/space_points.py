@@ -85,6 +85,7 @@ def _unit(parameter: HyperParameter, value: Any) -> float:
         return math.nan
     if not parameter.log:
         unit = (value - low) / (high - low)
+        unit = math.copysign(abs(unit) ** (1.0 / parameter.power), unit)
     else:
         unit = math.log(value / low) / math.log(high / low) if value > 0 else -math.inf
     return min(max(unit, -_OUTSIDE), 1.0 + _OUTSIDE)

@@ -1,5 +1,6 @@
 """Claims that compare a left with a right side: the common part, and claims on differences."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Annotated, ClassVar, Literal
@@ -202,7 +203,7 @@ class PairedDifference(TwoSided):
         difference, relative = self.compared(left, right, _difference), self.compared(left, right, _share)
         below, above = rare_room(left, right, *(self._rare(case.results, key) for key in self.SIDES))
         if below or above:
-            base = float(np.abs(right.mean()))
+            base = float(np.abs(right.mean())) or math.inf  # with a mean of 0 the share is undefined anyway
             difference, relative = Unseen(difference, below, above), Unseen(relative, below / base, above / base)
             case.notes.append("a few repetitions are far off: the interval has room for more of them")
         if self.margin is None:
