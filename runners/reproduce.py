@@ -22,7 +22,7 @@ _KEYS = ("horizon", "repetitions", "max_repetitions", "seed", "readings", "renew
 
 
 def reproduce(cfg: "DictConfig") -> None:
-    """Make the chosen figures. Raises BenchError where a repetition failed, or a figure could not be written."""
+    """Make the chosen figures. Raises BenchError if a repetition failed, or a figure could not be written."""
     from bandit_bench._reproduce import make  # slow to import
     from bench.report.claims.tallies import added_up, spell_by_origin
     from runners.results.pages import write_gallery

@@ -25,13 +25,13 @@ _remembered: "list[_lru_cache_wrapper[Any]]" = []
 
 
 def named_folder(variable: str) -> Path | None:
-    """Return the folder that an environment variable names, None if it is not set."""
+    """Return the folder that an environment variable names, or None if the variable is not set."""
     given = os.environ.get(variable)
     return Path(os.path.expanduser(given)) if given else None
 
 
 def user_folder() -> Path | None:
-    """Return the folder of a user's own files: ``BENCH_CONF_DIR``, else ``conf`` in the current folder, if any."""
+    """Return the folder of a user's own files: ``BENCH_CONF_DIR``, or ``conf`` in the current folder, or None."""
     return _user_folder(os.environ.get("BENCH_CONF_DIR", ""), os.getcwd())
 
 
