@@ -33,7 +33,7 @@ SUITES = (INTERFACE, "bench", "runners")
 
 
 def is_named(cls: type) -> bool:
-    """Whether a dotted path leads to ``cls`` in any process, unlike to a class defined in a cell or a function."""
+    """Whether a dotted path leads to ``cls`` in any process, which is false for a class in a cell or a function."""
     if cls.__module__ == "__main__":
         return False
     return getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is cls
@@ -45,7 +45,7 @@ def file_of(module: str) -> str:
 
 
 def is_users(file: str) -> bool:
-    """Whether a file is a user's: it belongs neither to the suite, nor to an installed package, nor to Python."""
+    """Whether a file is a user's, and so belongs neither to the suite, nor to an installed package, nor to Python."""
     return bool(file) and not file.startswith(_NOT_THE_USERS) and not any(place in file for place in _INSTALLED)
 
 

@@ -122,14 +122,14 @@ def compose(
 
 
 def least(*values: Any) -> Any:
-    """Return the smallest of several numbers, or the first value that is not a number, which is reported later."""
+    """Return the smallest number, or the first value that is not a whole number, which is reported later."""
     numbers = [value for value in values if value is not None]
     wrong = [value for value in numbers if not isinstance(value, int)]
     return wrong[0] if wrong else min(numbers)
 
 
 def from_overrides(overrides: Sequence[str], caps: Mapping[str, int] = MappingProxyType({})) -> Run:
-    """Compose a run from overrides in a figure's file: ``["env=movielens", "horizon=500"]``, each value in YAML."""
+    """Compose a run from the overrides in a figure's file, such as ``["env=movielens", "horizon=500"]``, in YAML."""
     choices, values = choices_and_values(overrides)
     return compose(choices, values, caps=caps)
 
@@ -236,7 +236,10 @@ def runner_settings(values: Mapping[str, Any]) -> Runner:
 
 
 def run_settings(values: dict[str, Any]) -> RunSettings:
-    """Check the keys of a run outside its parts, with the suite's defaults. Raises ConfigError, naming the key."""
+    """Return the checked keys of a run outside its parts, with the suite's defaults.
+
+    Raises ConfigError, naming the key.
+    """
     config = read("config")
     defaults = {key: config["uncapped"].get(key, config[key]) for key in RunSettings.__annotations__}
     try:

@@ -88,7 +88,7 @@ class Experiment:
 
     @property
     def own_names(self) -> str:
-        """The user's own classes in words, such as ``tuner MyTuner``; without one all classes."""
+        """The names of the user's own classes, such as ``tuner MyTuner``, or of all classes if none is a user's."""
         return ", ".join(f"{part} {cls.__name__}" for part, cls in (self.own or self.classes).items())
 
     @cached_property
@@ -183,7 +183,7 @@ class Experiment:
 
     @cached_property
     def stamp(self) -> str:
-        """Hash of the code that computes, twelve hexadecimal digits: science, a user's files, computing packages."""
+        """Hash of the code in twelve hexadecimal digits, made of science, a user's files, and computing packages."""
         return digest(list(self.code), 12)
 
     @cached_property
@@ -255,7 +255,7 @@ def check_experiment(experiment: Experiment) -> None:
 
 
 def _check_numbers(task: Task, settings: Mapping[str, Any]) -> None:
-    """Refuse negative numbers, on which the suite's bandits would fail much later, or silently."""
+    """Refuse negative or infinite numbers, with which the suite's bandits would fail much later, or silently."""
     algorithm = getattr(task, "algorithm", None)
     if not isinstance(algorithm, ContextualAlgorithm) or not is_suites(type(algorithm)):
         return

@@ -40,7 +40,7 @@ class LabelledRun(Run):
 
 
 def figure_names(paper: str | None = None) -> list[str]:
-    """Return the names ``paper/figure`` of the suite's figures, or of one paper's, which may be a user's."""
+    """Return the names ``paper/figure`` of the suite's figures, or of all figures of a paper, which may be a user's."""
     return suite_choices("figure") if paper is None else [n for n in choices("figure") if n.startswith(f"{paper}/")]
 
 
@@ -130,7 +130,7 @@ _FEEDBACK = neutral_settings(Feedback)
 
 
 def settings_of(run: Run) -> Iterator[tuple[str, str, Any]]:
-    """Yield a run's settings: name in overrides (``env.dim``), name with the choice (``env.movielens.dim``), value.
+    """Yield each setting of a run: name in overrides (``env.dim``), name with choice (``env.movielens.dim``) and value.
 
     For a user's class, the class takes the place of the choice, and its defaults are included.
     """

@@ -53,14 +53,14 @@ def remembered(results: "_lru_cache_wrapper[T]") -> "_lru_cache_wrapper[T]":
 
 
 def look_again() -> None:
-    """Empty these caches: a configuration file may have changed, as between two cells of a notebook."""
+    """Empty the caches, because a configuration file may have changed, as between two cells of a notebook."""
     _user_folder.cache_clear()
     for results in _remembered:
         results.cache_clear()
 
 
 def results_folder() -> Path:
-    """Return ``BENCH_RESULTS_DIR``, else ``results`` in the current folder, or in the checkout around it."""
+    """Return ``BENCH_RESULTS_DIR`` if set, else ``results`` in the current folder, or in the checkout around it."""
     if given := named_folder("BENCH_RESULTS_DIR"):
         return given
     here = Path.cwd()

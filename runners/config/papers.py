@@ -69,7 +69,7 @@ def load_paper(name: str) -> dict[str, Any]:
 
 
 def paper_settings(part: str, paper: str, choice: str = "") -> dict[str, Any]:
-    """Return a paper's settings for a choice of a part; for the part ``uncapped``, the size of the paper's runs."""
+    """Return a paper's settings for a choice of a part, or, for the part ``uncapped``, the size of the paper's runs."""
     settings = load_paper(paper)["settings"] if paper in choices("paper") else {}
     if part == "uncapped":
         return {key: settings[key] for key in ("horizon", "repetitions") if key in settings}

@@ -178,7 +178,7 @@ def _ranks_in(result: ResultFiles) -> tuple[Any, Any, list[Setting]]:
 
 @cache
 def _ranked() -> list[tuple[str, dict[str, list[str]]]]:
-    """Return, for each paper with a headline figure of methods, its name and the overrides of each method."""
+    """Return the names of the headline figures that rank methods, each with the overrides of the methods."""
     found = []
     for paper in choices("paper"):
         if figure := load_paper(paper).get("headline", {}).get("figure"):

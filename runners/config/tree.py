@@ -110,7 +110,8 @@ def _load(path: Path, name: str) -> dict[str, Any]:
 def read_choice(group: str, name: str) -> dict[str, Any] | None:
     """Return the content of the choice ``name`` of ``group``.
 
-    For a part, the content has all settings of the class; it is None for a choice without a part, such as no algorithm.
+    For a part, the content has all settings of the class; it is None for the choice of no part, such as
+    ``algorithm=none``.
     """
     if group in PARTS and CLASS.fullmatch(name):
         return Open(_target_=name)
@@ -188,7 +189,10 @@ def nested(key: str, value: Any) -> dict[str, Any]:
 
 
 def plain(value: Any, where: str = "") -> Any:
-    """Return settings as plain data (dicts, lists, strings, numbers, booleans, None); ConfigError otherwise."""
+    """Return settings as plain data (dicts, lists, strings, numbers, booleans, None).
+
+    Raises ConfigError for any other data.
+    """
     if isinstance(value, Mapping):
         return {
             str(key): item if type(item) in _LEAVES else plain(item, f"{where}.{key}".lstrip("."))
@@ -214,7 +218,7 @@ def suite_choices(group: str) -> list[str]:
 def choices(group: str) -> list[str]:
     """Return the choices of a group: the suite's choices, those of installed packages, and the user's own choices.
 
-    Raises ConfigError if a user's choice has the name of a choice of the suite.
+    Raises ConfigError if a choice of a user or of an installed package has the name of a choice of the suite.
     """
     folder, names = user_folder(), {*suite_choices(group), *listed(group)}
     for name in listed(group).keys() & {*suite_choices(group)}:
