@@ -83,7 +83,7 @@ class AskedFigure:
 
     @property
     def readings_up_to(self) -> int | None:
-        """The largest number of repetitions under further readings; None: as many as under the first."""
+        """The largest number of repetitions under further readings; None if it is the same as under the first."""
         return self.figure.at(self.scale).readings_up_to
 
     def most_of(self, runs: Sequence[LabelledRun]) -> int | None:

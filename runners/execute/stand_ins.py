@@ -18,7 +18,7 @@ def missing_data(runs: Iterable[Run]) -> list[str]:
 
 
 def announcement(missing: Mapping[str, Collection[str]]) -> list[str]:
-    """Return the message on missing data, by figure, with the command that fetches the free data sets."""
+    """Return the message on missing data, line by line, with the commands that fetch the free data sets."""
     by_data: dict[str, list[str]] = {}
     for figure, names in missing.items():
         for name in names:

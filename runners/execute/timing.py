@@ -74,7 +74,7 @@ def measure(labelled_runs: "Sequence[LabelledRun]", store: Store, part: Part = "
 
 
 def measurements(store: Store, run_id: str, part: Part = "run") -> list[dict[str, float]]:
-    """Return the measurements of a run: ``seconds``, ``cpu_seconds`` and ``rounds`` of each; empty if none."""
+    """Return the measurements of a run, each with ``seconds``, ``cpu_seconds`` and ``rounds``; empty if none exist."""
     measured: list[dict[str, float]] = read_json(store.folder(run_id) / _FILES[part]).get("measurements", [])
     return measured
 

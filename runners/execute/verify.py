@@ -181,7 +181,7 @@ def _compare(root: Path, figure: Figure, folder: Path) -> Rederived:
 
 
 def tried(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the result of a function, or its error, of any type, as one sentence: a file may be damaged."""
+    """Return the result of a function, or its error as a sentence, because a damaged file may raise any error."""
     try:
         return function(*arguments)
     except BenchError as error:

@@ -79,7 +79,7 @@ def spread(runner: Runner, jobs: int) -> Callable[..., Iterator[Any]]:
 
 
 def apart(function: Callable[..., Any], *arguments: Any, **environ: str) -> Any:
-    """Return the result of a function in a fresh process, with environment variables, or the error if it dies."""
+    """Return the result of a function in a new process with variables ``environ``, or an error if the process dies."""
     ((_, result),) = _apart([Call(function, *arguments)], 1, environ)
     return result
 

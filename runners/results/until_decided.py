@@ -15,7 +15,7 @@ OUT_OF_REACH = 2
 
 
 class NextLook(NamedTuple):
-    """The number of open cases, and the repetitions of each experiment at the next look."""
+    """The number of open cases, and the number of repetitions of each experiment at the next look."""
 
     open_cases: int
     next: list[int]
@@ -34,11 +34,11 @@ def with_repetitions(runs: Sequence[LabelledRun], numbers: Sequence[int]) -> lis
 
 
 def look(runs: Sequence[LabelledRun], done: Sequence[Sequence[int]], results: Results, most: int) -> NextLook:
-    """Check the claims, and return the experiments that need more repetitions, up to ``most``.
+    """Check the claims, and return the number of repetitions that each experiment needs next, at most ``most``.
 
     All experiments of an open case continue together, from the least number among them, because repetitions are paired.
-    A case is given up if one of its experiments has no result (in ``done``) because the scale excludes it or all its
-    repetitions failed, if it is out of reach (`OUT_OF_REACH`), or if its data is a stand-in and thus no evidence.
+    A case is given up if it is out of reach (`OUT_OF_REACH`), if its data is a stand-in and thus no evidence, or if one
+    of its experiments has no result (in ``done``), because the scale excludes it or all its repetitions failed.
     """
     numbers = [labelled.settings.repetitions for labelled in runs]
     following, open_cases = list(numbers), 0
