@@ -8,7 +8,7 @@ from bench.jit import kernel
 class ArmMeans:
     """Counts and mean rewards of ``n_arms`` arms, and the arm with the largest upper confidence bound.
 
-    ``counts`` and ``means`` have shape (n_arms,); ``pulls``, t, is the sum of ``counts``.
+    ``counts`` and ``means`` have shape (n_arms,). ``pulls``, written t, is the sum of ``counts``.
     """
 
     def __init__(self, n_arms: int) -> None:
@@ -26,7 +26,10 @@ class ArmMeans:
         return 2.0 * math.log(max(self.pulls, 1))
 
     def optimistic(self, width: float) -> int:
-        """Return the first arm with the largest upper bound, mean + sqrt(width / count), infinite without a pull."""
+        """Return the first arm with the largest upper bound mean + sqrt(width / count).
+
+        The bound of an arm without pulls is infinite.
+        """
         return int(_optimistic(self.means, self.counts, width))
 
     def upper_bounds(self, width: float) -> np.ndarray:
