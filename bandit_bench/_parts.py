@@ -18,7 +18,7 @@ from runners.config.listed import class_at
 from runners.config.tree import GROUPS, PARTS, class_of, plain, suite_choices
 
 Part: TypeAlias = Any
-"""A name, a class, an object of one, or a pair of one of these and a dict of settings."""
+"""A name, a class, an object of a class, or a pair of one of these and a dict of settings."""
 
 Parts: TypeAlias = Any
 """One part, or a list of them, or a dict by label."""
@@ -53,7 +53,7 @@ class Piece:
 
 
 Axis = dict[str, Piece]
-"""Values by label."""
+"""The values of an axis, by label."""
 
 _BARE = re.compile(r"[A-Za-z_][\w./*?@%-]*", re.ASCII)
 _QUOTED = re.compile(r"""(['"])((?:(?!\1)[^\\]|\\.)*)\1""")

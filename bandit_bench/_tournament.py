@@ -19,7 +19,7 @@ from runners.config.folders import COMMITTED, look_again
 from runners.config.tree import one_of
 
 SCALES = {"quick": ("short", 5), "reduced": ("short", 30), "paper": ("ranks", 30)}
-"""The figure of each scale, 2,000 and 10,000 rounds, and the number of its used repetitions; quick has fewer tasks."""
+"""The figure of each scale (of 2,000 or 10,000 rounds) and the number of repetitions; scale quick has fewer tasks."""
 TAKEN = (
     "expected tuner, only, scale, repetitions, jobs, name, renew, dry_run, or a key of the tuner or runner, such as "
     "tuner.threshold"

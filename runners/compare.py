@@ -52,7 +52,7 @@ _HOLM = {"yes": " (also after Holm's correction)", "no": " (not after Holm's cor
 
 
 def compare(words: list[str]) -> bool:
-    """Run every combination's missing repetitions, draw a figure, print differences; return whether all succeeded."""
+    """Run all combinations' missing repetitions, draw a figure, print differences; return whether all succeeded."""
     from bandit_bench._compare import compare as made  # slow to import
 
     given = arguments(words)

@@ -18,7 +18,7 @@ _COMMITTED = CHECKOUT / "docs" / "findings.md" if CHECKOUT else None
 _BOOLS: dict[str, tuple[Any, ...]] = {"readings": (True, False, None), "renew": (True, False), "dry_run": (True, False)}
 _BOOLS |= {"surrogate": ("yes", "no", True, False)}
 _KEYS = ("horizon", "repetitions", "max_repetitions", "seed", "readings", "renew", "jobs")
-"""The keys that a plan has as the command does."""
+"""The keys that the command passes to a plan unchanged."""
 
 
 def reproduce(cfg: "DictConfig") -> None:

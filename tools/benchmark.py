@@ -48,7 +48,7 @@ NOISE_STD = 0.5
 ROUNDS, SPEED_REPEATS = 14_000, 5
 """Rounds of a timed run, fewer for 1,000 arms; repetitions of each case."""
 REPEATS = {10_000: 3, 1_000_000: 1}
-"""Rounds in which tuners are measured -> number of runs; the least time counts."""
+"""The number of runs, by the number of rounds in which tuners are measured; the least time counts."""
 NO_NUMBER = {"custom": "", "theory": "needs an algorithm that has a theory", "best_forecast": "needs task=copies"}
 LIMIT = 30.0
 """Seconds after which a tuner's run is given up."""
@@ -132,7 +132,7 @@ def measure() -> pd.DataFrame:
 
 
 def _seconds(name: str, rounds: int) -> tuple[float, int]:
-    """Return the seconds of a run, and the number of rounds played until the limit."""
+    """Return the seconds of a run of tuner ``name``, and the number of rounds played within the time limit."""
     env, other_play = ("gaussian_arms", {"arm": 0}) if name == "hedge" else ("switching_triangle", {"x": 0.5})
     experiment = from_overrides([f"env={env}", f"tuner={name}", f"horizon={rounds}"]).experiment
     seeds = Seeds(0)

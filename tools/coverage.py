@@ -34,7 +34,7 @@ CONSTANT = 30.0  # added to the best candidate's regret for the measurement of b
 Finals = dict[str, dict[str, dict[str, Array]]]
 REPETITIONS = 400
 RARE = ("two arms", "off-policy learning")
-"""Experiments whose mean is dominated by a few repetitions in a hundred: a wrong arm kept, a bad policy learnt."""
+"""Experiments whose mean depends on a few repetitions in a hundred that keep a wrong arm or learn a bad policy."""
 RATES = [0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5]
 _ARMS = "paper=habo algorithm=none horizon=2000 env="
 _GRID = (
@@ -83,7 +83,7 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, str]]] = {
     "LinUCB, grid": (f"{_GRID}linucb", _FIXED),
     "LinTS, grid": (f"{_GRID}lints", _FIXED),
 }  # fmt: skip
-"""Name -> common overrides, and those of each method."""
+"""The common overrides and the overrides of each method, by name of the experiment."""
 
 
 def final_values() -> Finals:
@@ -109,7 +109,7 @@ def final_values() -> Finals:
 
 
 Item = tuple[str, str, Callable[[Array], Quantity], Array]
-"""Kind and name of a statistic, its estimator, and repetitions of an experiment, (repetitions, columns)."""
+"""Kind and name of a statistic, its estimator, and the values of an experiment, shape (repetitions, columns)."""
 
 
 def mean(values: Array) -> Quantity:

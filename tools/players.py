@@ -26,7 +26,7 @@ from bench.tuners.baselines import Fixed
 Data = Mapping[str, np.ndarray]
 Loop = Callable[[], list[Any]]
 Player = Callable[[Data, int, int], Loop]
-"""Given the arrays of a problem, the number of rounds and a seed: the timed loop, which returns its choices."""
+"""Returns the timed loop for the arrays of a problem, a number of rounds and a seed; the loop returns its choices."""
 
 
 def arm_features(rng: np.random.Generator, rounds: int, n_arms: int = 5, dim: int = 25) -> Data:
@@ -156,7 +156,7 @@ def coba_linucb(data: Data, rounds: int, seed: int) -> Loop:
 
 
 def mabwiser(policy: str, arguments: Mapping[str, float], data: Data, rounds: int, seed: int) -> Loop:
-    """Return mabwiser's loop, which fits the bandit to the first round, and predicts and fits again in each round."""
+    """Return mabwiser's loop, which fits the first round, and then predicts and fits further in each round."""
     from mabwiser.mab import MAB, LearningPolicy  # type: ignore[import-not-found]
 
     contexts, rewards = data["contexts"], data["rewards"]

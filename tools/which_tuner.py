@@ -33,7 +33,7 @@ PROBLEMS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
 )  # fmt: skip
 """Kinds of problems, each with its figure, table and rows."""
 _FIGURES = ("late", "forgetting", "ranks")
-"""Figures whose settings give the words of each tuner."""
+"""Figures whose settings give the arguments of each tuner."""
 
 
 def answers_part(results: Path) -> str:

@@ -98,7 +98,7 @@ def _check_names(folder: str) -> None:
 
 
 def is_suites(cls: type) -> bool:
-    """Whether a class is one of the suite's; a user's class may do anything."""
+    """Whether a class belongs to the suite; any other class is a user's and may do anything."""
     return cls.__module__.partition(".")[0] in SUITES
 
 

@@ -71,7 +71,7 @@ class Experiment:
 
     @cached_property
     def classes(self) -> dict[str, type]:
-        """The classes of the parts, handed over or imported.
+        """The classes of the parts, handed over or imported, if necessary from the current folder.
 
         Raises ConfigError, naming the key, if a class cannot be imported.
         """

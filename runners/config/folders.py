@@ -15,7 +15,7 @@ CHECKOUT = None if (_PACKAGE / "conf").is_dir() else _PACKAGE.parent
 """The project's own folder; None in an installed wheel, which carries the files in ``runners/conf``."""
 
 COMMITTED = CHECKOUT / "results" if CHECKOUT else _PACKAGE / "committed"
-"""The committed results: all of them, or in a wheel those of the tournament that others are compared with."""
+"""The committed results; a wheel has only the results of the tournament with which a user's tuners are compared."""
 
 CONFIGS = (CHECKOUT or _PACKAGE) / "conf"
 CONF = str(CONFIGS)

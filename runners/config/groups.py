@@ -89,7 +89,7 @@ def _open(node: Any, content: Any) -> None:
 
 
 class _SearchPath(SearchPathPlugin):
-    """Finds the suite's files from every configuration, including a user's own (``--config-path``)."""
+    """A plugin that finds the suite's files from every configuration, including a user's own (``--config-path``)."""
 
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
         folder = argparse.ArgumentParser(add_help=False, allow_abbrev=False)

@@ -23,7 +23,7 @@ from runners.config.classes import construct, file_of, is_suites, is_users, vers
 from runners.config.listed import class_at
 
 COMPUTING = ("numba", "numpy", "obp", "optuna", "pandas", "scikit-learn", "scikit-optimize", "scipy", "torch")
-"""Packages whose version may move a number."""
+"""Packages whose version may change a number."""
 
 _ALWAYS = ("numba", "numpy", "pandas", "scipy")
 _BENCH = Path(__file__).resolve().parents[2] / "bench"
@@ -33,7 +33,7 @@ _NO_SCIENCE = {"audit", "conformance", "gallery", "papers", "report"}
 _seen: dict[str, tuple[Any, str]] = {}
 """Digests of users' modules, each with the imported module: a reload creates another."""
 _beside: dict[str, dict[str, Any]] = {}
-"""By module of a class: the relevant modules, with the modules imported at the first look."""
+"""The relevant modules of each module of a class, with the module objects imported at the first look."""
 
 
 class Code(NamedTuple):

@@ -174,7 +174,7 @@ def class_defaults(target: str) -> dict[str, Any]:
 
 
 def merge(settings: dict[str, Any], changes: Mapping[str, Any]) -> None:
-    """Change nested settings in place."""
+    """Merge ``changes`` into nested settings, in place."""
     for key, value in changes.items():
         if isinstance(value, dict) and isinstance(settings.get(key), dict):
             merge(settings[key], value)

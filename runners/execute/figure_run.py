@@ -55,7 +55,7 @@ class FigureRun:
         for labelled in self.runs:
             labelled.experiment.check_repetitions(labelled.settings.repetitions)
         self.made_of = self._made_of()
-        """The digest of everything that its files depend on; `runners.results.made_of` records it with them."""
+        """The digest of all inputs of the figure's files; `runners.results.made_of` records it with the files."""
 
     def _made_of(self) -> str:
         asked, figure = self.asked, self.asked.figure

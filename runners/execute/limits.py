@@ -42,7 +42,7 @@ class Call:
 
 
 Makes: TypeAlias = Callable[[Iterable[Call]], Iterator[tuple[Call, Any]]]
-"""Makes calls, and yields each with its result."""
+"""A function that makes calls, and yields each call with its result."""
 
 
 @cache

@@ -96,7 +96,7 @@ def tell(figures: Sequence[AskedFigure], jobs: int, runner: Runner) -> None:
 
 
 def estimate(every: Sequence[Lacking], jobs: int, of: str = "") -> str:
-    """Return the number of missing repetitions, and an estimate of their time with ``jobs`` started workers."""
+    """Return the number of missing repetitions and an estimate of their time with ``jobs`` started workers, as text."""
     lacking = [run for run in every if run.numbers]
     missing, asked = sum(len(run.numbers) for run in lacking), sum(run.asked for run in every)
     words = f"{missing:,} of {asked:,} repetitions{of} are missing"
@@ -150,7 +150,7 @@ def committed_seconds() -> Mapping[str, float]:
 
 
 def _played(experiment: Experiment, rounds: int) -> float:
-    """Return the seconds that ``rounds`` rounds take, after some rounds that compile code and read data."""
+    """Return the seconds that ``rounds`` rounds of repetition 0 take, after some rounds that compile and read data."""
     few, many = (
         Experiment({**experiment.settings, "horizon": number}, experiment.handed)
         for number in (min(rounds, _MOST_ROUNDS // 4), rounds)

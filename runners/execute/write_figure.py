@@ -203,7 +203,7 @@ def _pictures(asked: AskedFigure, derived: Derived, result: ResultFolder) -> dic
 def _provenance(
     asked: AskedFigure, runs: Sequence[LabelledRun], kept: Sequence[Repetitions], other_than_published: str
 ) -> Provenance:
-    """Return the provenance of the figure's numbers."""
+    """Return the provenance of the numbers of a figure."""
     parts = [labelled.experiment.most_repetitions for labelled in runs]
     by_env = [(labelled.choices["env"], labelled.experiment.data_kind) for labelled in runs]
     genuine = [without_reading(labelled).labels for labelled in runs if labelled.experiment.data_kind.is_evidence]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # slow to import
     import pyarrow as pa
 
 Keep = Callable[[npt.NDArray[np.int64]], npt.NDArray[np.intp]]
-"""Maps the numbers of rounds to the positions of those to keep, the last included."""
+"""A function that maps the numbers of rounds to the positions of the rounds to keep, including the last round."""
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ def long_tables(results: Results[Figure]) -> dict[str, bytes]:
 
 
 def derive(figure: Figure, runs: Sequence[Repetitions], provenances: Mapping[str, Provenance]) -> Derived:
-    """Return the content of a figure from its ``runs``, in the order of `expand`, and their provenances by reading."""
+    """Return the content of a figure from its ``runs``, in the order of `expand`, and the provenances by reading."""
     positions = by_reading(figure, runs)
     under = {name: [runs[place] for place in positions.get(name, [])] for name in provenances}
     return Derived({name: results_of(figure, under[name], provenances[name]) for name in provenances})
@@ -101,7 +101,7 @@ def results_of(figure: Figure, runs: Sequence[Repetitions], provenance: Provenan
 
 
 def thinning(figure: Figure) -> dict[str, Any]:
-    """Return the selection of a repetition's data besides last values: the curves, and their rounds in a run of 500."""
+    """Return the data that is kept of a repetition besides last values: curves, and their rounds in a run of 500."""
     columns = list(figure.curve_columns())
     return {"curves": columns, "of_500": figure.kept_rounds(np.arange(1, 501)).tolist() if columns else []}
 

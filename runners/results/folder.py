@@ -104,11 +104,11 @@ class CommittedRepetitions:
         keys: Collection[str] = (),
     ) -> None:
         self.runs: dict[str, dict[int, Kept]] = {}
-        """By key of the run and number of the repetition."""
+        """The kept data by key of the run and number of the repetition."""
         self.machines: list[dict[str, Any]] = []
         """The kinds of machines that made the repetitions, see `runners.results.capture.kind_of_machine`."""
         self.mean_seconds: dict[str, float] = {}
-        """By run, for runs whose repetitions have no seconds of their own (other readings, rankings)."""
+        """The mean seconds by run, for runs whose repetitions have no recorded seconds (other readings, rankings)."""
         for folder in folders:
             if not (folder / REPETITIONS).is_file():
                 continue
@@ -231,7 +231,7 @@ def _table(path: Path, columns: list[str] | None = None) -> pa.Table:
 
 
 def _labels_of(folder: Path) -> dict[str, dict[str, str]]:
-    """Return the labels of each run of a figure, by key; a run shared by readings has those of the first."""
+    """Return the labels of each run of a figure by key; a run shared by readings has the labels of the first one."""
     entries = read_json(folder / MANIFEST).get("runs", [])
     in_order = sorted(entries, key=lambda entry: READING not in entry["labels"])
     return {entry["key"]: entry["labels"] for entry in in_order}

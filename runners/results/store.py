@@ -141,7 +141,11 @@ class Store:
         self.path(run_id, repetition, ".failed.json").unlink(missing_ok=True)
 
     def read(self, run_id: str, repetition: int) -> "pd.DataFrame":
-        """Return a repetition's trace; a damaged one is deleted, to be run again, and raises StoreError."""
+        """Return the trace of a repetition.
+
+        Raises StoreError if the trace is missing or damaged; a damaged trace is deleted, so that the repetition is run
+        again.
+        """
         return self.table(run_id, repetition).to_pandas()
 
     def last_round(self, run_id: str, repetition: int) -> dict[str, Any]:
@@ -202,7 +206,7 @@ def _digest(run_id: str, repetition: int, content: bytes) -> str:
 
 
 def _write(contents: Mapping[Path, bytes]) -> None:
-    """Write temporary files, then rename them, without fsync: the digest detects files torn by a power failure."""
+    """Write temporary files and rename them, without fsync, as the digest detects files torn by a power failure."""
     temporary = {path: path.with_name(f".{path.name}.{os.getpid()}-{uuid.uuid4().hex[:12]}.tmp") for path in contents}
     try:
         for path, content in contents.items():
