@@ -151,7 +151,7 @@ def _learn_and_share(
 
 @component
 class EXP4Agreement(CandidateTuner):
-    """Draw a candidate by exponential weights, and use its reward for all candidates that would have pulled the same arm.
+    """Draw a candidate by exponential weights, and use its reward for all candidates that advise the same arm.
 
     The candidates are EXP4's experts: a candidate advises the arm that the algorithm would pull with this candidate.
     Let q be the probability of the arm pulled, summed over the candidates that agree. The estimated reward is 1 - (1 -

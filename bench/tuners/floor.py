@@ -17,7 +17,7 @@ from bench.tuners.recommendation import Draws
 
 @component
 class Floor(Tuner):
-    """A guard around a tuner that, with probability 1 - ``failure``, never earns less than (1 - ``share``) of a default.
+    """A guard around a tuner that, with probability 1 - ``failure``, never earns below (1 - ``share``) of a default.
 
     The guarantee holds at all times t at once. It compares the sum of the expected rewards of the t configurations
     played so far with t times the expected reward of the default. The default is played whenever the guarantee would

@@ -16,7 +16,7 @@ _FIRST_FIT = 10
 
 @component
 class GPUCB(TrainThenBest):
-    """Play the point with the largest mean + sqrt(beta_t) deviation in training, and then the point with the largest mean.
+    """Play the point with the largest mean + sqrt(beta_t) deviation, and after training that with the largest mean.
 
     The means and deviations are those of a Gaussian process. The maximum is over a fixed set of D points. For one
     hyper-parameter the points are evenly spaced and include both ends; for several they are a Halton sequence with a

@@ -188,7 +188,10 @@ class ResourceHyperband(Tuner):
         return None
 
     def _at(self, share: float) -> Configuration:
-        """Return the configuration with the resource, a candidate or a value in the interval, nearest to a share of the largest."""
+        """Return the configuration with the resource value nearest to a share of the largest.
+
+        The value is a candidate, or lies in the interval.
+        """
         parameter = self._parameter
         if parameter is None:
             return {}

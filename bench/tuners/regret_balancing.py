@@ -12,7 +12,7 @@ from bench.tuners.base import CandidateTuner, Problem
 
 @component
 class RegretBalancing(CandidateTuner):
-    """Model selection that plays the entry with the least assumed regret bound and drops entries that contradict theirs.
+    """Model selection that plays the entry with the least assumed regret bound, and drops entries with a wrong bound.
 
     Each candidate has one entry for each coefficient d of a grid, d_min 2^k for k = 0, ..., floor(ln T) - 1. After n
     rounds the regret of an entry is assumed to be at most R = d sqrt(n ln(n / delta)), and R = d before its first

@@ -150,7 +150,10 @@ class Saving:
         return restored
 
     def _rebuild(self) -> None:
-        """Set the ``unsaved`` attributes after the restored ones. Raises TunerError if the restored ones are inconsistent."""
+        """Set the ``unsaved`` attributes after the restored ones.
+
+        Raises TunerError if the restored attributes are inconsistent.
+        """
 
     def _not_state(self) -> set[str]:
         settings: list[str] = [item.name for item in fields(self) if item.init] if is_dataclass(self) else []
@@ -191,7 +194,10 @@ class Saving:
 
 
 def _is_own(memory: dict[str, Any]) -> bool:
-    """Return whether remembered attributes are copies: arrays, numbers, strings, or lists and tuples of the last two."""
+    """Return whether the remembered attributes are copies.
+
+    Copies are arrays, numbers, strings, and lists and tuples of numbers and strings.
+    """
     values = [value for value in memory.values() if type(value) is not np.ndarray]
     items = [item for value in values for item in (value if type(value) in (list, tuple) else [value])]
     return all(item is None or isinstance(item, str | int | float | np.generic) for item in items)

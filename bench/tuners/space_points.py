@@ -92,7 +92,7 @@ def _unit(parameter: HyperParameter, value: Any) -> float:
 
 
 def _combinations(sizes: list[int], rng: np.random.Generator) -> np.ndarray:
-    """Return combinations of indices below ``sizes``, shape (combinations, axes); if there are few, all combinations."""
+    """Return combinations of indices below ``sizes``, shape (combinations, axes); all combinations if there are few."""
     if math.prod(sizes) <= MAX_POINTS:
         return np.stack(np.meshgrid(*(np.arange(size) for size in sizes), indexing="ij"), axis=-1).reshape(
             -1, len(sizes)

@@ -22,7 +22,7 @@ _N_SAMPLES = 24
 
 @component
 class TPE(Tuner):
-    """Tree-structured Parzen estimator, which prefers values that are likely among good trials and unlikely among others.
+    """Tree-structured Parzen estimator, which prefers values likely among good trials and unlikely among others.
 
     A hyper-parameter is searched on its interval (as integer or on a log scale if so declared), or on its candidates as
     categories if there is no interval. A conditional hyper-parameter (``when``) is proposed, and learnt from, if its
@@ -121,7 +121,7 @@ class _Axis:
 
     @property
     def limits(self) -> tuple[float, float, float, bool, int]:
-        """The lowest and the highest coordinate, half of a whole number's width, whether the coordinate is a logarithm, and the number of categories."""
+        """The limits of the axis, in the order of the fields of `Dimensions`."""
         low, high, is_log = self.parameter.low, self.parameter.high, self.parameter.log
         if low is None or high is None:
             return 0.0, 0.0, 0.0, False, len(self.parameter.candidates)

@@ -223,5 +223,5 @@ class ZoomingDoubleRestarts(ThompsonZooming):
 
 
 def log_horizon(problem: Problem) -> float:
-    """Return ln T, where T is the number of asks, but at least 2."""
+    """Return ln T, where T is the number of asks, or 2 if that is larger."""
     return math.log(max(problem.horizon, 2))
