@@ -1,6 +1,6 @@
 """Parts of an experiment given in Python: their choices and settings.
 
-A part is a name (``"cdt"``), a class, an object of one, or one of these with settings: ``("cdt", {"k": 2})``.
+A part is a name (``"cdt"``), a class, an object of a class, or one of these with settings: ``("cdt", {"k": 2})``.
 """
 
 import re

@@ -1,7 +1,7 @@
 """From choices and settings to one run, by plain merges of the files below ``conf``.
 
-The order: the files of the choices, the paper's settings for them, values by key. The scale then caps horizon and
-repetitions, unless they are given by key. Hydra composes the same run from the arguments of a command line.
+The files of the choices are merged first, then the paper's settings for the choices, then values by key. The scale caps
+horizon and repetitions unless these are given by key. Hydra composes the same run from the arguments of a command line.
 """
 
 import re

@@ -1,8 +1,8 @@
 """The identity of a run: its key (the settings requested) and its stamp (the code and the packages that run it).
 
-Keys count settings by name and value, and the contents of the files that they name. A class that no path names
-(defined in a notebook's cell, in the main script, in a function, or in a module since reloaded) is identified by its
-pickled bytes.
+The key depends on the names and values of settings, and on the contents of the files that settings name. A class
+without a dotted path (defined in a notebook's cell, in the main script, in a function, or in a module since reloaded)
+is identified by its pickled bytes.
 """
 
 import os

@@ -1,7 +1,8 @@
 """Calls on several processors: the only module that uses joblib.
 
-One job: in this process, one call after the other. Several: `joblib.Parallel` on loky or another registered back end;
-dask by its own client. Calls that were lost with a worker that died are made once more, each in a process of its own.
+With one job, calls are made in this process, one after the other. With several jobs, they are made by `joblib.Parallel`
+on loky or another registered back end, or by dask's own client. Calls that were lost with a worker that died are made
+once more, each in a separate process.
 """
 
 import os

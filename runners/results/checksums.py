@@ -1,7 +1,8 @@
 """``SHA256SUMS``: one line for each file that git keeps in a folder of results, in the format of ``sha256sum -c``.
 
-Its paths begin with the folder's name, so it is checked from the folder above: for the suite's results from the root of
-the checkout. Writers of such files record them; all other lines are kept, so that damage stays visible.
+The paths in ``SHA256SUMS`` begin with the folder's name, so the file is checked from the parent folder; for the suite's
+results this is the root of the checkout. A program that writes result files records their digests; all other lines are
+kept, so that damage stays visible.
 """
 
 from collections.abc import Collection, Iterable
