@@ -217,7 +217,7 @@ def _is_pair(part: Any) -> bool:
 
 
 def _read(group: str, part: Part) -> tuple[str, dict[str, Any], type | None]:
-    """Return the name and the settings of a part, and its class if it is a user's own class."""
+    """Return the name and the settings of a part, and the class of a part that is a user's own."""
     settings: Mapping[str, Any] = {}
     if _is_pair(part):
         part, settings = part

@@ -216,7 +216,7 @@ def suite_choices(group: str) -> list[str]:
 
 
 def choices(group: str) -> list[str]:
-    """Return the choices of a group: the suite's choices, those of installed packages, and the user's own choices.
+    """Return the choices of a group, from the suite, from installed packages, and from the user's own files.
 
     Raises ConfigError if a choice of a user or of an installed package has the name of a choice of the suite.
     """

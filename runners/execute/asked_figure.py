@@ -67,7 +67,7 @@ class AskedFigure:
 
     @property
     def repetitions_of(self) -> str:
-        """The figure from whose repetitions this one is drawn, such as ``tournament/ranks``; "" if it has its own."""
+        """The figure whose repetitions are used, such as ``tournament/ranks``; "" for a figure with repetitions."""
         named = self.figure.repetitions_of if self.is_reference else ""
         return f"{self.figure.paper}/{named}" if named else ""
 
@@ -83,7 +83,10 @@ class AskedFigure:
 
     @property
     def readings_up_to(self) -> int | None:
-        """The largest number of repetitions under further readings; None if it is the same as under the first."""
+        """The largest number of repetitions under further readings.
+
+        None stands for the number of repetitions under the first reading.
+        """
         return self.figure.at(self.scale).readings_up_to
 
     def most_of(self, runs: Sequence[LabelledRun]) -> int | None:

@@ -165,10 +165,11 @@ class FigureRun:
         return numbers & known
 
     def _confirm(self, answers: Mapping[RepetitionId, Answer]) -> list[tuple[Experiment, list[int]]]:
-        """Return the committed repetition to play again; once it is played, compare it, and continue if it is equal.
+        """Return the committed repetition to play again, or, once it is played, compare it with the committed values.
 
-        The repetition belongs to the shortest run, or, if another kind of machine made it, to the shortest run whose
-        configurations do not depend on last digits.
+        If the values are equal, the lacking repetitions are returned; otherwise `refusal` is set. The repetition
+        belongs to the shortest run, or, if another kind of machine made it, to the shortest run whose configurations do
+        not depend on last digits.
         """
         committed = self.committed
         same_machine = committed.machines == [kind_of_machine(environment())]

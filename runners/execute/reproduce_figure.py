@@ -72,7 +72,7 @@ def _check(runs: Sequence[FigureRun], store: Store, jobs: int, runner: Runner) -
 
 
 def _run(left: list[FigureRun], store: Store, jobs: int, runner: Runner) -> Iterator[WrittenFigure]:
-    """Run the repetitions that the figures need, shared repetitions once; yield each figure once it is written."""
+    """Run the repetitions that the figures need, shared repetitions once, and yield each figure once written."""
     answers: dict[RepetitionId, Answer] = {}
     seen: set[type] = set()
 

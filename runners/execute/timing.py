@@ -37,7 +37,7 @@ def measure(labelled_runs: "Sequence[LabelledRun]", store: Store, part: Part = "
 
     Repetition 0 is used. All runs take turns, so that a slower machine affects them equally. Every measurement is
     stored at once, in ``seconds.json`` with the run's results, and reused on the same processor with the same versions
-    of Python and packages; so is a failure.
+    of Python and packages. A failure is stored, too.
 
     If only tuners are timed, a run is played once, and its rewards are then told again to the tuner, which asks for the
     same configurations; only this second part is timed. The order of the runs is reversed in every second turn, so that

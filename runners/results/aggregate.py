@@ -62,8 +62,8 @@ def read_run(
     """Return the kept data of the repetitions ``numbers`` of an experiment.
 
     Curves are kept for the trace columns that match ``columns``, which may be patterns such as ``probe_*``. ``keep``
-    selects the rounds of the curves in the first repetition; the same rounds are kept in all others. Repetitions in
-    ``known`` are not read. Raises StoreError if a result is damaged.
+    selects the rounds of the curves in the first repetition; the same rounds are kept in all other repetitions.
+    Repetitions in ``known`` are not read. Raises StoreError if a result is damaged.
     """
     kept: dict[int, Kept] = {}
     for number in numbers:

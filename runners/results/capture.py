@@ -68,7 +68,7 @@ def _usable_cores() -> int | None:
 
 
 def _packages() -> dict[str, str | None]:
-    """Return the versions of the direct dependencies, including the optional ones."""
+    """Return the versions of the direct dependencies, including optional packages."""
     try:
         requirements = importlib.metadata.requires(DISTRIBUTION) or []
     except importlib.metadata.PackageNotFoundError:

@@ -82,7 +82,7 @@ def long_tables(results: Results[Figure]) -> dict[str, bytes]:
 
 
 def derive(figure: Figure, runs: Sequence[Repetitions], provenances: Mapping[str, Provenance]) -> Derived:
-    """Return the content of a figure from its ``runs``, in the order of `expand`, and the provenances by reading."""
+    """Return the content of a figure, given ``runs`` in the order of `expand` and the provenance of each reading."""
     positions = by_reading(figure, runs)
     under = {name: [runs[place] for place in positions.get(name, [])] for name in provenances}
     return Derived({name: results_of(figure, under[name], provenances[name]) for name in provenances})

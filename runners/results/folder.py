@@ -73,7 +73,7 @@ class ResultFolder(ResultFiles):
     ) -> None:
         """Write files by name, each as a whole; a file with None as content is removed.
 
-        ``manifest`` and ``made``, the environment of the runs, replace the previous ones. Raises OSError if a file
+        ``manifest`` and ``made``, the environment of the runs, replace the previous files. Raises OSError if a file
         cannot be written; no file is then written.
         """
         about = {MANIFEST: in_lines(manifest).encode()} if manifest else {}
@@ -231,7 +231,10 @@ def _table(path: Path, columns: list[str] | None = None) -> pa.Table:
 
 
 def _labels_of(folder: Path) -> dict[str, dict[str, str]]:
-    """Return the labels of each run of a figure by key; a run shared by readings has the labels of the first one."""
+    """Return the labels of each run of a figure by key.
+
+    If several readings share a run, the labels are the ones of the first reading.
+    """
     entries = read_json(folder / MANIFEST).get("runs", [])
     in_order = sorted(entries, key=lambda entry: READING not in entry["labels"])
     return {entry["key"]: entry["labels"] for entry in in_order}
