@@ -91,7 +91,7 @@ class LaplaceTS(ContextualAlgorithm):
 def _learn_by_descent(
     contexts: Array, arm: int, label: float, step: float, uniform: Array, mean: Array, precision: Array
 ) -> None:
-    """Add one observation by the stated descent.
+    """Add one observation by the descent that the paper states.
 
     ``uniform`` are draws from (0, 1) for the start, shape (dim,).
     """

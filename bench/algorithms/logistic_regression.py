@@ -102,7 +102,7 @@ def _add(
     gradient: Array,
     hessian: Array,
 ) -> float:
-    """Store an observation, add its terms at ``theta`` to the gradient and the Hessian, and return the features' norm."""
+    """Store an observation, add its terms at ``theta`` to the gradient and the Hessian, and return its norm."""
     block, place = index // _BLOCK, index % _BLOCK
     x = features.copy()
     value = dot(theta, x)

@@ -21,7 +21,7 @@ _BLOCK = 1024
 
 @component
 class Arms(DirectEnvironment):
-    """An environment with K arms, the values 0 to K - 1 of ``arm``, which reveals the rewards of all arms in every round.
+    """K arms, the values 0 to K - 1 of ``arm``, whose rewards are all revealed in every round.
 
     Rewards are drawn before the arm is chosen, in blocks of rounds for speed.
     """

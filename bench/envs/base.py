@@ -15,7 +15,7 @@ class Environment(ABC):
 
     @property
     def fingerprint(self) -> str | None:
-        """The fingerprint of the data in use (``surrogate`` for generated data), or None for an environment without data."""
+        """The fingerprint of the data in use (``surrogate`` for generated data), or None if there is no data."""
         return None
 
     @classmethod
@@ -28,7 +28,10 @@ class Environment(ABC):
         return ()
 
     def notes_on(self, rounds: int) -> tuple[str, ...]:
-        """Return `notes` for runs of at most ``rounds`` rounds; for a log, the notes state the number of rounds of a run."""
+        """Return `notes` for runs of at most ``rounds`` rounds.
+
+        For a log, the notes state the number of rounds of a run.
+        """
         return self.notes()
 
     @property

@@ -31,7 +31,7 @@ def estimate(
     spread: Array,
     totals: Array,
 ) -> None:
-    """Add the term of each event to the ``totals`` of the estimates, and then update the model of the event's action."""
+    """Add the terms of each event to the ``totals`` of the estimates, then update the model of the event's action."""
     gain = np.zeros(contexts.shape[1])
     for at in range(rows.size):
         arm, row = pulled[at], rows[at]

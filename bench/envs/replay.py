@@ -46,7 +46,10 @@ class Replay(ContextualEnvironment):
         self._earned = self._logged_reward = 0.0
 
     def part(self, n_rows: int, seeds: Seeds) -> np.ndarray:
-        """Return the rows of this repetition's part in order; the division into parts is the same for all repetitions."""
+        """Return the rows of this repetition's part in order.
+
+        The division into parts is the same for all repetitions.
+        """
         self._repetition = seeds.repetition
         shuffled = _shuffled(n_rows, Seeds(seeds.base_seed, 0, seeds.path))
         return np.sort(shuffled[seeds.repetition % self.n_parts :: self.n_parts])
@@ -60,7 +63,10 @@ class Replay(ContextualEnvironment):
             )
 
     def next_event(self) -> int | None:
-        """Return the next row, or None after the last. Raises ConfigError in a repetition beyond the number of parts."""
+        """Return the next row, or None after the last.
+
+        Raises ConfigError in a repetition beyond the number of parts.
+        """
         self.check_part()
         if self._seen == len(self._rows):
             return None

@@ -18,7 +18,7 @@ _PARTS = 10
 
 
 class CandidateGenerationTask(Task):
-    """Generation of candidates, in which a round is a user with the ads shown, and the reward is the candidates' F-score.
+    """Generation of candidates: a round is a user with the ads shown, and the reward is the candidates' F-score.
 
     Let A be the shown ads and A+ the clicked ads. An ad is a candidate if its cosine with the user is at least the
     threshold. The F-score is 2 |candidates in A+| / (|A+| + |candidates in A|), or 0 if the denominator is 0.

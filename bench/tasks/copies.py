@@ -23,7 +23,7 @@ _FAR = 1e100
 
 
 class Copies(ContextualBandit):
-    """A contextual bandit task with one copy of the algorithm for each candidate, in which the configuration's copy pulls.
+    """A contextual bandit with one copy of the algorithm for each candidate, in which the configuration's copy pulls.
 
     See `contextual_bandit` for the rest. The task is meant for settings that change learning, such as a step size, a
     learning rate or a ridge. If all configurations share one algorithm, a bad configuration damages the state for all

@@ -14,7 +14,7 @@ from bench.tuners.base import Problem
 
 @component
 class LowerBounds(Task):
-    """Comparison of three lower bounds of the value of the configuration's policy, computed from a new log in each round.
+    """Comparison of three lower bounds of the configuration's policy value, computed from a new log in each round.
 
     No trace column is summed. The columns are ``reward``, the round's estimate by inverse propensity scores,
     ``true_value`` of the policy and ``delta``. The mean so far of each bound is ``t_test``, ``hoeffding`` or

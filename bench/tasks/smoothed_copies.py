@@ -66,7 +66,7 @@ class SmoothedAlgorithm(CopiedAlgorithm):
         self._policy = self._next_policy(self._deciding, configuration)
 
     def policy_of(self, configuration: Configuration) -> tuple[ContextualAlgorithm, Configuration]:
-        """Return the policy that plays ``configuration`` in this decision, and the configuration given to this policy."""
+        """Return the policy that plays ``configuration`` in this decision, and the configuration passed to it."""
         place = self._place(configuration)
         return self._policy if place == self._deciding else (self.copies[place], configuration)
 
