@@ -67,7 +67,7 @@ class AskedFigure:
 
     @property
     def repetitions_of(self) -> str:
-        """The figure whose repetitions are used, such as ``tournament/ranks``; "" for a figure with repetitions."""
+        """The figure whose repetitions are used, such as ``tournament/ranks``; "" if the figure has its own."""
         named = self.figure.repetitions_of if self.is_reference else ""
         return f"{self.figure.paper}/{named}" if named else ""
 
