@@ -184,7 +184,10 @@ def add_to_inverse(x: Array, gram: Array, inverse: Array, gain: Array) -> float:
 
 @kernel
 def ridge_inverse(gram: Array, moment: Array, ridge: float, inverse: Array, theta: Array) -> None:
-    """Write (gram + ridge I)^-1 into ``inverse`` and its product with ``moment`` into ``theta``, by a Cholesky factor."""
+    """Write (gram + ridge I)^-1 into ``inverse`` and its product with ``moment`` into ``theta``.
+
+    The inverse is computed from a Cholesky factor.
+    """
     dim = moment.size
     factor = gram.copy()
     for i in range(dim):

@@ -66,7 +66,10 @@ class Figure(FigureKeys):
         return []
 
     def individual_columns(self) -> list[str]:
-        """Return the entries of `curve_columns` whose curves of single repetitions are kept, in columns like ``regret@3``."""
+        """Return the entries of `curve_columns` whose curves of single repetitions are kept.
+
+        The columns of these curves have names such as ``regret@3``.
+        """
         return []
 
     def trace_columns(self) -> dict[str, str]:

@@ -88,7 +88,10 @@ def indistinguishable_from_best(
 
 
 def _means(table: pd.DataFrame, results: Results, at_once: int, say: Say) -> tuple[list[pd.DataFrame], list[str]]:
-    """Return the blocks of a table of means, with a column for each of up to ``at_once`` panels, and the caption's sentences."""
+    """Return the blocks of a table of means and the sentences of its caption.
+
+    A block has a column for each of up to ``at_once`` panels.
+    """
     figure, most = results.figure, results.provenance.until_decided
     lowest = _lowest_is_best(figure)
     across = [*results.panel_axes(), *([figure.unfold.axis] if figure.unfold else [])]

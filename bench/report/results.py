@@ -302,7 +302,7 @@ class Results(Generic[F]):
         return places
 
     def random_arms(self, keys: Sequence[Labels]) -> float:
-        """Return the mean final regret of uniformly random arms over the experiments ``keys``, or NaN if it is unknown."""
+        """Return the mean final regret of uniformly random arms over the experiments ``keys``, or NaN if unknown."""
         values = np.concatenate([self.column(key, RANDOM_REGRET) for key in keys] or [np.empty(0)])
         return float(values.mean()) if len(values) else math.nan
 

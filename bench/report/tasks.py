@@ -52,7 +52,10 @@ class Tasks:
         return all(set(self.methods[task]) == set(self.all_methods) for task in self.families[family])
 
     def run_by_all(self, family: str) -> list[Place]:
-        """Return the tasks of a family that have results, or an empty list unless all methods are run on these tasks."""
+        """Return the tasks of a family that have results.
+
+        The list is empty unless all methods are run on these tasks.
+        """
         rows = self._results.rows
         run = [task for task in self.families[family] if any(len(rows(key)) for key in self.methods[task].values())]
         return run if all(set(self.methods[task]) == set(self.all_methods) for task in run) else []
@@ -62,7 +65,9 @@ class Tasks:
         return float(self._results.series(key, self._column).mean()) if key else math.nan
 
     def relative(self, task: Place) -> pd.DataFrame:
-        """Return final values divided by the reference's mean on a task, with a row per repetition and a column per method.
+        """Return final values divided by the reference's mean on a task.
+
+        The table has a row per repetition and a column per method.
 
         The fixed configuration with the lowest mean is included, if there are any.
         """

@@ -194,7 +194,7 @@ class ContextualBandit(Task):
         return None
 
     def _check_finite(self, contexts: np.ndarray) -> None:
-        """Raise TaskError if a context, or an estimate computed by the algorithm from earlier contexts, is not finite."""
+        """Raise TaskError if a context, or an estimate that the algorithm made from earlier contexts, is not finite."""
         step = 1 if self._round < _SELDOM else max(1, min(_SELDOM, self._rounds - 1 - self._round))
         self._looks_at = self._round + step
         estimate = self.algorithm.estimate

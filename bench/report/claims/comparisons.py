@@ -148,7 +148,7 @@ class TwoSided(CaseClaim):
 
 
 def is_random(results: Results, key: Labels, rule: Rule) -> bool:
-    """Return whether regret is above the regret of random arms, or is not clearly below and not distinguishable."""
+    """Return whether regret exceeds that of random arms, or is near it and cannot be distinguished from it."""
     rows = results.rows(key)
     if RANDOM_REGRET not in rows.columns:
         return False

@@ -202,7 +202,10 @@ def _smallest_error(test: Test, rule: Rule, n: int) -> float:
 
 
 def _first(passes: Callable[[float], bool], low: float, high: float, share: float) -> float:
-    """Return the smallest value up to ``high`` that passes, with a relative error of ``share``; ``low`` if it passes."""
+    """Return the smallest value up to ``high`` that passes, or ``low`` if ``low`` passes.
+
+    The relative error of the value is ``share``.
+    """
     low, high = math.log(low), math.log(high)
     if passes(math.exp(low)):
         return math.exp(low)

@@ -121,7 +121,10 @@ class Grid(Figure):
         return row
 
     def further(self, results: Results, labels: Mapping[str, str], what: str, size: int) -> tuple[float, float] | None:
-        """Return the prediction interval of the best value of few repetitions, from quantiles over resampled repetitions."""
+        """Return the prediction interval of the best value of few repetitions.
+
+        The ends are quantiles over resampled repetitions.
+        """
         if what not in ("best", "mean", "std"):
             return None
         axis = self.axis
@@ -170,7 +173,7 @@ class Grid(Figure):
         return plot
 
     def _put_line(self, plot: Plot, panel: Panel, points: Any, name: str, look: Look, aside: float) -> None:
-        """Add the rows of a table, shifted a little along the axis, so that the bars of different lines do not coincide."""
+        """Add the rows of a table, shifted slightly along the axis so that the bars of different lines do not coincide."""
         places, means = list(points), [float(row["mean"]) for row in points.values()]
         moved = np.array(places)
         if self.x_scale != "log" and 1 < len(places) <= FEW:
