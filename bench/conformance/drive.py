@@ -116,7 +116,10 @@ def backwards(data: Any) -> Any:
 
 
 def is_played(environment: Any) -> bool:
-    """Return whether an environment is played round by round; other environments provide data for an algorithm's task."""
+    """Return whether an environment is played round by round.
+
+    Other environments provide data for a task of the algorithm.
+    """
     return isinstance(environment, DirectEnvironment | ContextualEnvironment)
 
 

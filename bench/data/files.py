@@ -108,7 +108,7 @@ def stamp_of(path: Path) -> Stamp:
 
 @contextmanager
 def reading(path: Path, expected: str) -> Iterator[None]:
-    """Convert errors that NumPy, pandas or Arrow raise while reading a file to DataError with the ``expected`` content."""
+    """Convert errors of NumPy, pandas or Arrow while a file is read to DataError with the ``expected`` content."""
     try:
         yield
     except (ValueError, Warning, EOFError, zlib.error) as error:  # before OSError: an error of Arrow may be both

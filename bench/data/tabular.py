@@ -67,7 +67,7 @@ def read_titanic(path: Path) -> Table:
     """Read seven features of the passengers without a missing value (712 of 891) from Kaggle's ``train.csv``.
 
     Cabin, Ticket, Name and PassengerId are ignored; Sex and Embarked are coded in alphabetical order. Raises DataError
-    with the file and column if the table has another form. Source: habo; selection and coding from the authors' code.
+    with the file if the table has another form. Source: habo; selection and coding from the authors' code.
     """
     frame = read_table(path, ("Survived", *_PASSENGER), _MISSING)[["Survived", *_PASSENGER]]
     for name in ("Survived", "Pclass", "Age", "SibSp", "Parch", "Fare"):
@@ -87,8 +87,8 @@ def read_house_prices(path: Path) -> Table:
 
     The features are all columns but five that are mostly missing; the row number Id is included. A missing number
     becomes the column's median. A missing category becomes the column's most frequent category, and on a tie the
-    alphabetically first. Categories are then coded in alphabetical order. Raises DataError with the file and column if
-    the table has another form. Source: habo; selection, filling and coding from the authors' code.
+    alphabetically first. Categories are then coded in alphabetical order. Raises DataError with the file if the table
+    has another form. Source: habo; selection, filling and coding from the authors' code.
     """
     frame = read_table(path, (_PRICE,), _MISSING)
     names = tuple(str(name) for name in frame if name not in {_PRICE, *_MOSTLY_MISSING})

@@ -287,7 +287,7 @@ def _lives(n_stamps: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndar
 
 
 def _memberships(n: int, concentration: float, rng: np.random.Generator) -> np.ndarray:
-    """Return features in millionths, shape (n, 6), with the constant first and then five features that sum to a million."""
+    """Return features in millionths, shape (n, 6): a constant, and then five features that sum to a million."""
     shares = np.floor(rng.dirichlet(np.full(DIM - 1, concentration), n) * _MILLION).astype(np.int64)
     shares[:, -1] += _MILLION - shares.sum(axis=1)
     return np.column_stack((np.full(n, _MILLION), shares))

@@ -49,7 +49,7 @@ class FigurePage:
 
     @property
     def label(self) -> str:
-        """The name as text, such as ``Figure 2, scale`` for ``figure2_scale``; the name of a comparison is unchanged."""
+        """The name as text, such as ``Figure 2, scale`` for ``figure2_scale``; a comparison's name is unchanged."""
         if self.paper == COMPARE:
             return self.name
         match = re.fullmatch(r"(figure|table)(\d+)(?:_(.+))?", self.name)

@@ -99,7 +99,7 @@ class ResultView:
 
     @property
     def gives_verdicts(self) -> bool:
-        """Whether the verdicts may be stated as findings, because there are enough repetitions of sufficient length."""
+        """Whether the verdicts may be stated as findings, which a few short repetitions would not allow."""
         return self.is_own or self.is_computed or (self.is_reference and "-custom" not in self.scale)
 
     @property

@@ -37,7 +37,9 @@ class Profile(Ranking):
         return {"table": "Share of tasks within a factor of the best", "factors": "Factors"}
 
     def factors(self, results: Results) -> pd.DataFrame:
-        """Return ``family``, ``task``, ``weight``, ``method`` and ``factor``, the mean over the lowest mean, at least 1.
+        """Return ``family``, ``task``, ``weight``, ``method`` and ``factor``.
+
+        The factor is the mean divided by the lowest mean, but at least 1.
 
         Tasks whose lowest mean is not above 0 have no factors and are left out.
         """

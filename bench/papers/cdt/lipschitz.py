@@ -87,12 +87,15 @@ class Lipschitz(Figure):
         return [f"{PROBE}*"]
 
     def kept_rounds(self, rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
-        """Return the positions of the rounds closest to the ends of blocks; if there are few rounds, there are fewer blocks."""
+        """Return the positions of the rounds closest to the ends of blocks.
+
+        If there are few rounds, there are fewer blocks.
+        """
         ends = rounds[-1] * np.linspace(self.drop, 1, self.blocks + 1)
         return np.unique(np.abs(rounds[None, :] - ends[:, None]).argmin(axis=1))
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
-        """Return the axes, `probed` (a value), `blocks` (number), and `mean` and `std` over blocks of the centred reward.
+        """Return the axes, `probed` (a value), `blocks` (number), and `mean` and `std` of the centred reward.
 
         The reward of a value in a block is the mean over the block's rounds, centred by the mean over all values, so
         that changes common to all values do not count.

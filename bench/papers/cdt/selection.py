@@ -84,7 +84,10 @@ class Selection(Rows):
         return rows
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        """Return a plot with a row per method: an open mark without selection, a filled mark with it, and the printed number."""
+        """Return a plot with a row per method.
+
+        A row has an open mark without selection, a filled mark with selection, and the printed number.
+        """
         rows = by_experiment(tables["table"], results)
         plot = self.blank(results, self.names(results))
         for panel, keys in self.panels_of_rows(results, plot):

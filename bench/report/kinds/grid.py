@@ -173,7 +173,7 @@ class Grid(Figure):
         return plot
 
     def _put_line(self, plot: Plot, panel: Panel, points: Any, name: str, look: Look, aside: float) -> None:
-        """Add the rows of a table, shifted slightly along the axis so that the bars of different lines do not coincide."""
+        """Add the rows of a table, shifted slightly along the axis so that the bars of lines do not coincide."""
         places, means = list(points), [float(row["mean"]) for row in points.values()]
         moved = np.array(places)
         if self.x_scale != "log" and 1 < len(places) <= FEW:
