@@ -22,7 +22,7 @@ class ArmMeans:
 
     @property
     def ucb1_width(self) -> float:
-        """Return 2 ln t, the width of UCB1's upper bounds. Source: habo, section 8 (Auer et al. 2002)."""
+        """The width 2 ln t of UCB1's upper bounds. Source: habo, section 8 (Auer et al. 2002)."""
         return 2.0 * math.log(max(self.pulls, 1))
 
     def optimistic(self, width: float) -> int:

@@ -32,7 +32,7 @@ class Synthetic(ContextualEnvironment):
     feature_range: Literal["inverse_sqrt_dim", "one"] = "inverse_sqrt_dim"
 
     def _mean_map(self) -> tuple[float, float]:
-        """The scale and the shift that map x'theta to the mean, before the link."""
+        """Return the scale and the shift that map x'theta to the mean, before the link."""
         return 1.0, 0.0
 
     @abstractmethod

@@ -84,7 +84,7 @@ class Figure(FigureKeys):
 
     @property
     def is_timed(self) -> bool:
-        """Return whether tables or claims need measured seconds, which must come from runs on one kind of machine."""
+        """Whether tables or claims need measured seconds, which must come from runs on one kind of machine."""
         return any(map(is_measured, self.trace_columns()))
 
     def kept_rounds(self, rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:

@@ -72,7 +72,7 @@ def descend(chances: np.ndarray, rates: np.ndarray, losses: np.ndarray) -> None:
     """Take a mirror descent step with the barrier sum ln(1/p_i) / eta_i in place, with lambda found by bisection.
 
     lambda lies between the least and the largest loss. Between these values the sum of the probabilities increases from
-    at most 1, and either reaches 1 or has a pole before the largest loss.
+    at most 1, and either reaches 1 or diverges.
     """
     low = losses.min()
     high = losses.max()

@@ -86,7 +86,7 @@ class HCT(Tuner):
         return -math.log(min(0.5, factor * self.delta / self._doubled))
 
     def _is_known(self, cell: int) -> bool:
-        """Whether a cell has enough rewards to distinguish its halves, which is always true for the root."""
+        """Return whether a cell has enough rewards to distinguish its halves, which is always true for the root."""
         scale = self.c / (self.nu * self.rho ** self._depths[cell])
         return cell == 0 or self._counts[cell] >= math.ceil(scale**2 * self._logarithm)
 

@@ -135,7 +135,7 @@ class Printed(NamedTuple):
 
     @property
     def lowest(self) -> Array:
-        """Return the share of the sets in which each method has the lowest mean, shape (methods,)."""
+        """The share of the sets in which each method has the lowest mean, shape (methods,)."""
         return np.asarray(np.bincount(self.mean.argmin(axis=1), minlength=self.mean.shape[1]) / len(self.mean))
 
 
