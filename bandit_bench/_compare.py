@@ -52,48 +52,55 @@ def compare(
     """Compare tuners, or algorithms, and return curves, final values and verdicts.
 
     A part is a name (``"cdt"``), a class, an object of a `component` class, or a pair of one of these and a dict of
-    settings; several form a list, or a dict by label. Several environments, algorithms or values make panels. Finished
-    repetitions are reused unless the code has changed; the results are in ``results/compare/<name>``.
+    settings. Several parts are given as a list, or as a dict by label. Several environments, algorithms or values make
+    panels. Finished repetitions are reused unless the code has changed. The results are written to
+    ``results/compare/<name>``.
 
     Parameters
     ----------
     tuners
-        The compared tuners; the first is compared with each of the others.
+        The compared tuners; the first tuner is compared with every other one.
     env, algorithm, task
-        The problem. By default an environment chooses its algorithm, an algorithm its task.
+        The problem. By default the environment chooses the algorithm, and the algorithm chooses the task.
     paper
         The paper whose settings apply.
     horizon, repetitions, seed
-        Rounds, repetitions (``"until_decided"``: as many as verdicts need, at most ``max_repetitions``), base seed.
+        The number of rounds, the number of repetitions, and the base seed. With ``repetitions="until_decided"``
+        repetitions are added until the verdicts are decided, at most ``max_repetitions``.
     settings
-        Further keys, such as ``{"env.dim": 5}`` or ``{"tuner.radius_scale": 0.5}``, the latter for all tuners.
+        Further keys, such as ``{"env.dim": 5}`` or ``{"tuner.radius_scale": 0.5}``; a key of the tuner applies to
+        all tuners.
     sweep
-        Keys with several values, each a panel: ``{"env.dim": [5, 25]}``, or by label ``{"env.dim": {"small": 5}}``.
+        Keys with several values, each of which makes a panel: ``{"env.dim": [5, 25]}``, or by label ``{"env.dim":
+        {"small": 5}}``.
     lines
-        The axis of the lines: ``"tuner"``, ``"algorithm"``, another key of several values, or several of these.
+        The axis of the lines: ``"tuner"``, ``"algorithm"``, another key with several values, or a list of these.
     column
-        The compared column of the trace: by default regret, or without one the mean reward per accepted round of a log
-        (sums are refused), the best score of training, the true value of a learnt policy. Low values of regret are
-        better, high values of any other column.
+        The compared column of the trace. The default is regret; if there is no regret, it is the mean reward per
+        accepted round of a log (sums are refused), the best score of training, or the true value of a learnt
+        policy. Low values of regret are better, high values of any other column.
     name
-        The last part of the folder; by default made from the compared parts.
+        The last part of the folder's path; by default made from the compared parts.
     jobs, runner
-        Number of processes; ``"loky"``, ``"dask"``, or keys of `runner` such as ``{"time_limit": 60}``.
+        The number of processes, and the back end: ``"loky"``, ``"dask"``, or keys of `runner` such as
+        ``{"time_limit": 60}``.
     strict
-        Whether one line that cannot be run stops the others.
+        Whether one line that cannot be run stops the other lines.
     renew
         Whether finished repetitions are run again.
     tie
-        The share of the other's mean within which a difference is a tie, by default .05.
+        The largest difference that counts as a tie, as a share of the mean of the second tuner; by default .05.
     scale
-        ``"quick"`` or ``"smoke"``: shorter runs and fewer repetitions.
+        ``"quick"`` or ``"smoke"`` for shorter runs and fewer repetitions.
     formats, size
-        Formats in addition to SVG and PNG: ``("pdf", "tex")``, a PDF as wide as a ``"column"`` or the ``"text"``.
+        Formats in addition to SVG and PNG, such as ``("pdf", "tex")``, and the width of the PDF: ``"column"`` or
+        ``"text"``.
     command, instead
-        For the command line: its arguments, and a function that is called with the figure instead of making it.
+        For the command line: its arguments, and a function that is called with the figure instead of making the
+        figure.
     look
-        How it is drawn: ``y_scale="log"``, ``x_scale="log"``, ``colors={label: colour}``, and ``rounds``, the number of
-        rounds of a curve (default 60, at most 500).
+        Options of the drawing: ``y_scale="log"``, ``x_scale="log"``, ``colors={label: colour}``, and ``rounds``,
+        the number of rounds of a curve (default 60, at most 500).
 
     Raises BenchError with the value found and the value expected if no line can be run.
     """
@@ -176,10 +183,10 @@ def compare(
 
 
 def _that_fit(plan: ComparisonPlan, runs: Sequence[LabelledRun], *, strict: bool) -> tuple[Axis, list[str], list[str]]:
-    """Return the lines that can be run everywhere, with notes on them and on the data before the run.
+    """Return the lines that can be run in every panel, with notes on the lines and on the data before the run.
 
-    Logs the reasons for the other lines. Raises ConfigError if fewer than two are left, or none has the column, and
-    with ``strict`` for the first that cannot be run.
+    Logs the reasons why other lines cannot be run. Raises ConfigError if fewer than two lines are left, if no line has
+    the column, or, with ``strict``, for the first line that cannot be run.
     """
     from runners.config.classes import require  # slow to import
     from runners.execute.fit import check_columns, fits
@@ -223,7 +230,7 @@ def _that_fit(plan: ComparisonPlan, runs: Sequence[LabelledRun], *, strict: bool
 
 
 def _refuse_in_logs(column: str, experiments: Iterable[Any]) -> None:
-    """Raise ConfigError for regret in a log, and for sums over rounds, whose number differs between runs."""
+    """Raise ConfigError if ``column`` in a log is regret or a sum over rounds, whose number differs between runs."""
     for cls in {experiment.classes["env"] for experiment in experiments}:
         if getattr(cls, "rejects", False) and column in cls.sums:
             raise ConfigError(
@@ -238,7 +245,7 @@ def _refuse_in_logs(column: str, experiments: Iterable[Any]) -> None:
 
 
 def _compared(column: str, experiment: Any) -> str:
-    """Return the compared column: the requested one, else that of the task or environment, else regret."""
+    """Return the requested column, or else the default column of the task or environment, or else regret."""
     classes = experiment.classes
     by_default: str = getattr(classes["task"], "compared", "") or getattr(classes["env"], "compared", "regret")
     return column or by_default

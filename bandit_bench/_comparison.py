@@ -23,10 +23,11 @@ if TYPE_CHECKING:  # slow to import
 
 
 class ComparisonResult:
-    """The results in a folder: of `compare`, of `reproduce`, or committed ones (`load`).
+    """The results in a folder, made by `compare` or `reproduce`, or read by `load`.
 
-    Tables are tidy: a column for each axis, numeric if its values are numbers. `is_complete`: whether no line was left
-    out and no repetition failed; `notes`: remarks for the reader. A damaged file raises BenchError when it is used.
+    Tables are tidy: they have a column for each axis, which is numeric if its values are numbers. `is_complete` states
+    whether no line was left out and no repetition failed; `notes` holds remarks for the reader. A damaged file raises
+    BenchError when it is used.
     """
 
     def __init__(self, folder: Path, figure: "Figure", *, is_complete: bool = True, notes: Sequence[str] = ()) -> None:
@@ -41,32 +42,38 @@ class ComparisonResult:
 
     @property
     def scale(self) -> str:
-        """The scale of its runs, such as ``"paper"``; the name of `folder` also marks a part, or sizes set by hand."""
+        """The scale of the runs, such as ``"paper"``.
+
+        The name of `folder` also marks a partial figure, and sizes other than the scale's.
+        """
         return self._files.about.scale
 
     @property
     def command(self) -> str:
-        """The command that makes it; if a class has no dotted path, the compared classes instead."""
+        """The command that makes the results, or the compared classes if a class has no dotted path."""
         return self._files.about.command
 
     @property
     def table(self) -> "pd.DataFrame":
-        """The figure's table; for a comparison: axes, ``n``, ``mean`` of the last round, and its interval."""
+        """The table of the figure; for a comparison the axes, ``n``, and the last ``mean`` with its interval."""
         return self._csv("table.csv")
 
     @property
     def curves(self) -> "pd.DataFrame":
-        """Mean curves: axes, ``column``, ``round``, ``mean``, ``std``, ``ci_low``, ``ci_high``, ``n``; may be empty."""
+        """The mean curves, which may be empty.
+
+        The columns are the axes, ``column``, ``round``, ``mean``, ``std``, ``ci_low``, ``ci_high`` and ``n``.
+        """
         return self._results.given_curves
 
     @property
     def finals(self) -> "pd.DataFrame":
-        """One row per repetition: axes, ``repetition``, ``rounds``, the last value of every column of its trace."""
+        """One row per repetition: axes, ``repetition``, ``rounds``, and the last value of each column of the trace."""
         return self._results.given_finals
 
     @cached_property
     def verdicts(self) -> "pd.DataFrame":
-        """One row per case of each claim: estimate, 95 % interval, verdict, and its ``holm`` correction."""
+        """One row per case of each claim: estimate, 95 % interval, verdict, and Holm's correction in ``holm``."""
         words = names_of("claims", "word")
         table = self._csv("claims.csv", *words)
         table = table.assign(**{name: "" for name in words if name not in table})
@@ -74,7 +81,7 @@ class ComparisonResult:
 
     @cached_property
     def settings(self) -> "pd.DataFrame":
-        """Every setting of its runs: values, source (stated, code, assumed, scale) and place."""
+        """Every setting of the runs, with its values, its source (stated, code, assumed, scale) and its place there."""
         import pandas as pd
 
         rows = [setting.model_dump() for setting in self._files.about.settings]
@@ -113,9 +120,10 @@ class ComparisonResult:
     ) -> "matplotlib.figure.Figure":
         """Return the picture as a matplotlib figure, which can be changed further and saved.
 
-        ``colors`` and ``labels`` map labels to colours and to other words; ``order``: the labels to draw, in order;
-        ``size``: ``"column"`` or ``"text"``, the width in a paper, with type of 7 to 9 points, without title and note.
-        Raises ConfigError if there is nothing to draw, or for an unknown label, colour, scale or size.
+        ``colors`` maps labels to colours, ``labels`` maps labels to other words, and ``order`` lists the labels to
+        draw. ``size`` is the width in a paper, ``"column"`` or ``"text"``; the picture then has type of 7 to 9 points,
+        and no title or note. Raises ConfigError if there is nothing to draw, or for an unknown label, colour, scale or
+        size.
         """
         from bench.report.figure import read_figure  # slow to import
         from bench.report.pictures import check_names, draw, keep, rename
@@ -140,7 +148,7 @@ class ComparisonResult:
         return picture
 
     def to_latex(self, *, size: "Size" = "column") -> str:
-        """Return the table of final values as LaTeX, for the width of a column (two panels) or of the text (three)."""
+        """Return the table of final values as LaTeX, as wide as a column (two panels) or as the text (three panels)."""
         from bench.report.latex import latex_tables  # slow to import
 
         return latex_tables(self._results, {"table": self.table}, size=size)["table"]
@@ -163,10 +171,11 @@ def _as_png(figure: "matplotlib.figure.Figure") -> bytes:
 
 
 def load(name: str, *, scale: str | None = None) -> ComparisonResult:
-    """Return existing results: of a figure, such as ``"cdt/figure2"``, or ``"compare/<name>"``.
+    """Return existing results of a figure, such as ``"cdt/figure2"``, or of a comparison, ``"compare/<name>"``.
 
-    The folder of results is searched first, then the committed ones. ``scale`` is the last part of the folder, by
-    default the largest scale; parts of a figure (``only``) come last. Raises ConfigError if there are none.
+    The folder of results is searched first, then the committed results. ``scale`` is the last part of the folder's
+    path, by default the largest scale; partial figures (``only``) come last. Raises ConfigError if there are no
+    results.
     """
     from bench.report.figure import read_figure  # slow to import
     from bench.report.folder import COMPARISON, SCALES

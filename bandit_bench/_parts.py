@@ -1,6 +1,6 @@
 """Parts of an experiment given in Python: their choices and settings.
 
-A part is a name (``"cdt"``), a class, an object of one, or one of these with settings: ``("cdt", {"k": 2})``.
+A part is a name (``"cdt"``), a class, an object of a class, or one of these with settings: ``("cdt", {"k": 2})``.
 """
 
 import re
@@ -18,7 +18,7 @@ from runners.config.listed import class_at
 from runners.config.tree import GROUPS, PARTS, class_of, plain, suite_choices
 
 Part: TypeAlias = Any
-"""A name, a class, an object of one, or a pair of one of these and a dict of settings."""
+"""A name, a class, an object of a class, or a pair of one of these and a dict of settings."""
 
 Parts: TypeAlias = Any
 """One part, or a list of them, or a dict by label."""
@@ -26,14 +26,14 @@ Parts: TypeAlias = Any
 
 @dataclass(frozen=True)
 class Piece:
-    """One piece of a run: its choices by group, its values by key, and the classes given as objects, by part."""
+    """A piece of a run: its choices by group, its values by key, and the classes given as objects by part."""
 
     choices: Mapping[str, str] = field(default_factory=dict)
     values: tuple[Value, ...] = ()
     classes: Mapping[str, type] = field(default_factory=dict)
 
     def __add__(self, other: "Piece") -> "Piece":
-        """Return both combined; the other piece has precedence."""
+        """Return the combination of both pieces; the other piece has precedence."""
         classes = {part: cls for part, cls in self.classes.items() if part not in other.choices}
         return Piece({**self.choices, **other.choices}, (*self.values, *other.values), classes | dict(other.classes))
 
@@ -44,16 +44,16 @@ class Piece:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys that it chooses or sets, down to single values."""
+        """The keys that the piece chooses or sets, down to single values."""
         return keys_of(self.choices, self.values)
 
     def composed(self) -> Run:
-        """Return the run. Raises ConfigError for an unknown choice or key, or an invalid value."""
+        """Return the composed run. Raises ConfigError for an unknown choice or key, or an invalid value."""
         return compose(self.choices, self.values, classes=self.classes)
 
 
 Axis = dict[str, Piece]
-"""Values by label."""
+"""The values of an axis, by label."""
 
 _BARE = re.compile(r"[A-Za-z_][\w./*?@%-]*", re.ASCII)
 _QUOTED = re.compile(r"""(['"])((?:(?!\1)[^\\]|\\.)*)\1""")
@@ -61,16 +61,16 @@ _RESERVED = {"true", "false", "null", "inf", "nan"}
 
 
 class Labelled(NamedTuple):
-    """A part, or a value of a key, with its label; "" for its default label."""
+    """A part, or a value of a key, with its label; an empty label stands for the default label."""
 
     label: str
     given: Any
 
 
 def axis_of(key: str, given: Parts) -> Axis:
-    """Return parts, or values of a key, by label, by default made from names, settings and values.
+    """Return the given parts, or values of a key, by label; default labels are made from names, settings and values.
 
-    Raises ConfigError if there is none, a value does not suit the key, or two have the same label.
+    Raises ConfigError if no part or value is given, if a value does not suit the key, or if two have the same label.
     """
     if isinstance(given, Mapping):
         named = [Labelled(canonical(label), one) for label, one in given.items()]
@@ -132,7 +132,10 @@ def label_of(group: str, name: str, settings: Mapping[str, Any]) -> str:
 
 
 def settings_of(settings: Mapping[str, Any] | None) -> Piece:
-    """Return the choices and settings of keys. ConfigError names the key of a value that is not plain data."""
+    """Return the choices and values of ``settings``.
+
+    Raises ConfigError, naming the key, for a value that is not plain data.
+    """
     if not isinstance(settings, Mapping | None):
         raise ConfigError(f"settings: found {settings!r}, expected values by key, such as {{'env.dim': 5}}")
     piece = Piece()
@@ -144,21 +147,24 @@ def settings_of(settings: Mapping[str, Any] | None) -> Piece:
 
 
 def runner_of(runner: str | Mapping[str, Any] | None) -> Piece:
-    """Return the back end that runs the repetitions: a name, or keys of `runner` such as ``{"time_limit": 60}``."""
+    """Return the back end for the repetitions, given by name or by keys of `runner` such as ``{"time_limit": 60}``."""
     if runner is None or isinstance(runner, str):
         return Piece({"runner": runner}) if runner else Piece()
     return settings_of({f"runner.{key}": value for key, value in runner.items()})
 
 
 def check_words(**given: Any) -> None:
-    """Raise ConfigError for an argument that is no string."""
+    """Raise ConfigError for an argument that is not a string."""
     for key, value in given.items():
         if not isinstance(value, str):
             raise ConfigError(f"{key}: found {value!r}, expected a word")
 
 
 def labels_by_axis(only: Any, example: str) -> dict[str, list[str]]:
-    """Return the labels of a part of a figure by axis, as lists. Raises ConfigError for any other form."""
+    """Return the labels that select a part of a figure, as a list for each axis.
+
+    Raises ConfigError if ``only`` is not a mapping.
+    """
     if not isinstance(only, Mapping | None):
         raise ConfigError(f"only: found '{only}', expected labels by axis: {example}")
     given = dict(only or {})
@@ -188,7 +194,10 @@ def literal(value: Any) -> str:
 
 
 def _own_settings(component: Any) -> dict[str, Any]:
-    """Return the settings of an object that are not the defaults of its class. Raises ConfigError if it hides them."""
+    """Return the settings of an object that differ from the defaults of its class.
+
+    Raises ConfigError if the class is no dataclass, so that its settings cannot be read.
+    """
     if not is_dataclass(component):
         raise ConfigError(
             f"found an object of {type(component).__name__}, whose settings cannot be read, expected @bandit_bench."
@@ -208,7 +217,7 @@ def _is_pair(part: Any) -> bool:
 
 
 def _read(group: str, part: Part) -> tuple[str, dict[str, Any], type | None]:
-    """Return name and settings of a part, and its class if a user handed over one of their own."""
+    """Return the name and the settings of a part, and the class of a part that is a user's own."""
     settings: Mapping[str, Any] = {}
     if _is_pair(part):
         part, settings = part
@@ -230,7 +239,7 @@ def _read(group: str, part: Part) -> tuple[str, dict[str, Any], type | None]:
 
 
 def _choice_of(group: str, cls: type) -> str:
-    """Return the choice that names a class of the suite and implies further choices; "" for other classes."""
+    """Return the choice of ``group`` whose class is ``cls``; "" for a class outside the suite or without a choice."""
     if not is_suites(cls):
         return ""
     target = f"{cls.__module__}.{cls.__qualname__}"
@@ -238,7 +247,7 @@ def _choice_of(group: str, cls: type) -> str:
 
 
 def _shown_as(group: str, name: str) -> str:
-    """Return the label of a part: a tuner of the suite has the same label, and so the same colour, in all figures."""
+    """Return the label of a part; a tuner of the suite has the same label and colour in all figures."""
     path = class_of(group, name) if group == "tuner" else ""
     cls: Any = class_at(path) if path else None
     return str(cls.shown_as()) if cls else name.rpartition(".")[2]

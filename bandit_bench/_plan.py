@@ -29,11 +29,11 @@ _LONGEST_LABEL = 200
 class ComparisonPlan:
     """The parts of a comparison.
 
-    ``axes``: parts and keys with several values, such as ``tuner`` or ``env.dim``; ``lines`` names the axes of the
-    lines, the others make panels. ``common`` applies to all runs, ``sizes`` holds horizon, repetitions and seed,
-    ``machine`` the back end. ``until_decided``: the largest number of repetitions, if they are added until verdicts are
-    decided. ``tie``: the share of the other's mean within which a difference is a tie. ``look``: drawing keys of a
-    figure of kind `curves`.
+    ``axes`` holds the parts and keys with several values, such as ``tuner`` or ``env.dim``. ``lines`` names the axes of
+    the lines; all other axes make panels. ``common`` applies to all runs, ``sizes`` holds horizon, repetitions and
+    seed, and ``machine`` holds the back end. ``until_decided`` is the largest number of repetitions if repetitions are
+    added until the verdicts are decided. ``tie`` is the largest difference that counts as a tie, as a share of the mean
+    of the second line. ``look`` holds the keys that affect the drawing; see `LOOK`.
     """
 
     axes: Mapping[str, Axis]
@@ -75,7 +75,7 @@ class ComparisonPlan:
 
     @cached_property
     def methods(self) -> Axis:
-        """The lines: all combinations of the values of their axes."""
+        """The lines, which are all combinations of the values of the axes in ``lines``."""
         several = [axis for axis in self.lines if len(self.axes[axis]) > 1] or self.lines[:1]
         methods: Axis = {}
         for combination in itertools.product(*(self.axes[axis].items() for axis in self.lines)):
@@ -85,12 +85,12 @@ class ComparisonPlan:
 
     @property
     def panels(self) -> dict[str, Axis]:
-        """The axes of the panels: all axes of several values except the lines'."""
+        """The axes of the panels, which are all axes with several values except the axes of the lines."""
         return {axis: values for axis, values in self.axes.items() if axis not in self.lines and len(values) > 1}
 
     @property
     def shared(self) -> Piece:
-        """The overrides common to all runs, besides lines, panels, paper, scale and sizes."""
+        """The overrides common to all runs, apart from lines, panels, paper, scale and sizes."""
         single = [_only(values) for axis, values in self.axes.items() if axis not in self.lines]
         return sum(single, Piece()) + self.common
 
@@ -115,7 +115,7 @@ class ComparisonPlan:
 
     @property
     def title(self) -> str:
-        """The name, by default made from the compared parts, so that two comparisons have two folders."""
+        """The name, by default made from the compared parts, so that different comparisons have different folders."""
         if self.name:
             return self.name
         words = [*self._shared_labels, *self.methods, *(label for values in self.panels.values() for label in values)]
@@ -134,19 +134,19 @@ class ComparisonPlan:
 
     @property
     def _key(self) -> str:
-        """The last part of the key whose values make the lines, such as ``dim``; "" if parts make them."""
+        """The last part of the key whose values make the lines, such as ``dim``; "" if the lines are made of parts."""
         several = [axis for axis in self.lines if len(self.axes[axis]) > 1]
         return several[0].rpartition(".")[2] if len(several) == 1 and several[0] not in PARTS else ""
 
     @property
     def _shared_labels(self) -> list[str]:
-        """The names to show with each value of a key, because a bare value is unclear."""
+        """The names to show with each value of a key, because a value alone is unclear."""
         return [*self.axes.get("tuner", {}), self._key] if self._key else []
 
     def figure(self, methods: Axis, runs: Sequence[LabelledRun], tuned: str) -> dict[str, Any]:
-        """Return the figure of some lines and their runs: curves, and a claim comparing the first line with each other.
+        """Return the figure of some lines and their runs, with claims that compare the first line with each other line.
 
-        ``tuned``: the tuned hyper-parameters by algorithm, for the line below the title.
+        ``tuned`` names the tuned hyper-parameters of each algorithm, for the line below the title.
         """
         _, better, label = column_of(self.column)
         better, word = better or "more", "regret" if self.column == "regret" else label

@@ -30,7 +30,8 @@ Scale = Literal["smoke", "quick", "reduced", "paper"]
 class ReproductionPlan:
     """The requested figures, by name, and their options; see `reproduce`.
 
-    ``instead`` is called with the figures in place of making them, for example to run a share of their repetitions.
+    ``instead`` is called with the figures, and no figure is made; it may, for example, run a share of their
+    repetitions.
     """
 
     names: Sequence[str]
@@ -65,13 +66,13 @@ def reproduce(
     jobs: int = 1,
     runner: str | Mapping[str, Any] | None = None,
 ) -> dict[str, ComparisonResult]:
-    """Make a figure, such as ``"cdt/figure2"``, or all figures of a paper, and return them by name.
+    """Make a figure, such as ``"cdt/figure2"``, or all figures of a paper, and return the results by name.
 
     Finished repetitions are reused. At scale paper a figure with the key `repetitions_of` is made together with the
-    figure that it names. ``only`` makes a part of a figure: labels by axis, such as ``{"panel": "LinUCB,
-    simulation"}``, with the claims and published numbers about it, under the first reading. ``horizon``,
-    ``repetitions``, ``seed`` override the scale's sizes. ``readings``: whether all readings are run, by default as the
-    scale says. ``surrogate``: whether, at scale paper, stand-ins may replace missing data.
+    figure that the key names. ``only`` makes a part of a figure, given by labels for each axis, such as ``{"panel":
+    "LinUCB, simulation"}``, with the claims and published numbers about these labels, under the first reading.
+    ``horizon``, ``repetitions`` and ``seed`` override the sizes of the scale. ``readings`` is whether all readings are
+    run; by default the scale decides. ``surrogate`` is whether, at scale paper, stand-ins may replace missing data.
 
     Raises BenchError if a setting is wrong, or a figure cannot be written.
     """
@@ -93,7 +94,10 @@ def reproduce(
 def plan_of(
     figure: str | None, paper: str | None, only: Any = None, formats: Any = (), size: Any = "", **others: Any
 ) -> ReproductionPlan:
-    """Return the plan of a figure, or of all of one paper or of all papers. Raises ConfigError naming the wrong key."""
+    """Return the plan of one figure, of all figures of a paper, or of all figures of all papers.
+
+    Raises ConfigError naming the wrong key.
+    """
     check_words(figure=figure or "", paper=paper or "", scale=others["scale"])
     if figure and paper and not figure.startswith(f"{paper}/"):
         raise ConfigError(f"paper: found '{paper}' with figure={figure}, expected its paper, or none")
@@ -106,7 +110,7 @@ def plan_of(
 
 
 def make(plan: ReproductionPlan) -> "list[WrittenFigure]":
-    """Make the planned figures without their pages, and return them; none if ``instead`` replaces this."""
+    """Make the planned figures without their pages and return them; the list is empty if ``instead`` is given."""
     from runners.execute.reproduce_figure import reproduce_figures
     from runners.execute.stand_ins import announcement, drawn_from_committed, lacks_data, missing_data, refuse
     from runners.execute.workers import spread, workers
@@ -181,9 +185,10 @@ def _asked(plan: ReproductionPlan, name: str) -> "AskedFigure":
 
 
 def part_of(name: str, only: Mapping[str, Sequence[str]]) -> "Figure":
-    """Return the part of a figure with some labels, under the first reading, and the claims and numbers about it.
+    """Return the part of a figure with the labels in ``only``, under the first reading.
 
-    Limits are left out. Raises ConfigError for an unknown axis or label.
+    The claims and published numbers about these labels are kept; limits are left out. Raises ConfigError for an unknown
+    axis or label.
     """
     from bench.report.figure import read_figure  # slow to import
     from bench.report.labels import canonical

@@ -26,8 +26,9 @@ if TYPE_CHECKING:  # slow to import
 class RunResult:
     """An experiment and its repetitions.
 
-    ``done``: the repetitions that have a result; ``new``: the part of them that this call ran; ``failed``: the others,
-    each with its error; ``seconds``: of the call; ``notes``: warnings about the numbers.
+    ``done`` lists the repetitions that have a result, and ``new`` the repetitions that this call ran. ``failed`` maps
+    each failed repetition to its error. ``seconds`` is the duration of the call; ``notes`` holds warnings about the
+    numbers.
     """
 
     def __init__(
@@ -40,7 +41,7 @@ class RunResult:
 
     @property
     def run_id(self) -> str:
-        """The name of its folder among the raw runs."""
+        """The name of the run's folder among the raw runs."""
         return self.composed.experiment.run_id
 
     @property
@@ -65,12 +66,12 @@ class RunResult:
 
     @cached_property
     def finals(self) -> "pd.DataFrame":
-        """One row per repetition: its number and the values at the last round."""
+        """One row per repetition, with its number and the values at the last round."""
         return self.traces.groupby("repetition").tail(1).reset_index(drop=True)
 
     @cached_property
     def metrics(self) -> dict[str, Any]:
-        """Mean, std and 95 % interval of the last values of every numeric column, except for choices.
+        """Mean, standard deviation and 95 % interval of the last values of every numeric column except choices.
 
         A choice is a candidate, or the index of an arm. Raises BenchError if all repetitions failed.
         """
@@ -79,7 +80,7 @@ class RunResult:
 
     @cached_property
     def means(self) -> dict[str, Any]:
-        """`metrics` without the ends of intervals, which avoids the slow import of SciPy."""
+        """The same values as `metrics` without the intervals, which avoids the slow import of SciPy."""
         return self._metrics(intervals=False)
 
     def _metrics(self, *, intervals: bool) -> dict[str, Any]:
@@ -119,7 +120,7 @@ class RunResult:
             )
 
     def _failures(self) -> str:
-        """Return the number of failed repetitions, and the reason for the first; "" if none failed."""
+        """Return the number of failed repetitions and the error of the first; "" if no repetition failed."""
         if not self.failed:
             return ""
         number, error = next(iter(self.failed.items()))
@@ -131,7 +132,7 @@ class RunResult:
         return f"<RunResult: {chosen}, {len(self.done)} repetitions ({counts}), in {self.folder}>"
 
     def reused(self, renew: str = "renew=true") -> str:
-        """Return the days of reused repetitions, and the argument that runs them again; "" if there are none."""
+        """Return the days of reused repetitions and the argument that runs them again; "" if none was reused."""
         from runners.results.store import reuse_line  # slow to import
 
         return reuse_line(self._store, {self.run_id: sorted({*self.done} - {*self.new})}, renew)
@@ -157,10 +158,10 @@ def run(
     runner: str | Mapping[str, Any] | None = None,
     renew: bool = False,
 ) -> RunResult:
-    """Run the missing repetitions of one experiment and return all; arguments are those of `compare`.
+    """Run the missing repetitions of one experiment and return all repetitions; see `compare` for the arguments.
 
-    ``renew``: whether finished repetitions are run again. Raises BenchError, with the value found and the value
-    expected, if it cannot be run. A repetition that fails is recorded and does not stop the others.
+    ``renew`` is whether finished repetitions are run again. A repetition that fails is recorded and does not stop the
+    other repetitions. Raises BenchError with the value found and the value expected if the experiment cannot be run.
     """
     check_words(paper=paper)
     look_again()
@@ -175,10 +176,10 @@ def run(
 
 
 def tuner(name: Part, /, **settings: Any) -> "Tuner":
-    """Return a tuner for use in your own loop: by name, with the settings of `run`, or from a class.
+    """Return a tuner for use in your own loop, given by name with the settings of `run`, or by its class.
 
-    ``settings`` override them; the tuner that a floor guards may be given by its name. Raises ConfigError for an
-    unknown tuner or setting, or if a package is not installed.
+    ``settings`` override the settings of `run`. The tuner that a floor guards may be given by its name. Raises
+    ConfigError for an unknown tuner or setting, or if a package is not installed.
     """
     from runners.config.classes import construct, require  # slow to import
 
@@ -193,7 +194,10 @@ def tuner(name: Part, /, **settings: Any) -> "Tuner":
 
 
 def run_composed(composed: "Run", *, says_data: bool = False) -> RunResult:
-    """Run the missing repetitions of one experiment; ``says_data``: whether notes on its data are printed first."""
+    """Run the missing repetitions of one experiment.
+
+    ``says_data`` is whether notes on the data are printed before the run.
+    """
     from runners.execute.fanout import not_determined, run_all  # slow to import
     from runners.execute.fit import check
     from runners.execute.workers import workers

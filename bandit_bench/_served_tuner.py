@@ -29,9 +29,9 @@ _EXPECTED = "expected a file that this server has written, or none, in a folder 
 
 
 class ServedTuner:
-    """A started tuner, its state and its asks in a file that only one process may open.
+    """A started tuner with its state and its asks in a file that only one process may open.
 
-    Raises BenchError if another process has the file open, or it does not belong to such a tuner.
+    Raises BenchError if another process has the file open, or if the file does not belong to such a tuner.
     """
 
     def __init__(self, tuner: Tuner, path: str | Path, margin: float = 0.0) -> None:
@@ -55,7 +55,7 @@ class ServedTuner:
             raise BenchError(f"{path}: {error}; {expected}") from None
 
     def _go_on(self, saved: Any) -> None:
-        """Restore a state; from a state of another space, learn the rewards of its log that lie in the new one."""
+        """Restore a saved state, or learn the rewards of the log that lie in the new space if the space has changed."""
         tuner = self._tuner
         now = tuner._identity()
         differs = [key for key in ("space", "excluded") if type(saved) is dict and saved.get(key) != now.get(key)]
@@ -77,9 +77,10 @@ class ServedTuner:
         )
 
     def together(self, calls: list[Callable[["ServedTuner"], Any]]) -> list[Any]:
-        """Make calls and write their changes in one transaction; return answers, or a refused call's BenchError.
+        """Make the calls, write their changes in one transaction, and return the answers.
 
-        Raises OSError if the file was removed or replaced: SQLite would go on writing to the removed one.
+        The answer to a refused call is its BenchError. Raises OSError if the file was removed or replaced, because
+        SQLite would continue to write to the removed file.
         """
         answers: list[Any] = []
         self._file.execute("BEGIN")
@@ -95,7 +96,7 @@ class ServedTuner:
         return answers
 
     def _write(self) -> None:
-        """Write the state, and the tickets that were opened or closed: thousands may be open."""
+        """Write the state and only the newly opened or closed tickets, because thousands of tickets may be open."""
         opened, closed = self._tuner.tickets_apart(self._apart)
         self._file.executemany("DELETE FROM open WHERE ticket = ?", [(ticket,) for ticket in closed])
         rows = [(ticket, json.dumps(memory)) for ticket, memory in opened.items()]
@@ -106,7 +107,7 @@ class ServedTuner:
 
     @cached_property
     def _candidates(self) -> list[Configuration]:
-        """All configurations of a tuner that draws among them with probabilities: other spaces may have billions."""
+        """All configurations if every hyper-parameter has candidates, else none, because a space may have billions."""
         space = self._tuner._given["space"]
         return space.product() if all(parameter.candidates for parameter in space.parameters) else []
 
@@ -121,7 +122,10 @@ class ServedTuner:
         return {"ticket": ticket, "configuration": configuration}
 
     def tell(self, ticket: Any, reward: Any) -> dict[str, Any]:
-        """Learn a reward; a repeated equal reward is accepted, because the answer to the first may have been lost."""
+        """Learn a reward.
+
+        The same reward is accepted again, because the answer to the first request may have been lost.
+        """
         if type(ticket) is int and abs(ticket) < 2**63:
             known = self._file.execute("SELECT reward FROM asks WHERE ticket = ?", (ticket,)).fetchone()
             if known and known[0] is not None and known[0] == number(reward):
@@ -159,7 +163,7 @@ class ServedTuner:
 
 
 def _read(text: Any) -> Configuration:
-    """Return a configuration from its column; raises BenchError if the file was altered."""
+    """Return the configuration in a column of the file. Raises BenchError if the file was altered."""
     try:
         return dict(json.loads(text).items())
     except (ValueError, TypeError, AttributeError, RecursionError):

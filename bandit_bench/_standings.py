@@ -26,9 +26,9 @@ class TournamentResult(ComparisonResult):
     def standings(self) -> "pd.DataFrame":
         """The standing of each of your tuners over all families, in each family, and on each task.
 
-        ``relative``: mean final regret over that of random configurations, with its 95 % interval, averaged over the
-        tasks of a family, then over families; ``wins`` and ``losses``: numbers of other tuners with more or less regret
-        by the paired difference; ``open``: the others.
+        ``relative`` is the mean final regret divided by that of random configurations, with a 95 % interval, averaged
+        over the tasks of a family and then over the families. ``wins`` and ``losses`` are the numbers of other tuners
+        with more and less regret according to the paired difference; ``open`` is the number of undecided comparisons.
         """
         return self._csv("standings.csv", METHOD, "by", "part")
 
@@ -48,10 +48,10 @@ def written(
     *,
     is_complete: bool,
 ) -> TournamentResult:
-    """Write and judge the figure of a user's runs and of ``others``, the runs in the folder ``committed``.
+    """Write and judge the figure of a user's runs and of the committed runs.
 
-    ``about``: the manifest without its runs; ``others`` are entries of the committed one; ``done``: the repetitions of
-    each run, by id.
+    ``about`` is the manifest without its runs. ``others`` holds the entries of the runs in the manifest of the folder
+    ``committed``. ``done`` lists the repetitions of each run by id.
     """
     from bench.report.figure import read_figure  # slow to import
     from bench.report.folder import COMPARISON
@@ -98,7 +98,7 @@ def written(
 
 
 def _figure(name: str, committed: str, own: Sequence[str], labels: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    """Return the tournament's figure on these tasks, with claims comparing each of a user's tuners with all others."""
+    """Return the tournament's figure for the given labels, with claims that compare each own tuner with every other."""
     others = list(dict.fromkeys(of_run[METHOD] for of_run in labels if of_run.get(METHOD, "") not in ("", *own)))
     claims = [
         {
@@ -132,7 +132,7 @@ def _figure(name: str, committed: str, own: Sequence[str], labels: Sequence[Mapp
 
 
 def _in_words(standings: "pd.DataFrame") -> str:
-    """Return the standings over all and by family, in a sentence."""
+    """Return a sentence with the standings over all families and in each family."""
     parts = [
         f"{row[METHOD]}, {row['part']}: {row['relative']:.2f} [{row['ci_low']:.2f}, {row['ci_high']:.2f}] of random's "
         f"regret, {row['wins']} wins, {row['losses']} losses, {row['open']} open"
@@ -148,10 +148,11 @@ def _id(mine: str, other: str, part: str) -> str:
 def _standings(
     tables: Mapping[str, "pd.DataFrame"], over_all: Mapping[str, "pd.DataFrame"], claims: "pd.DataFrame"
 ) -> "pd.DataFrame":
-    """Return the table `TournamentResult.standings`.
+    """Return the table of `TournamentResult.standings`.
 
-    ``tables`` are the figure's; ``over_all`` has, for each of a user's tuners, the means over its own tasks: the
-    figure's ``ranks`` leave out families that some tuners cannot play, such as the arms.
+    ``tables`` holds the tables of the figure. ``over_all`` holds, for each of a user's tuners, the means over the tasks
+    that the tuner plays; the table ``ranks`` of the figure leaves out families that some tuners cannot play, such as
+    the arms.
     """
     import pandas as pd
 

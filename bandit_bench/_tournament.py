@@ -19,7 +19,7 @@ from runners.config.folders import COMMITTED, look_again
 from runners.config.tree import one_of
 
 SCALES = {"quick": ("short", 5), "reduced": ("short", 30), "paper": ("ranks", 30)}
-"""The figure of each scale, 2,000 and 10,000 rounds, and the number of its used repetitions; quick has fewer tasks."""
+"""The figure of each scale (of 2,000 or 10,000 rounds) and the number of repetitions; scale quick has fewer tasks."""
 TAKEN = (
     "expected tuner, only, scale, repetitions, jobs, name, renew, dry_run, or a key of the tuner or runner, such as "
     "tuner.threshold"
@@ -29,7 +29,7 @@ TAKEN = (
 
 @dataclass(frozen=True)
 class TournamentPlan:
-    """``figure``: the figure with the committed repetitions; ``tasks``: family and overrides of each task, by name."""
+    """A plan of runs on the tournament's tasks, and of the committed repetitions to compare with."""
 
     scale: str
     repetitions: int
@@ -53,7 +53,10 @@ class TournamentPlan:
 
     @cached_property
     def tasks(self) -> dict[tuple[str, str], list[str]]:
-        """The overrides that choose each task, by family and name. ConfigError if ``only`` names an unknown one."""
+        """The overrides that choose each task, by family and name.
+
+        Raises ConfigError if ``only`` names an unknown axis or label.
+        """
         figure, found = load_figure(self.name), {}
         left_out = figure.at("quick").leave_out.get(TASK, ()) if self.scale == "quick" and not self.only else ()
         for block in figure.runs:
@@ -74,7 +77,7 @@ class TournamentPlan:
         }
 
     def runs(self, tuners: Axis) -> Iterator[LabelledRun]:
-        """Yield the runs of tuners on all tasks, with the settings of the committed runs."""
+        """Yield the runs of the given tuners on all tasks, with the settings of the committed runs."""
         figure = load_figure(self.name)
         caps = figure.model_dump(include={"horizon"}, exclude_none=True) | {"repetitions": self.repetitions}
         for (family, task), words in self.tasks.items():
@@ -86,7 +89,7 @@ class TournamentPlan:
                 yield LabelledRun(**vars(run), labels=labels, overrides=whole.words, keys=whole.keys)
 
     def others(self, tasks: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
-        """Return the manifest's entries of committed runs on tasks, each with the number of its repetitions to use."""
+        """Return the manifest's entries of committed runs on ``tasks``, each with the number of repetitions to use."""
         entries = [entry for entry in self.manifest["runs"] if task_of(entry["labels"]) in tasks]
         return [entry | {"repetitions": min(self.repetitions, entry["repetitions"])} for entry in entries]
 
@@ -105,30 +108,31 @@ def tournament(
     dry_run: bool = False,
     command: str = "",
 ) -> TournamentResult | None:
-    """Run your own tuners on the tournament's tasks, and compare each with the committed results of all others.
+    """Run your own tuners on the tournament's tasks, and compare each with the committed results of all other tuners.
 
-    The repetitions have the same seeds as the committed ones, so differences are paired. The results, with a page, are
-    in ``results/compare/<name>``.
+    The repetitions have the same seeds as the committed repetitions, so differences are paired. The results, with a
+    page, are written to ``results/compare/<name>``.
 
     Parameters
     ----------
     tuners
-        Your tuners, as in `compare`: a class, an object, a name with settings, or several.
+        Your tuners, as in `compare`: a class, an object, a name with settings, or a list of these.
     scale
-        ``"quick"``: a task of each family, 2,000 rounds, 5 repetitions; ``"reduced"``: all tasks, 30 repetitions;
-        ``"paper"``: 10,000 rounds.
+        ``"quick"`` (one task of each family, 2,000 rounds, 5 repetitions), ``"reduced"`` (all tasks, 30
+        repetitions) or ``"paper"`` (10,000 rounds).
     repetitions
-        Fewer repetitions than the scale has: the first of the committed ones are used.
+        A smaller number of repetitions than the scale's; the first committed repetitions are then used.
     only
-        Some tasks, as ``{"family": "arms"}`` or ``{"task": ["triangle", "sine"]}``.
+        The tasks to play, as ``{"family": "arms"}`` or ``{"task": ["triangle", "sine"]}``; by default the scale's
+        tasks.
     settings
-        Keys of all these tuners, such as ``{"tuner.threshold": 0.5}``.
+        Keys that apply to all your tuners, such as ``{"tuner.threshold": 0.5}``.
     jobs, runner, renew
         As in `compare`.
     name
-        The last part of the folder, by default ``tournament-`` and the names of the tuners.
+        The last part of the folder's path, by default ``tournament-`` and the names of the tuners.
     dry_run
-        Whether only the expected time is printed; then None is returned.
+        Whether only the expected time is printed; the function then returns None.
     command
         For the command line: its arguments.
 

@@ -37,9 +37,10 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 def app(tuner: Tuner, path: str | Path, hosts: Collection[str] = (), margin: float = 0.0) -> Starlette:
-    """Return the service as an ASGI application; it opens the file immediately.
+    """Return the service as an ASGI application, which opens the file immediately.
 
-    ``hosts``: allowed host names in addition to this machine's. ``margin``: the margin of `Tuner.recommend`.
+    ``hosts`` are allowed host names in addition to the names of this machine. ``margin`` is the margin of
+    `Tuner.recommend`.
     """
     served = ServedTuner(tuner, path, margin)
     waiting: asyncio.Queue[tuple[Callable[[ServedTuner], Any], asyncio.Future[Any]]] = asyncio.Queue()
@@ -103,7 +104,7 @@ def app(tuner: Tuner, path: str | Path, hosts: Collection[str] = (), margin: flo
 
 
 def _check_place(request: Request, allowed: Collection[str]) -> None:
-    """Refuse a request to another host name, as in DNS rebinding, or from a page of another site in a browser."""
+    """Refuse a request to a host name not in ``allowed``, as in DNS rebinding, or from a web page of another site."""
     host, origin = request.headers.get("host", ""), request.headers.get("origin")
     if _name(f"//{host}") not in allowed:
         raise HTTPException(421, f"found the host {host!r}, expected one of {', '.join(allowed)}: see `hosts` of serve")
@@ -123,7 +124,7 @@ def _name(address: str) -> str | None:
 
 
 async def _message(request: Request, keys: list[str]) -> dict[str, Any]:
-    """Return the body of any request: a JSON object with exactly these keys; an empty body may be omitted."""
+    """Return the body of a request, a JSON object with exactly ``keys``; an empty object may be omitted."""
     body = b""
     try:
         async with asyncio.timeout(MOST_SECONDS):
@@ -150,11 +151,11 @@ def serve(
     hosts: Collection[str] = (),
     margin: float = 0.0,
 ) -> None:
-    """Serve on a port of this machine until Ctrl-C; a tuner continues from the state in the file at ``path``.
+    """Serve on a port of this machine until Ctrl-C; the tuner continues from the state in the file at ``path``.
 
-    If the state belongs to another space, a tuner that can learn from a log learns the file's rewards that lie in its
-    new space. Raises BenchError if the file or the port cannot be used. ``hosts``: further host names under which a
-    proxy may forward; ``margin``: the margin of ``GET /recommend``.
+    If the state belongs to another space, a tuner that can learn from a log learns the rewards in the file that lie in
+    its new space. ``hosts`` are further host names under which a proxy may forward requests. ``margin`` is the margin
+    of ``GET /recommend``. Raises BenchError if the file or the port cannot be used.
     """
     try:
         service = app(tuner, path, hosts, margin)

@@ -1,9 +1,9 @@
 """Arithmetic that gives the same bits on every processor.
 
 BLAS, NumPy's SIMD functions, SciPy and the C library choose their code by the processor, and their results differ in
-last digits. The kernels here consist of single additions, multiplications and divisions, which IEEE 754 determines, in
-the written order. Where a library decides instead, as in Optuna's densities, `rounded` and `first_of_best` keep last
-digits from deciding.
+the last digits. The kernels in this module consist of single additions, multiplications and divisions in the written
+order, which IEEE 754 determines. Where a library computes the numbers, as for Optuna's densities, `rounded` and
+`first_of_best` make a decision independent of the last digits.
 """
 
 import math
@@ -31,7 +31,10 @@ _LOWEST, _HIGHEST = -746.0, 710.0  # exp is 0 below, infinite above
 
 
 def total(values: Iterable[float]) -> float:
-    """Return the sum of ``values``, added one by one: from Python 3.12 the built-in sum keeps lost digits of floats."""
+    """Return the sum of ``values``, added one by one.
+
+    The built-in ``sum`` compensates for rounding errors since Python 3.12, so that its result depends on the version.
+    """
     result = 0.0
     for value in values:
         result += value
@@ -50,7 +53,10 @@ def first_of_best(values: np.ndarray, scale: float) -> int:
 
 @kernel
 def exp(x: float) -> float:
-    """Return e^x within 1 ulp, 2 for subnormal results: x = k ln 2 + r, and the Taylor polynomial of degree 13 at r."""
+    """Return e^x with an error of at most 1 ulp, or 2 ulp for subnormal results.
+
+    The argument is written as x = k ln 2 + r, and e^r is computed by the Taylor polynomial of degree 13.
+    """
     inside = x if x > _LOWEST else _LOWEST
     inside = inside if inside < _HIGHEST else _HIGHEST
     shifted = inside * _PER_LN2 + _MAGIC
@@ -71,7 +77,10 @@ def exp(x: float) -> float:
 
 @kernel
 def log(x: float) -> float:
-    """Return the natural logarithm of a positive ``x`` within 2 ulp: k ln 2 plus the series of artanh."""
+    """Return the natural logarithm of a positive ``x`` with an error of at most 2 ulp.
+
+    The logarithm is computed as k ln 2 plus the series of artanh.
+    """
     m, k = math.frexp(x)
     if m < _ROOT_HALF:
         m, k = 2.0 * m, k - 1
@@ -85,7 +94,7 @@ def log(x: float) -> float:
 
 @kernel
 def inner_product(left: Array, right: Array) -> float:
-    """Return the product of vectors, as four partial sums, which the processor adds at the same time."""
+    """Return the inner product of two vectors, computed as four partial sums, which the processor adds in parallel."""
     first = second = third = fourth = 0.0
     whole = left.size // 4 * 4
     for i in range(0, whole, 4):
@@ -109,9 +118,10 @@ def sigmoid(values: Array) -> Array:
 
 @kernel
 def product(left: Array, right: Array) -> Array:
-    """Return the product of matrices of shapes (m, d) and (d, n), each sum in the order of d.
+    """Return the product of matrices of shapes (m, d) and (d, n), with each sum in the order of d.
 
-    Loops run along the rows of a block, contiguous in memory: fast, although each sum keeps its order.
+    The loops run along the rows of a block, which are contiguous in memory. They are therefore fast, although the terms
+    of each sum are added in order.
     """
     m, d = left.shape
     n = right.shape[1]
@@ -135,9 +145,9 @@ def product(left: Array, right: Array) -> Array:
 
 @kernel
 def softmax(scores: Array, beta: float) -> Array:
-    """Return exp(beta score) of each row divided by its sum, shape (m, n).
+    """Return exp(beta score), divided by its sum over each row, shape (m, n).
 
-    A ``beta`` below 0 must be above -700 / the range of the scores.
+    A negative ``beta`` must be greater than -700 divided by the range of the scores.
     """
     m, n = scores.shape
     flat = np.empty(m * n)

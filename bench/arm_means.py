@@ -8,7 +8,7 @@ from bench.jit import kernel
 class ArmMeans:
     """Counts and mean rewards of ``n_arms`` arms, and the arm with the largest upper confidence bound.
 
-    ``counts`` and ``means`` have shape (n_arms,); ``pulls``, t, is the sum of ``counts``.
+    ``counts`` and ``means`` have shape (n_arms,). ``pulls``, written t, is the sum of ``counts``.
     """
 
     def __init__(self, n_arms: int) -> None:
@@ -22,11 +22,14 @@ class ArmMeans:
 
     @property
     def ucb1_width(self) -> float:
-        """Return 2 ln t, the width of UCB1's upper bounds. Source: habo, section 8 (Auer et al. 2002)."""
+        """The width 2 ln t of UCB1's upper bounds. Source: habo, section 8 (Auer et al. 2002)."""
         return 2.0 * math.log(max(self.pulls, 1))
 
     def optimistic(self, width: float) -> int:
-        """Return the first arm with the largest upper bound, mean + sqrt(width / count), infinite without a pull."""
+        """Return the first arm with the largest upper bound mean + sqrt(width / count).
+
+        The bound of an arm without pulls is infinite.
+        """
         return int(_optimistic(self.means, self.counts, width))
 
     def upper_bounds(self, width: float) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The columns of results: unit, better direction and axis label of each."""
+"""The unit, the better direction and the axis label of each column of the results."""
 
 from fnmatch import fnmatchcase
 from typing import Literal, NamedTuple
@@ -32,7 +32,10 @@ COLUMNS: dict[str, Column] = {
 
 
 class FileColumn(NamedTuple):
-    """A column of a result file: its meaning, its type, and whether ``readings.csv`` repeats it from ``claims.csv``."""
+    """The meaning and type of a column of a result file.
+
+    ``in_readings`` is true if ``readings.csv`` repeats the column from ``claims.csv``.
+    """
 
     says: str
     type: Literal["word", "number", "count"] = "number"
@@ -106,12 +109,15 @@ NUMBERS = frozenset(name for file in FILES.values() for name, told in file.items
 
 
 def names_of(file: str, *types: str) -> tuple[str, ...]:
-    """Return the names of a file's columns in order, optionally only columns of some types."""
+    """Return the names of a file's columns in order; if ``types`` are given, only the columns of these types."""
     return tuple(name for name, told in FILES[file].items() if not types or told.type in types)
 
 
 def readings_columns() -> tuple[str, ...]:
-    """Return the columns of ``readings.csv``: the repeated columns of ``claims.csv``, verdicts before numbers."""
+    """Return the columns of ``readings.csv``.
+
+    These are the repeated columns of ``claims.csv``, with the verdicts before the numbers.
+    """
     kept = [name for name, told in FILES["claims"].items() if told.in_readings]
     first = ["claim", "text", "case", "verdict", "holm"]
     return ("reading", *first, *(name for name in kept if name not in first))

@@ -1,4 +1,4 @@
-"""The base of environments, algorithms, tuners and tasks: settings as validated fields."""
+"""The common base of environments, algorithms, tuners and tasks, which validates their settings."""
 
 import copy
 import copyreg
@@ -24,7 +24,9 @@ _CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False, arbitrary_types_allowe
 
 
 def neutral(*, default: Any) -> Any:
-    """Declare a setting that was added later: at ``default``, results are as before and their key omits the setting.
+    """Declare a setting that was added after the first results.
+
+    With the value ``default`` the results are unchanged, and their key omits the setting.
 
     The default must be immutable.
     """
@@ -33,7 +35,7 @@ def neutral(*, default: Any) -> Any:
 
 @dataclass_transform(field_specifiers=(field, neutral))
 def component(cls: type[C]) -> type[C]:
-    """Turn a class with annotated settings into one whose constructor validates every value.
+    """Add a constructor that validates every value to a class with annotated settings.
 
     Raises ConfigError for a wrong value, naming the key, the value found and the value expected.
     """
@@ -43,10 +45,11 @@ def component(cls: type[C]) -> type[C]:
 
 
 def defaults(cls: type) -> dict[str, Any]:
-    """Return the settings of a class and their defaults as plain data, the start of every configuration of it.
+    """Return the settings of a class and their defaults as plain data.
 
-    ``space`` starts from an algorithm's ``spaces``. For a class without validated fields these are the constructor's
-    arguments that have defaults. The settings in ``common``, which all classes of the kind share, are included.
+    Every configuration of the class starts from these values. ``space`` starts from an algorithm's ``spaces``. For a
+    class without validated fields, the settings are the constructor's arguments that have defaults. The settings in
+    ``common``, which all classes of the same kind share, are included.
     """
     if is_dataclass(cls):
         found: dict[str, Any] = {item.name: _default(item) for item in fields(cls) if item.init}
@@ -66,7 +69,10 @@ def neutral_settings(cls: type) -> dict[str, Any]:
 
 
 def path_settings(cls: type) -> set[str]:
-    """Return the settings of a class that are declared as a path, such as ``Path | None``: the files that it reads."""
+    """Return the settings of a class that are declared as a path, such as ``Path | None``.
+
+    Their values are the files that an object of the class reads.
+    """
     items = fields(cls) if is_dataclass(cls) else ()
     own = {item.name for item in items if Path in (item.type, *get_args(item.type))}
     return own | (path_settings(cls.common) if hasattr(cls, "common") else set())

@@ -10,7 +10,7 @@ from bench.space import Configuration, HyperParameter, Space, plain_value
 
 
 class ConfigurationCheck:
-    """Checks configurations of ``space``, in well under a microsecond for a valid one.
+    """Checks configurations of ``space``; the check of a valid configuration takes well under a microsecond.
 
     With ``leaves_space``, a number may lie outside the interval and the candidates if it is finite.
     """
@@ -47,7 +47,7 @@ class ConfigurationCheck:
         return {name: _plain(self._space.parameter(name), value) for name, value in copied.items()}
 
     def fault(self, configuration: Any) -> str | None:
-        """Return the value found and the value expected; None if the configuration is valid."""
+        """Return a description of the value found and the value expected, or None if the configuration is valid."""
         try:
             self.read(configuration)
         except ValueError as fault:
@@ -74,9 +74,9 @@ class ConfigurationCheck:
 
 
 def _quick(parameter: HyperParameter, leaves_space: bool) -> tuple[str, Any, float, float, dict[Any, type]]:
-    """Return the name, type and limits that most valid values satisfy, and the candidates' types by value.
+    """Return the name of a hyper-parameter, the type and limits of most valid values, and the types of its candidates.
 
-    The limits are None without an interval.
+    If the hyper-parameter has no interval, the type is None and no value is within the limits.
     """
     low, high = math.inf, -math.inf
     if leaves_space and parameter.numeric:
@@ -95,7 +95,7 @@ def _shown(value: Any) -> str:
 
 
 def _plain(parameter: HyperParameter, value: Any) -> Any:
-    """Return the candidate or default that equals a value; else the number as int or float."""
+    """Return the candidate or default that equals a value, or else the value as an int or a float."""
     for known in (*parameter.candidates, parameter.default):
         if type(known) is type(value) and known == value:
             return known

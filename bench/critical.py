@@ -1,7 +1,8 @@
 """The reach of an interval to either side of its estimate, in standard errors.
 
-`fixed` is for a number of repetitions chosen beforehand: Student's quantile. `Sequential` is for repeated looks while
-repetitions are added, up to a number chosen beforehand: a group-sequential bound spends the error over the looks.
+`fixed`, for a number of repetitions chosen beforehand, is Student's quantile. `Sequential`, for repeated looks while
+repetitions are added up to a number chosen beforehand, is a group-sequential bound, which spends the error over the
+looks.
 """
 
 import math
@@ -16,9 +17,11 @@ import numpy.typing as npt
 
 
 class Rule(Protocol):
-    """The number of repetitions, a one-sided error and the repetitions' skewness -> standard errors to that side.
+    """A function that returns the reach of an interval to one side, in standard errors.
 
-    The ``skewness`` is positive if their long tail is on that side.
+    Its arguments are the number of repetitions, a one-sided error and the skewness of the repetitions.
+
+    The ``skewness`` is positive if the long tail of the repetitions is on that side.
     """
 
     def __call__(self, n: float, error: float, skewness: float = 0.0, /) -> float: ...
@@ -35,33 +38,33 @@ _QUANTILES = np.linspace(0.5, 8.0, 41)
 
 
 def fixed(n: float, error: float, _skewness: float = 0.0) -> float:
-    """Return Student's quantile with n - 1 degrees of freedom, exceeded with probability ``error``."""
+    """Return the quantile of Student's t with n - 1 degrees of freedom that is exceeded with probability ``error``."""
     from scipy import special  # slow to import
 
     return -float(special.stdtrit(n - 1.0, error))
 
 
 def pocock(share: Array) -> Array:
-    """Return the share of the error that is spent once this share of the repetitions has been run.
+    """Return the share of the error that is spent once the given ``share`` of the repetitions has been run.
 
-    ln(1 + (e - 1) t): Lan and DeMets, Discrete sequential boundaries for clinical trials, Biometrika 70 (1983). The
-    bounds are almost the same at all looks, as those of Pocock (1977) are.
+    The spent share is ln(1 + (e - 1) t), from Lan and DeMets, Discrete sequential boundaries for clinical trials,
+    Biometrika 70 (1983). The bounds are almost the same at all looks, like the bounds of Pocock (1977).
     """
     return np.log1p((math.e - 1.0) * np.minimum(share, 1.0))
 
 
 def looks_up_to(most: int) -> tuple[int, ...]:
-    """Return the numbers of repetitions at which verdicts are looked at: every `STEP`, and the largest."""
+    """Return the numbers of repetitions at which verdicts are computed: the multiples of `STEP`, and ``most``."""
     return (*range(STEP, most, STEP), most)
 
 
 def bounds(shares: Sequence[float], errors: Array, spending: Callable[[Array], Array] = pocock) -> Array:
-    """Return the normal bounds c, shape (looks, errors): |Z| exceeds c at any look with probability ``errors``.
+    """Return the normal bounds c that |Z| exceeds at any look with probability ``errors``, shape (looks, errors).
 
-    ``shares`` of the largest number of repetitions increase; ``errors`` are two-sided. At each look the part of the
-    error between two values of the spending function is used up. The density of Z sqrt(share) among the runs within all
-    earlier bounds is integrated numerically: Armitage, McPherson and Rowe, Repeated significance tests on accumulating
-    data, Journal of the Royal Statistical Society A 132 (1969).
+    ``shares`` are increasing shares of the largest number of repetitions, and ``errors`` are two-sided. Each look uses
+    up the part of the error between two values of the spending function. The density of Z sqrt(share) among the runs
+    within all earlier bounds is integrated numerically. Source: Armitage, McPherson and Rowe, Repeated significance
+    tests on accumulating data, Journal of the Royal Statistical Society A 132 (1969).
     """
     from scipy import special  # slow to import
 
@@ -107,11 +110,11 @@ def _tabled(most: int) -> Array:
 
 @dataclass(frozen=True)
 class Sequential:
-    """The rule for looks after every `STEP` repetitions up to ``most``: the `bounds`, as Student's quantiles.
+    """The rule for looks after every `STEP` repetitions up to ``most``, with the `bounds` as Student's quantiles.
 
-    If the repetitions are normal, the probability that any look misses the true value to one side is at most the given
-    error. If they are skewed, the bound is wider to the side of the long tail, see `skewed`. Repetitions between two
-    looks count as the later look, more than ``most`` as the last.
+    If the repetitions are normal, the probability that the interval of any look misses the true value on one side is at
+    most the given error. If the repetitions are skewed, the bound is wider on the side of the long tail (see `skewed`).
+    A number of repetitions between two looks counts as the later look, and a number above ``most`` as the last look.
     """
 
     most: int
@@ -126,15 +129,16 @@ class Sequential:
 
 
 def skewed(reach: float, skewness: float, n: float) -> float:
-    """Return the reach on the side of a long tail: ``reach``, or its transformation for skewed data if larger.
+    """Return the larger of ``reach`` and its transformation for skewed data, for the side of a long tail.
 
-    Hall, On the removal of skewness by transformation, Journal of the Royal Statistical Society B 54 (1992): of
-    a studentised mean T, ((1 + a T)^3 - 1) / (3 a) + a / 2 with a = skewness / (3 sqrt(n)) is nearly normal.
+    For a studentised mean T and a = skewness / (3 sqrt(n)), the quantity ((1 + a T)^3 - 1) / (3 a) + a / 2 is nearly
+    normal. Source: Hall, On the removal of skewness by transformation, Journal of the Royal Statistical Society B 54
+    (1992).
     """
     a = skewness / (3.0 * math.sqrt(n))
     return reach if a < 1e-9 else max(reach, (1.0 - math.cbrt(1.0 - 3.0 * a * (reach + a / 2.0))) / a)
 
 
 def rule(most: int | None) -> Rule:
-    """Return the rule for a number of repetitions that was fixed (None), or decided by looks up to ``most``."""
+    """Return the rule for a fixed number of repetitions (None), or for looks at up to ``most`` repetitions."""
     return fixed if most is None else Sequential(most)

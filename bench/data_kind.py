@@ -1,10 +1,10 @@
-"""Kinds of data behind a result, and the prefix by which a fingerprint shows the kind."""
+"""The kinds of data behind a result, and the prefix of a fingerprint that shows the kind."""
 
 from enum import StrEnum
 
 
 class DataKind(StrEnum):
-    """Kind of a data set; only real and synthetic data support a verdict about a paper.
+    """The kind of a data set; only real and synthetic data support a verdict about a paper.
 
     ``synthetic`` data is drawn by a rule and has no fingerprint; ``surrogate`` data is generated in place of missing
     real data; ``altered`` data differs from the published data; a ``packaged`` sample is part of a library;
@@ -20,7 +20,7 @@ class DataKind(StrEnum):
 
     @classmethod
     def of(cls, fingerprint: str | None) -> "DataKind":
-        """Return the kind that a fingerprint shows (see `marked`); None stands for no data."""
+        """Return the kind that ``fingerprint`` shows (see `marked`); None means that there is no data."""
         if fingerprint is None:
             return cls.SYNTHETIC
         word = fingerprint.partition("-")[0]

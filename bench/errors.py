@@ -11,7 +11,7 @@ class BenchError(Exception):
     _is_shown = False
 
     def _render_traceback_(self) -> list[str]:
-        """Return the lines that IPython shows: the sentence, and when asked again, as by ``%tb``, the traceback."""
+        """Return the lines that IPython shows: the message, or on a later request such as ``%tb`` the traceback."""
         if self._is_shown:
             return "".join(traceback.format_exception(self)).splitlines()
         self._is_shown = True
@@ -33,15 +33,15 @@ def one_line(error: BaseException) -> str:
 
 
 def either(words: Iterable[str]) -> str:
-    """Return words as a list with commas; a word that has a comma itself is in quotes."""
+    """Return ``words`` as a list with commas; a word that contains a comma is put in quotes."""
     return ", ".join(repr(word) if "," in word else word for word in words) or "(none)"
 
 
 class ConfigError(BenchError):
     """A setting is unknown, has the wrong type or is out of range.
 
-    The message begins with the configuration ``file``, if it is known, the ``owner``, such as a class name, and its
-    ``setting``.
+    The message begins with the configuration ``file`` if the file is known, the ``owner`` of the setting, such as a
+    class name, and the ``setting``.
     """
 
     def __init__(self, text: str, *, owner: str = "", setting: str = "", file: str = "") -> None:
@@ -53,7 +53,7 @@ class ConfigError(BenchError):
         return ": ".join(filter(None, (self.file, about, super().__str__())))
 
     def under(self, key: str) -> "ConfigError":
-        """Return the error with ``key`` as the owner of its setting."""
+        """Return a copy of the error that names ``key`` as the owner of the wrong setting."""
         return ConfigError(super().__str__(), owner=key, setting=self.setting, file=self.file)
 
 

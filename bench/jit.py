@@ -1,9 +1,9 @@
 """Compilation of numerical kernels; no other module of the project uses numba's decorators.
 
 A kernel is compiled, or read from numba's disk cache, at its first call, so that commands without a run do not import
-numba. The disk cache notices an edit of a compiled function, but not of a function that it calls. The cache folder is
-therefore named by a hash of all files with kernels: an edit of one file compiles all kernels again, once, by one
-process; others wait for it.
+numba. The disk cache notices an edit of a compiled function, but not an edit of a function that the compiled function
+calls. The cache folder is therefore named by a hash of all files with kernels. After an edit of one such file all
+kernels are compiled again, once, by one process, while other processes wait.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kernel(function: F) -> F:
-    """Compile ``function`` with numba at its first call, without reassociation: sums are added in the written order."""
+    """Compile ``function`` with numba at its first call, without reassociation, so that sums keep the written order."""
     return cast(F, _Kernel(function))
 
 
@@ -71,7 +71,7 @@ def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _compile_once(function: Any, name: str, args: Any) -> None:
-    """Compile for the types of some arguments, or read what another process has compiled."""
+    """Compile ``function`` for the types of ``args``, or read the code that another process has compiled."""
     numba = _numba()
     done = Path(numba.config.CACHE_DIR) / f"{name}.done"
     with nullcontext() if done.exists() else one_at_a_time(done.with_suffix(".lock")):
@@ -108,7 +108,7 @@ def _numba() -> Any:
 def cache_apart(modules: Iterable[ModuleType], state: str) -> None:
     """Let numba cache functions of a user's modules in a folder named by the ``state`` of their files.
 
-    An edit of a function thereby also recompiles its callers in other modules.
+    After an edit of a function, its callers in other modules are therefore compiled again too.
     """
     if "numba" not in sys.modules:
         return
@@ -128,7 +128,7 @@ def cache_apart(modules: Iterable[ModuleType], state: str) -> None:
 
 
 def _say_when_new(folder: Path) -> None:
-    """On a terminal, explain once per cache folder why the first runs take longer."""
+    """Print on a terminal, once per cache folder, why the first runs take longer."""
     try:
         folder.mkdir(parents=True)
     except OSError:  # another process has just made the folder, or it is not writable

@@ -7,9 +7,10 @@ from typing import IO, Any
 
 
 def lock(file: IO[Any], *, wait: bool) -> bool:
-    """Lock an open file until it is closed; False if another process has it and ``wait`` is False.
+    """Lock an open file until it is closed, and return whether the caller may continue.
 
-    It is also True where files cannot be locked: on Windows, and on some network file systems.
+    Returns False if another process holds the lock and ``wait`` is False. Returns True also where files cannot be
+    locked, as on Windows and on some network file systems.
     """
     try:
         import fcntl
@@ -26,7 +27,7 @@ def lock(file: IO[Any], *, wait: bool) -> bool:
 
 @contextmanager
 def one_at_a_time(path: Path) -> Iterator[None]:
-    """Admit one process at a time to the block, with a lock on the file ``path``, which is kept.
+    """Admit one process at a time to the block, with a lock on the file ``path``; the file is kept.
 
     If the file cannot be written or locked, any number of processes enter.
     """

@@ -21,22 +21,24 @@ from bench.tuners.schedule import RecordingCheck, Schedule
 
 
 def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, max_rows: int = MAX_ROWS) -> Trace:
-    """Let ``tuner`` propose configurations to ``task`` for ``rounds`` rounds: ask, play, tell.
+    """Run ``task`` with the configurations that ``tuner`` proposes for ``rounds`` rounds, and return the trace.
 
-    A warm-up of random rounds comes before the tuner's start; its length is the larger of the task's and the tuner's. A
-    decision may cover several rounds. A log may end before or after the expected number of rounds. Seconds that the
-    task reports, and for a ``timed`` task the tuner's, are summed in the trace's ``costs``.
+    In each step the tuner is asked, the task plays the configuration, and the tuner is told the reward. A warm-up of
+    random rounds precedes the tuner's start; its length is the larger of the lengths that the task and the tuner
+    require. A decision may cover several rounds. A log may end before or after the expected number of rounds. The
+    seconds that the task reports, and for a ``timed`` task the seconds of the tuner, are summed in the trace's
+    ``costs``.
 
     A task with ``yoked`` is run twice, first with separate seeds: see `bench.tasks.feedback.Feedback`.
 
     The task receives a copy of the configuration. Rewards and values are converted to float64 once, for the trace and
-    the tuner alike. The tuner is told only the values that it wishes for or the task reveals, because others may
+    the tuner alike. The tuner is told only the values that it requests or the task reveals, because other values may
     reveal the regret.
 
-    Raises TunerError with the round if a configuration sets other hyper-parameters than the tuned ones or a value is
-    not allowed; TaskError with round and configuration if a reward or a sum of the trace is not a finite number; both
-    with the name of the call if user code would end the program. Other errors of user code get a note with round and
-    configuration.
+    Raises TunerError with the round if a configuration sets hyper-parameters other than the tuned ones or a value is
+    not allowed. Raises TaskError with the round and the configuration if a reward or a sum of the trace is not a finite
+    number. Raises either error with the name of the call if user code would end the program. Other errors of user code
+    get a note with the round and the configuration.
     """
     if not isinstance(rounds, Integral) or rounds < 0:
         raise ConfigError(f"rounds: found {short(rounds)}, expected a whole number, at least 0")
@@ -51,7 +53,7 @@ def run(task: Task, tuner: Tuner, *, rounds: int, seeds: Seeds | None = None, ma
 def _run(
     task: Task, tuner: Tuner, rounds: int, seeds: Seeds, max_rows: int, chosen: list[Configuration] | None = None
 ) -> Trace:
-    """Run once, and append the configurations to ``chosen``."""
+    """Run the task once, and append the configurations to ``chosen``."""
     if task.feedback.delay_algorithm != 0 and not task.delays_algorithm:
         raise ConfigError(
             f"task.delay_algorithm: found {task.feedback.delay_algorithm} with {type(task).__name__}, expected 0: only "
@@ -158,7 +160,7 @@ def _play(task: Task, tuner: Tuner, trace: Trace, check: ConfigurationCheck, pat
 def _leave(
     error: BaseException, part: Any, call: str, round_: int = 0, configuration: Configuration | None = None
 ) -> None:
-    """Add the place to an error that leaves user code.
+    """Add the call, the round and the configuration to an error raised by user code.
 
     An exception gets a note; an error that would end the program becomes TunerError or TaskError. Ctrl-C and the
     suite's own errors stay unchanged.
@@ -177,7 +179,7 @@ def _leave(
 
 
 def _copied(tuner: Tuner, ask: Callable[[], Any]) -> Callable[[], Any]:
-    """Return an ``ask`` with copied answers, so that a tuner with an ``ask`` of its own cannot change them later."""
+    """Return an ``ask`` that copies the answers, so that a tuner with its own ``ask`` cannot change them later."""
     if getattr(tuner.ask, "__func__", None) is Tuner.ask:
         return ask
 
@@ -189,7 +191,7 @@ def _copied(tuner: Tuner, ask: Callable[[], Any]) -> Callable[[], Any]:
 
 
 def _timed(call: Callable[..., Any], trace: Trace) -> Callable[..., Any]:
-    """Wrap a tuner's method so that its seconds are added to the trace's costs."""
+    """Wrap a tuner's method so that the seconds of each call are added to the trace's costs."""
 
     def timed(*arguments: Any) -> Any:
         start = time.process_time()

@@ -6,9 +6,9 @@ DISTRIBUTION = "bandit-tuning-bench"
 
 
 def how_to_install(*extras: str) -> str:
-    """Return the command that installs extras: for the running checkout, or for the installed suite.
+    """Return the command that installs ``extras``, for the running checkout or for the installed suite.
 
-    The suite is on no package index: pip finds it by name only where it is already installed.
+    The suite is not on a package index, so pip finds it by name only where it is already installed.
     """
     checkout = Path(__file__).resolve().parents[1]
     names = f"[{','.join(extras)}]"

@@ -9,7 +9,7 @@ _PLAIN = (float, int, str, bool, type(None))
 
 
 def plain_value(value: Any) -> Any:
-    """Return a number or string as Python's own type, which JSON can hold; other values unchanged.
+    """Return a number or string as Python's own type, which JSON can hold, and other values unchanged.
 
     NumPy scalars would carry their precision into a task. An element of an enumeration becomes its value.
     """
@@ -26,7 +26,7 @@ def plain_value(value: Any) -> Any:
 
 
 def is_value(value: Any) -> bool:
-    """Return whether a value may be a candidate: one that configurations, traces and tables can hold."""
+    """Return whether a value may be a candidate, which configurations, traces and tables must be able to hold."""
     if is_number(value):
         return bool(abs(plain_value(value)) <= sys.float_info.max)
     return value is None or isinstance(value, str | bool | np.bool_)

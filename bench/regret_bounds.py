@@ -18,10 +18,11 @@ Share = Annotated[float, Field(gt=0, lt=1)]
 
 
 def regret_bound(formula: Mapping[str, Any], rounds: npt.ArrayLike) -> Array:
-    """Return the bound after each of ``rounds``, an increasing array from at least 1 whose last entry is the horizon.
+    """Return the regret bound after each number of rounds in ``rounds``.
 
-    The result has the same shape. A formula has a ``name``, one of `FORMULAS`, and its numbers. Raises ConfigError for
-    an unknown formula or wrong numbers.
+    ``rounds`` is an increasing array of numbers of at least 1, and its last entry is the horizon. The result has the
+    same shape. ``formula`` has a ``name``, a key of `FORMULAS`, and the arguments of this formula by name. Raises
+    ConfigError if the formula is unknown or its arguments are wrong.
     """
     numbers = {str(key): value for key, value in formula.items() if key != "name"}
     name = formula.get("name")
@@ -49,7 +50,7 @@ def etc(t: Array, gaps: Gaps, pulls_per_arm: PositiveInt) -> Array:
 def etc_two_arms(t: Array, gap: PositiveFloat) -> Array:
     """ETC on two 1-sub-Gaussian arms with m = max{1, ceil(4 / Delta^2 ln(n Delta^2 / 4))} for the horizon n.
 
-    min{n Delta, Delta + 4 / Delta (1 + max{0, ln(n Delta^2 / 4)})}. Source: habo, section 7.
+    The bound is min{n Delta, Delta + 4 / Delta (1 + max{0, ln(n Delta^2 / 4)})}. Source: habo, section 7.
     """
     log = max(0.0, math.log(t[-1] * gap**2 / 4.0))
     return np.minimum(t * gap, gap + 4.0 / gap * (1.0 + log))
@@ -65,7 +66,7 @@ def ucb_delta(t: Array, gaps: Gaps, delta: Share | None = None) -> Array:
     """UCB(delta) on 1-sub-Gaussian arms: sum Delta min{t, 1 + 8 ln(1 / delta) / Delta^2 + t (t + 1) delta}.
 
     For delta = 1 / T^2, the default, and t = T the bound is below 3 sum Delta + sum 16 ln T / Delta; for a fixed delta
-    it soon becomes vacuous. Source: Lattimore and Szepesvari 2020, proof of theorem 7.1 with c = 1/2.
+    the bound soon becomes vacuous. Source: Lattimore and Szepesvari 2020, proof of theorem 7.1 with c = 1/2.
     """
     gap = _positive(gaps)[:, None]
     chance = 1.0 / t[-1] ** 2 if delta is None else delta
@@ -81,7 +82,7 @@ def exp3(t: Array, n_arms: Several, factor: PositiveFloat = 2.0) -> Array:
 def exp3_weight(t: Array, n_arms: Several, gamma: Share, best: NonNegativeFloat = 1.0) -> Array:
     """EXP3 in its weight form: (e - 1) gamma G + K ln K / gamma. Source: Auer et al. 2002b, theorem 3.1.
 
-    G is the total reward of the best arm, ``best`` per round.
+    G = ``best`` t is the total reward of the best arm.
     """
     return np.asarray((math.e - 1.0) * gamma * best * t + n_arms * math.log(n_arms) / gamma)
 
@@ -105,9 +106,9 @@ def dynamic(t: Array, changes: PositiveInt) -> Array:
 def sd2me(t: Array, epochs: PositiveInt, changes: PositiveInt | None = None) -> Array:
     """SD2ME, hard drop: lambda Gamma + 2 rho T + 6 ln(lambda + 1) T / (lambda rho^2) for every horizon T in ``t``.
 
-    With lambda = floor(6^(1/4) (T / changes)^(3/4)) and rho = (6 / lambda)^(1/3); Gamma is the number of stationary
-    epochs, ``changes`` the tuner's estimate of it, by default the same. Source: online_hpo, last line of the proof of
-    theorem 4.1, for the expectation.
+    Here lambda = floor(6^(1/4) (T / changes)^(3/4)) and rho = (6 / lambda)^(1/3). Gamma is the number of stationary
+    epochs, and ``changes`` is the tuner's estimate of Gamma, by default equal to Gamma. Source: online_hpo, last line
+    of the proof of theorem 4.1, for the expectation.
     """
     window = _window(6.0**0.25 * (t / (changes or epochs)) ** 0.75)
     spacing = (6.0 / window) ** (1.0 / 3.0)
@@ -117,9 +118,9 @@ def sd2me(t: Array, epochs: PositiveInt, changes: PositiveInt | None = None) -> 
 def ad2me(t: Array, epochs: PositiveInt, delta: Share, changes: PositiveInt | None = None) -> Array:
     """AD2ME, hard drop: 3 Gamma lambda + pi T sqrt(ln(2 T^1.5 / delta^0.5)) / lambda^(1/3) for every T in ``t``.
 
-    With lambda = floor(2 (T / (3 changes))^(3/4)); Gamma is the number of stationary epochs, ``changes`` the tuner's
-    estimate of it, by default the same. Source: online_hpo, last line of the proof of theorem 4.2, with probability
-    1 - delta.
+    Here lambda = floor(2 (T / (3 changes))^(3/4)). Gamma is the number of stationary epochs, and ``changes`` is the
+    tuner's estimate of Gamma, by default equal to Gamma. Source: online_hpo, last line of the proof of theorem 4.2,
+    with probability 1 - delta.
     """
     window = _window(2.0 * (t / (3.0 * (changes or epochs))) ** 0.75)
     log = math.log(2.0) + 1.5 * np.log(t) - 0.5 * math.log(delta)

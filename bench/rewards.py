@@ -16,9 +16,10 @@ LARGEST = 1e100
 
 
 def number(value: Any) -> float | None:
-    """Return a real number as a float, converted once; None for other objects and for NaN and infinities.
+    """Return a real number as a float, or None for NaN, an infinity or any other object.
 
-    True and False are 1 and 0. An object that contains a number, such as an array, gives None.
+    The number is converted once. True and False become 1 and 0. The result for an object that contains a number, such
+    as an array, is None.
     """
     try:
         converted = float(value) if isinstance(value, Real | np.bool_) else math.nan
@@ -28,7 +29,10 @@ def number(value: Any) -> float | None:
 
 
 def check_reward(reward: Any, round_: int, configuration: Mapping[str, Any]) -> float:
-    """Return a reward as a float; TaskError if it is not a finite number. A random pull has no configuration."""
+    """Return a reward as a float. Raises TaskError if ``reward`` is not a finite number.
+
+    ``configuration`` is empty for a random pull.
+    """
     converted = number(reward)
     if converted is None:
         raise TaskError(
@@ -38,7 +42,7 @@ def check_reward(reward: Any, round_: int, configuration: Mapping[str, Any]) -> 
 
 
 def plain(value: Any) -> float | str | None:
-    """Return a value in the form that a trace keeps: real numbers as float, strings and None unchanged.
+    """Return a value in the form that a trace keeps: a real number as a float, a string or None unchanged.
 
     Raises OverflowError for a whole number beyond the largest float, TypeError for other types, such as an array or the
     missing value of pandas.
@@ -60,7 +64,7 @@ def finite(data: Any) -> Any:
 
 
 def played(configuration: Mapping[str, Any]) -> str:
-    """Return the configuration as text; "a random pull" without one."""
+    """Return the configuration as text, or "a random pull" if it is empty."""
     return f"the configuration {dict(configuration)}" if configuration else "a random pull"
 
 

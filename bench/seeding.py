@@ -12,7 +12,7 @@ from bench.errors import ConfigError
 class Seeds:
     """Random streams identified by base seed, repetition (from 0) and the path of the component, outermost first.
 
-    Components with different paths never share a stream, and a stream depends only on these three. Repetition 7
+    Components with different paths never share a stream, and a stream depends only on these three values. Repetition 7
     therefore has the same contexts for every tuner and algorithm, and comparisons are paired.
     """
 

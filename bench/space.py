@@ -41,9 +41,9 @@ def _listed(value: Any, about: ValidationInfo) -> list[Any]:
 
 @component
 class HyperParameter:
-    """One hyper-parameter: the candidates of a discrete tuner and the interval of a continuous tuner.
+    """A hyper-parameter, with the candidates for discrete tuners and the interval for continuous tuners.
 
-    Raises ConfigError if both candidates and interval are missing, or the interval is empty or not finite.
+    Raises ConfigError if both the candidates and the interval are missing, or if the interval is empty or not finite.
 
     Parameters
     ----------
@@ -57,10 +57,10 @@ class HyperParameter:
     integer
         Whether the interval holds whole numbers only.
     power
-        Exponent of the scale on which the interval is searched: a share u of it is low + (high - low) u^power.
+        Exponent of the scale on which the interval is searched; u in [0, 1] is mapped to low + (high - low) u^power.
     when
         ``(name, value)``: the hyper-parameter has an effect only if the earlier ``name`` has ``value``. A tuner's
-        ``heeds`` says whether it uses this.
+        ``heeds`` states whether the tuner uses this condition.
     default
         Value of a hyper-parameter that is neither tuned nor set by theory; by default the first candidate or the middle
         of the interval.
@@ -114,9 +114,10 @@ class HyperParameter:
         return self.low is not None
 
     def from_unit(self, u: float) -> float | int:
-        """Map ``u`` in [0, 1] onto the interval; whole numbers get equal shares of it, or of its logarithm.
+        """Map ``u`` in [0, 1] onto the interval.
 
-        Raises ConfigError without an interval.
+        Whole numbers receive equal shares of the interval, or of its logarithm. Raises ConfigError if the
+        hyper-parameter has no interval.
         """
         if self.low is None or self.high is None:
             words = "" if self.numeric else ": a tuner that searches intervals cannot tune words"
@@ -131,11 +132,11 @@ class HyperParameter:
 
     @property
     def numeric(self) -> bool:
-        """Whether at least some of its values are numbers."""
+        """Whether the hyper-parameter has at least one numeric value."""
         return self.continuous or any(is_number(value) for value in self.candidates)
 
     def allows(self, value: Any, leaves_space: bool = False) -> bool:
-        """Return whether a value is allowed: in the interval, among the candidates, or the default.
+        """Return whether a value lies in the interval, is a candidate, or is the default.
 
         With ``leaves_space``, any finite number is allowed if the hyper-parameter has numeric values.
         """
@@ -161,7 +162,7 @@ class HyperParameter:
         return " or ".join(words)
 
     def sample(self, rng: np.random.Generator) -> Any:
-        """Draw uniformly from the interval; without one, from the candidates."""
+        """Draw a value uniformly from the interval, or from the candidates if there is no interval."""
         if self.continuous:
             return self.from_unit(rng.random())
         return self.candidates[int(rng.integers(len(self.candidates)))]
@@ -169,7 +170,7 @@ class HyperParameter:
 
 @dataclass(frozen=True)
 class Space:
-    """A product of hyper-parameters in a fixed order. Raises ConfigError if it is empty or a name occurs twice."""
+    """A product of hyper-parameters in a fixed order. Raises ConfigError if there are none or a name occurs twice."""
 
     parameters: tuple[HyperParameter, ...]
     excluded: tuple[tuple[tuple[str, Any], ...], ...] = ()
@@ -208,10 +209,10 @@ class Space:
         return {parameter.name: parameter.default for parameter in self.parameters}
 
     def without(self, **values: Any) -> "Space":
-        """Return the space without the configurations that have all of these values together.
+        """Return the space without the configurations that have all of the given values together.
 
-        ``space.without(ranking="boosted", rate=10.0)``; each value may still occur with other values. Raises
-        ConfigError if a name or value is unknown or no configuration remains.
+        After ``space.without(ranking="boosted", rate=10.0)`` each of the two values may still occur with other values.
+        Raises ConfigError if a name or value is unknown or no configuration remains.
         """
         for parameter in self.restrict(values).parameters if values else ():
             if not parameter.allows(value := values[parameter.name]):
@@ -258,7 +259,7 @@ class Space:
         return self.parameters[self.names.index(name)]
 
     def restrict(self, names: Iterable[str]) -> "Space":
-        """Return the space of these hyper-parameters in the given order. Raises ConfigError if a name is unknown."""
+        """Return the space of the hyper-parameters ``names`` in this order. Raises ConfigError if a name is unknown."""
         by_name = dict(zip(self.names, self.parameters, strict=True))
         names = list(names)
         for name in names:
@@ -268,9 +269,9 @@ class Space:
         return Space(tuple(by_name[name] for name in names), excluded)
 
     def product(self) -> list[Configuration]:
-        """Return every combination of the candidates, the last hyper-parameter changing fastest.
+        """Return every combination of the candidates; the last hyper-parameter changes fastest.
 
-        Excluded combinations are omitted, and of combinations that differ only in values without effect only the first
+        Excluded combinations are omitted, and only the first of the combinations that differ in values without effect
         is kept. Raises ConfigError if a hyper-parameter has no candidates.
         """
         for parameter in self.parameters:

@@ -1,6 +1,6 @@
 """Means, intervals and paired comparisons over repetitions.
 
-Intervals of means are Student's; docs/verdicts.md reports their measured coverage on results of this suite. All
+The intervals of means are Student's. Their coverage, measured on results of this suite, is in docs/verdicts.md. All
 functions raise BenchError if a value is NaN or infinite.
 """
 
@@ -29,7 +29,7 @@ _BLOCK = 4_000_000
 
 
 class Interval(NamedTuple):
-    """An estimate with its interval; `low` and `high` are NaN where the interval is undefined."""
+    """An estimate and its interval; ``low`` and ``high`` are NaN if the interval is undefined."""
 
     estimate: float
     low: float
@@ -44,7 +44,10 @@ def mean(values: npt.ArrayLike) -> float:
 
 
 def mean_interval(values: npt.ArrayLike) -> Interval:
-    """Return the mean of ``values``, shape (n,), NaN for n = 0, with Student's interval, (NaN, NaN) for n < 2."""
+    """Return the mean of ``values``, shape (n,), with Student's interval.
+
+    The mean is NaN for n = 0, and the interval is (NaN, NaN) for n < 2.
+    """
     column = _finite(values)
     if column.ndim != 1:
         raise BenchError(f"mean_interval takes one number per repetition, got an array of shape {column.shape}")
@@ -53,9 +56,9 @@ def mean_interval(values: npt.ArrayLike) -> Interval:
 
 
 def mean_band(values: npt.ArrayLike) -> tuple[Array, Array, Array]:
-    """Return mean, low and high of every column of ``values``, shape (n, rounds): pointwise intervals of n curves.
+    """Return the mean and the pointwise interval, as low and high, of n curves, shape (n, rounds), in every round.
 
-    All three have shape (rounds,); mean is NaN for n = 0, low and high for n < 2.
+    All three arrays have shape (rounds,). The mean is NaN for n = 0, and low and high are NaN for n < 2.
     """
     curves = _finite(values)
     if curves.ndim != 2:
@@ -74,7 +77,7 @@ def mean_band(values: npt.ArrayLike) -> tuple[Array, Array, Array]:
 def _centred(curves: Array) -> tuple[Array, Array]:
     """Return the mean of every column, and the deviations from the first row, shape (rounds, n).
 
-    Deviations from a row make the interval of equal repetitions exactly 0 wide.
+    Because deviations are taken from a row, the interval of equal repetitions is exactly 0 wide.
     """
     deviations = np.ascontiguousarray((curves - curves[0]).T)
     return curves[0] + deviations.mean(axis=1), deviations
@@ -100,7 +103,7 @@ def resampled(
 ) -> Array:
     """Return the finite values of a statistic in bootstrap resamples of the repetitions.
 
-    ``statistic`` is called with every array resampled, shape (m, n, ...), m resamples at a time, and returns shape
+    ``statistic`` is called with m resamples of every array at a time, each of shape (m, n, ...), and returns shape
     (m,). A resample takes the same repetitions, along the first axis, from all arrays, which keeps them paired. The
     seed is fixed, so the result is reproducible. Raises BenchError if there are no arrays or their lengths differ.
     """
@@ -122,7 +125,7 @@ def resampled(
 
 
 def holm(p_values: Sequence[float], error: float = 0.05) -> list[bool]:
-    """Return which tests are significant after Holm's correction (Scandinavian J. Statistics 6, 1979).
+    """Return for each test whether it is significant after Holm's correction (Scandinavian J. Statistics 6, 1979).
 
     The probability of any false positive is at most ``error``. NaN stands for a case without a test.
     """

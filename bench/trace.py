@@ -14,10 +14,11 @@ _NO_VALUES: dict[str, Any] = {}
 
 
 class Trace:
-    """The recorded rounds of a run: up to ``max_rows`` >= 2, evenly spaced, always with the first and the last.
+    """A trace of up to ``max_rows`` >= 2 evenly spaced rounds of a run, among them the first and the last round.
 
-    With ``over`` they are spread over the first ``over`` rounds, for a log that ends about there. Columns in ``sums``
-    are cumulative over all rounds; other values belong to the recorded round. Memory is bounded.
+    If ``over`` is given, the recorded rounds are spread over the first ``over`` rounds, for a log that ends after about
+    this number of rounds. Columns in ``sums`` are cumulative over all rounds, and other values belong to the recorded
+    round. The memory is bounded.
     """
 
     def __init__(self, rounds: int, sums: tuple[str, ...], max_rows: int = MAX_ROWS, over: int | None = None) -> None:
@@ -37,7 +38,7 @@ class Trace:
         """Record the values of one round and the configuration played (empty in the warm-up).
 
         The values are copied, and numbers become float. Raises TaskError if the reward is not a finite number, a value
-        is too large, or a summed value is missing, not a number, or makes its sum infinite.
+        is too large, or a summed value is missing, is not a number, or makes the sum infinite.
         """
         self.round += 1
         if type(values) is not dict:
@@ -74,7 +75,7 @@ class Trace:
     def spend(self, costs: Mapping[str, float]) -> None:
         """Add seconds to ``costs`` by purpose; costs are not part of the rows.
 
-        Raises TaskError if one is not a finite number.
+        Raises TaskError if a cost is not a finite number.
         """
         for name, seconds in costs.items():
             converted = number(seconds)
@@ -102,7 +103,10 @@ class Trace:
         self._next = self._checkpoints[kept] if kept < len(self._checkpoints) else 0
 
     def columns(self) -> dict[str, np.ndarray]:
-        """Return the rows as columns: ``round`` as int64, numbers as float64 (NaN if missing), else strings."""
+        """Return the rows as columns.
+
+        ``round`` has type int64, numbers have type float64 with NaN for missing values, and other values are strings.
+        """
         names = dict.fromkeys(name for row in self._rows for name in row)
         return {name: _column([row.get(name) for row in self._rows], name) for name in names}
 

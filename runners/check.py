@@ -18,7 +18,7 @@ from runners.config.classes import construct, describe, import_class, is_named, 
 
 
 def check(words: list[str]) -> bool:
-    """Run all checks on a class; return whether all pass."""
+    """Run all checks on a class and return whether all pass."""
     names = [word for word in words if "=" not in word.partition("(")[0]]
     given = read_words([word for word in words if word not in names], {"rounds": 20_000})
     if len(names) != 1:
@@ -27,10 +27,11 @@ def check(words: list[str]) -> bool:
 
 
 def check_class(part: Part, *, rounds: int = 20_000) -> bool:
-    """Run the suite's conformance checks on a tuner, contextual algorithm or environment; return whether all pass.
+    """Run the suite's conformance checks on a class and return whether all pass.
 
-    ``part`` as in `compare`; ``rounds``: the length of the longest check. Each requirement is printed with its
-    violation, if there is one, then a tuner's capabilities. Raises ConfigError for another kind of class.
+    ``part`` is a tuner, a contextual algorithm or an environment, given as in `compare`. ``rounds`` is the length of
+    the longest check. Each requirement is printed with its violation, if there is one; the capabilities of a tuner
+    follow. Raises ConfigError for another kind of class.
     """
     from bench.conformance.capabilities import capabilities  # slow to import
 
@@ -50,7 +51,7 @@ def check_class(part: Part, *, rounds: int = 20_000) -> bool:
 
 
 def _results(group: str, cls: type, settings: dict[str, Any], rounds: int) -> Iterator[tuple[str, str]]:
-    """Yield each requirement, and the violation that its check found; "" if none."""
+    """Yield each requirement with the violation that its check found, or "" if there is none."""
     from bench.conformance.checks import CHECKS, REMEDY
     from runners.execute.workers import apart
 

@@ -24,7 +24,7 @@ _LONGEST = 4_000
 
 
 def command(action: Callable[[], bool | None]) -> int:
-    """Run a command and return its exit code: 1 if ``action`` returns False or raises a user's error."""
+    """Run a command and return its exit code, which is 1 if ``action`` returns False or raises a user's error."""
     os.environ["MPLBACKEND"] = "agg"  # no command opens a window
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra raises its errors; this prints them
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a batch system's SIGTERM acts as Ctrl-C
@@ -74,7 +74,7 @@ def sentence(error: BaseException) -> str:
 
 
 def _with_cures(error: BaseException, texts: list[str]) -> list[str]:
-    """Return an error's sentences, with the expected value if the error is Hydra's."""
+    """Return the sentences of an error, with the expected value if the error was raised by Hydra."""
     from hydra.errors import MissingConfigException, OverrideParseException
     from omegaconf import DictConfig
     from omegaconf.errors import OmegaConfBaseException
@@ -109,10 +109,10 @@ def hydra_command(
     *,
     plainly: Callable[[list[str]], bool] = lambda _: False,
 ) -> int:
-    """Run ``action`` on the configuration ``name``, which Hydra composes with the command line; return the exit code.
+    """Run ``action`` on the configuration ``name`` that Hydra composes with the command line; return the exit code.
 
-    ``--help`` alone prints ``doc``, groups and keys without Hydra, which takes three times as long to list them.
-    ``plainly`` handles arguments that do not need Hydra, and returns whether it did.
+    ``--help`` alone prints ``doc``, the groups and the keys without Hydra, which would take three times as long.
+    ``plainly`` handles arguments that do not need Hydra, and returns whether it has handled them.
     """
     words = sys.argv[1:]
     if words in (["--help"], ["-h"]):
@@ -154,13 +154,13 @@ Configuration:
 
 
 def plain_command(doc: str | None, action: Callable[[list[str]], bool]) -> int:
-    """Run a command whose arguments Hydra does not read, or print its help; return its exit code."""
+    """Run a command whose arguments are not read by Hydra, or print its help, and return its exit code."""
     words = sys.argv[1:]
     return command(lambda: print(doc) if {"-h", "--help"} & {*words} else action(words))
 
 
 def read_words(words: Sequence[str], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a command's keys, each of the type of its default: text, a whole number, true or false.
+    """Return the values of a command's keys, converted to the types of the defaults: text, whole number, or boolean.
 
     Raises ConfigError for any other argument.
     """
@@ -183,9 +183,10 @@ def read_words(words: Sequence[str], defaults: Mapping[str, Any]) -> dict[str, A
 
 
 def instead_of_figures(shard: str | None, *, dry_run: bool) -> Any:
-    """Return the action in place of making figures: run a share of the repetitions, or count them; None: make figures.
+    """Return the action to take instead of making figures, or None if figures are made.
 
-    ``shard``: a text such as ``3/40``.
+    With ``shard``, such as ``3/40``, the action runs a share of the repetitions; with ``dry_run`` it counts the missing
+    repetitions.
     """
     if not shard and not dry_run:
         return None

@@ -52,7 +52,7 @@ _HOLM = {"yes": " (also after Holm's correction)", "no": " (not after Holm's cor
 
 
 def compare(words: list[str]) -> bool:
-    """Run every combination's missing repetitions, draw a figure, print differences; return whether all succeeded."""
+    """Run all combinations' missing repetitions, draw a figure, print differences; return whether all succeeded."""
     from bandit_bench._compare import compare as made  # slow to import
 
     given = arguments(words)
@@ -75,7 +75,7 @@ def compare(words: list[str]) -> bool:
 def _text(
     table: "pd.DataFrame", claims: "pd.DataFrame", panels: list[str], accepted: Mapping[Any, float] | None = None
 ) -> str:
-    """Return means with intervals and numbers of ``accepted`` rounds, then the differences from the first tuner."""
+    """Return the means with intervals and numbers of ``accepted`` rounds, then the differences from the first tuner."""
     from bench.report.claims.judgement import MIN_REPETITIONS  # slow to import
 
     lines = []
@@ -106,10 +106,10 @@ def _text(
 
 
 def arguments(words: Sequence[str]) -> dict[str, Any]:
-    """Return the arguments of `bandit_bench.compare`. Raises ConfigError naming a wrong argument.
+    """Return the arguments of `bandit_bench.compare`.
 
-    Values are read by Hydra's parser. Commas separate lines or panels, with or without a label before each; parts take
-    settings in parentheses.
+    Values are read by Hydra's parser. Commas separate lines or panels, each with or without a label; parts take
+    settings in parentheses. Raises ConfigError naming a wrong argument.
     """
     given: dict[str, Any] = {
         "settings": {},
@@ -196,7 +196,7 @@ def part_in_words(group: str, piece: str) -> Labelled:
 
 
 def _values(key: str, text: str) -> list[Labelled]:
-    """Return the values of a key, each with its label: by default the value as it was written."""
+    """Return the values of a key, each with a label, which by default is the value as the user wrote it."""
     pieces = split(text)
     if len(pieces) == 1 and re.match(r"(choice|range|glob|sort|shuffle|tag|interval)\(", text):
         override = _parse(key, text)

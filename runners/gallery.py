@@ -11,7 +11,7 @@ from runners.results.store import results_folder
 
 
 def gallery(words: list[str]) -> bool:
-    """Write the pages, and print the path of the first."""
+    """Write the pages, and print the path of the first page."""
     from runners.execute.progress import said_if_slow  # slow to import
     from runners.results.pages import write_gallery
 

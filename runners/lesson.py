@@ -14,7 +14,10 @@ SOURCE = CHECKOUT / "notebooks" / NAME if CHECKOUT else Path(__file__).with_name
 
 
 def lesson(words: list[str]) -> bool:
-    """Copy the notebook; ConfigError if a file of its name exists, which may have a learner's own cells."""
+    """Copy the notebook to the current folder.
+
+    Raises ConfigError if a file of the same name exists, because it may contain a learner's own cells.
+    """
     folder = Path(*words[:1])
     if len(words) > 1 or not folder.is_dir():
         raise ConfigError(f"lesson: found '{' '.join(words)}', expected a folder that exists, or none")

@@ -18,11 +18,11 @@ _COMMITTED = CHECKOUT / "docs" / "findings.md" if CHECKOUT else None
 _BOOLS: dict[str, tuple[Any, ...]] = {"readings": (True, False, None), "renew": (True, False), "dry_run": (True, False)}
 _BOOLS |= {"surrogate": ("yes", "no", True, False)}
 _KEYS = ("horizon", "repetitions", "max_repetitions", "seed", "readings", "renew", "jobs")
-"""The keys that a plan has as the command does."""
+"""The keys that the command passes to a plan unchanged."""
 
 
 def reproduce(cfg: "DictConfig") -> None:
-    """Make the chosen figures. Raises BenchError where a repetition failed, or a figure could not be written."""
+    """Make the chosen figures. Raises BenchError if a repetition failed, or a figure could not be written."""
     from bandit_bench._reproduce import make  # slow to import
     from bench.report.claims.tallies import added_up, spell_by_origin
     from runners.results.pages import write_gallery

@@ -57,7 +57,7 @@ def run(config: "DictConfig") -> None:
 
 
 def run_and_report(composed: "Run", changes: Sequence[str] = ()) -> None:
-    """Run the missing repetitions of one experiment and report it. Raises BenchError if a repetition fails."""
+    """Run the missing repetitions of one experiment and report the result. Raises BenchError if a repetition fails."""
     from bandit_bench._run import run_composed  # slow to import
 
     experiment, is_json = composed.experiment, composed.settings.output == "json"

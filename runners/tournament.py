@@ -18,7 +18,7 @@ _KEYS = ("tuners", "scale", "repetitions", "settings", "jobs", "runner", "name",
 
 
 def tournament(words: list[str]) -> bool:
-    """Run the missing repetitions, and print the standings; return whether no task was left out and none failed."""
+    """Run the missing repetitions and print the standings; return whether nothing was left out or failed."""
     from bandit_bench._tournament import TAKEN  # slow to import
     from bandit_bench._tournament import tournament as played
     from bench.errors import ConfigError

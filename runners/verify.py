@@ -24,7 +24,7 @@ _DEFAULTS = {"sample": "", "figure": "", "paper": "", "seed": "", "jobs": 2}
 
 
 def verify(words: Sequence[str]) -> bool:
-    """Derive, draw, play and compare; return whether no result differs, is damaged or outdated."""
+    """Derive, draw, play and compare results; return whether no result differs, is damaged or is outdated."""
     from runners.execute import verify as execute  # slow to import
 
     return execute.verify(**_parse(words))

@@ -18,7 +18,10 @@ _COMPLAINTS = ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entry
 
 
 class Chromium:
-    """``complaints``: messages of pages on the console, and files that they failed to load."""
+    """A browser with one tab.
+
+    ``complaints`` holds the messages of pages on the console, and the files that pages failed to load.
+    """
 
     def __init__(self, profile: Path) -> None:
         command = ["sh", "-c", _START, "sh", PROGRAM, *_OPTIONS, f"--user-data-dir={profile}", "about:blank"]

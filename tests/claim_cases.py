@@ -17,12 +17,12 @@ def methods(**values: Any) -> pd.DataFrame:
 
 
 def pairs(panels: Iterable[str], value: Callable[[str, str], Any]) -> pd.DataFrame:
-    """Methods A and B on each panel."""
+    """Return final values of the methods A and B on each panel."""
     return finals_of({(p, m): value(p, m) for p in panels for m in "AB"}, "panel", "method", rounds=10_000)
 
 
 def judged(*claims: dict[str, Any], of: pd.DataFrame, curves: pd.DataFrame = NO_CURVES, **how: Any) -> Any:
-    """Return the verdicts on claims with the ids 1, 2, ... unless they have others."""
+    """Return the verdicts on claims; a claim without an id gets its number, starting with 1."""
     numbered = [{"id": str(number), "text": "t", **claim} for number, claim in enumerate(claims, start=1)]
     figure = {"runs": [], **{key: how.pop(key) for key in ("runs", "kind", "blocks") if key in how}}
     return check({"claims": numbered, **figure}, of, curves, **how)

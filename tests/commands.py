@@ -41,7 +41,7 @@ _SET_DEATH_SIGNAL = 1
 
 
 def _end_with_the_tests() -> None:
-    """Called in a starting process: kill it when the tests end, because it does not receive their Ctrl-C."""
+    """Make the kernel kill this starting process when the tests end, because it does not receive their Ctrl-C."""
     assert _C
     _C.prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
 
@@ -79,7 +79,7 @@ def linucb_settings(**changes: Any) -> dict[str, Any]:
 
 
 def peak_settings(tuner: str, horizon: int = 10, **of_tuner: Any) -> dict[str, Any]:
-    """Return the settings of an experiment without compiled code: a worker that loads none starts in half the time."""
+    """Return the settings of an experiment without compiled code, so that a worker starts in half the time."""
     return {
         "env": {"_target_": "bench.envs.moving_peak.SwitchingSine"},
         "tuner": {"_target_": tuner, **of_tuner},
@@ -113,7 +113,7 @@ def popen_repetitions(experiment: Experiment, repetitions: int, folder: Path, jo
 
 @dataclass(frozen=True)
 class Answer:
-    """The outcome of a call: exit code, both streams, and the folder of results."""
+    """The outcome of a call, with the exit code, both streams, and the folder of results."""
 
     code: int
     out: str
@@ -122,18 +122,22 @@ class Answer:
 
     @property
     def reports(self) -> list[dict[str, Any]]:
-        """Every line of stdout, which must be JSON."""
+        """All lines of stdout, each of which must be JSON."""
         return [json.loads(line) for line in self.out.splitlines()]
 
     @property
     def report(self) -> dict[str, Any]:
-        """The only line of stdout."""
+        """The only line of stdout, which must be JSON."""
         (report,) = self.reports
         return report
 
 
 class Commands:
-    """Calls with results and a current folder below ``folder``, a cache that the session shares, and no real data."""
+    """Calls of commands.
+
+    The results and the current folder of a call lie below ``folder``. The cache is shared by the session, and no real
+    data is found.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.cwd = folder / "work"
@@ -151,7 +155,7 @@ class Commands:
         }
 
     def popen(self, command: str, *words: str, **environ: str) -> subprocess.Popen[str]:
-        """Start ``python -m runners.<command>``, which leads a group of processes as one from a terminal does."""
+        """Start ``python -m runners.<command>`` as the leader of a group of processes, as on a terminal."""
         values = {**os.environ, "PYTHONPATH": str(ROOT), **self.environ, **environ}
         values.pop("BENCH_DATA_DIR", None)
         return subprocess.Popen(
@@ -176,7 +180,7 @@ class Commands:
         return Answer(child.returncode, out, without_waiting(err), Path(environ.get("BENCH_RESULTS_DIR", self.results)))
 
     def call_each(self, *lines: Sequence[str], **environ: str) -> list[Answer]:
-        """Run commands one after the other, each with its own results."""
+        """Run commands one after the other, each with its own folder of results."""
         folders = [str(self.results.parent / f"results {number}") for number in range(len(lines))]
         return [
             self.call(*words, **environ, BENCH_RESULTS_DIR=folder) for words, folder in zip(lines, folders, strict=True)
@@ -187,7 +191,7 @@ class Commands:
     ) -> Answer:
         """Run ``python -m runners.<command>`` in this process; an unexpected error is raised here.
 
-        Or run ``python <program>.py``, with a program in the current folder.
+        A ``command`` with another name is a program in the current folder, run as by ``python <program>.py``.
         """
         capsys.readouterr()
         with monkeypatch.context() as patch:
@@ -210,7 +214,11 @@ class Commands:
 
 
 def assert_one_sentence(answer: Answer, *fragments: str) -> None:
-    """One line that names the error, beside Hydra's own about the job, exit code 1, and nothing kept."""
+    """Assert that a command has failed with one sentence.
+
+    The exit code is 1, nothing is kept, and stderr has a line that names the error, apart from Hydra's line about the
+    job.
+    """
     lines = [line for line in answer.err.splitlines() if not line.startswith("Error executing job with overrides")]
     assert answer.code == 1, f"exit code {answer.code}: {answer.out}{answer.err}"
     assert not answer.out, f"on stdout: {answer.out}"

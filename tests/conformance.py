@@ -28,7 +28,7 @@ ROUNDS |= {"optuna": 50, "glr_klucb": 10_000, "sliding_window_gp_ucb": 700, "wei
 
 
 def rounds(name: str, wanted: int) -> int:
-    """Return ``wanted``, or the limit of a class if that is lower; nine times the limit for checks before a release."""
+    """Return ``wanted``, or the limit of a class if it is lower; checks before a release have nine times the limit."""
     return min(wanted, (9 if wanted > 20_000 else 1) * ROUNDS.get(name, wanted))
 
 

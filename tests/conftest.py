@@ -61,13 +61,13 @@ def no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def altered_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small files in place of the published ones are accepted, and marked as altered."""
+    """Accept small files in place of the published files; they are marked as altered."""
     monkeypatch.setenv("BENCH_DATA_ALTERED", "1")
 
 
 @pytest.fixture
 def commands(tmp_path: Path) -> Commands:
-    """Calls of command lines from a folder with two modules of a user's own."""
+    """Return an object that calls commands from a folder with two modules of a user's own."""
     calls = Commands(tmp_path)
     for name in OWN_MODULES:
         shutil.copy(ROOT / "tests" / name, calls.cwd)
@@ -81,13 +81,13 @@ def here(
     capsys: pytest.CaptureFixture[str],
     request: pytest.FixtureRequest,
 ) -> Callable[..., Answer]:
-    """Call the command that the test's module names as ``COMMAND`` in this process."""
+    """Return a function that calls the command named by ``COMMAND`` in the test's module, in this process."""
     return lambda *words: commands.here(monkeypatch, capsys, request.module.COMMAND, *words)
 
 
 @pytest.fixture
 def trouble(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Return a function that sets the trouble of the tuner in ``trouble_tuner.py``; none at first."""
+    """Return a function that sets the trouble of the tuner in ``trouble_tuner.py``; at first there is no trouble."""
     for name in ("TROUBLE", "TROUBLE_LOG"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "path", list(sys.path))
@@ -96,17 +96,17 @@ def trouble(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
 @pytest.fixture
 def one_worker(trouble: Callable[[str], None]) -> Iterator[None]:
-    """A single worker for all calls of a test, because starting one takes half a second."""
+    """Provide a single worker for all calls of a test, because the start of a worker takes half a second."""
     with workers(Runner(), 1):
         yield
 
 
 @pytest.fixture(scope="session", autouse=True)
 def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder where commands keep prepared data and trained models, one for all processes of the test session.
+    """Return the folder of prepared data and trained models, which all processes of the test session share.
 
     Compiled code is kept in the user's own cache folder, so that it lasts from one session to the next. Results of a
-    test without a folder of its own go to the session's folder, never to the user's.
+    test without a folder of its own are written to the session's folder, never to the user's.
     """
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache"
@@ -117,7 +117,7 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def site(shared_cache: Path) -> Path:
-    """The pages of made-up results, which no test changes: the first process writes them, for all."""
+    """Return the folder with the pages of made-up results, which the first process writes and no test changes."""
     from gallery_site import write_site  # which imports what draws, and only some processes need
 
     root, whole = shared_cache.with_name("results with space"), shared_cache.with_name("site is whole")
@@ -137,9 +137,9 @@ def site(shared_cache: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def reference_results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The committed results, without files that a user's own commands have written beside them; no test changes them.
+    """Provide the committed results, without files that a user's own commands have written; no test changes them.
 
-    Links to the files of the checkout if possible: a copy takes 50 MB.
+    The files are links to the files of the checkout if possible, because a copy takes 50 MB.
     """
     listed = subprocess.run(["git", "ls-files", "-z", "results"], cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode:

@@ -116,7 +116,7 @@ FIGURES_MADE = {
 
 
 def made_up(figure: dict[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return mean curves and final values."""
+    """Return made-up mean curves and final values of a figure."""
     if figure["kind"] == "bench.papers.habo.worked_examples.WorkedExamples":
         return pd.DataFrame(), pd.DataFrame()
     rng = np.random.default_rng(0)
@@ -142,7 +142,7 @@ def made_up(figure: dict[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def write(folder: Path, figure: dict[str, Any], *, surrogate: bool = False, data: str = "06416e597f82b734") -> None:
-    """Write the files of a figure."""
+    """Write the made-up files of a figure."""
     curves, finals = made_up(figure)
     provenance = Provenance(
         scale="quick", repetitions=(REPETITIONS,), horizons=(LAST,), surrogate=("movielens",) if surrogate else ()
@@ -173,12 +173,12 @@ def write(folder: Path, figure: dict[str, Any], *, surrogate: bool = False, data
 
 @cache
 def _drawn(plot: bytes) -> bytes:
-    """Return the picture of a plot, which the same results have at every scale."""
+    """Return the picture of a plot; it is cached, because the same results have the same picture at every scale."""
     return content(draw(pickle.loads(plot)), "svg")
 
 
 def write_site(root: Path) -> None:
-    """Write results of all figures, the first at several scales, and the pages."""
+    """Write the pages, and results of all figures, of which the first figure has several scales."""
     for name, figure in FIGURES_MADE.items():
         if name != "syndicated/unmade":
             write(root / name / ("paper" if name == "habo/limits" else "quick"), figure)
@@ -194,7 +194,7 @@ def write_pages(root: Path) -> None:
 
 
 def made_up_published() -> PublishedOverview:
-    """Return published numbers of a paper with every verdict."""
+    """Return made-up published numbers of a paper, with every verdict."""
     row = {"paper": "habo", "reading": "near", "figure": "dots"}
     verdicts = ("inside, under assumptions", "possible", "possible", "outside", "not run", "not run")
     shared = {

@@ -11,14 +11,14 @@ from bench.tuners.base import Tuner
 
 
 class Speechless(Exception):
-    """It cannot be shown."""
+    """An error that cannot be shown."""
 
     def __str__(self):
         raise RuntimeError("no words")
 
 
 class Unshowable(Exception):
-    """Its notes cannot be shown either."""
+    """An error whose notes cannot be shown."""
 
     @property
     def __notes__(self):
@@ -26,7 +26,7 @@ class Unshowable(Exception):
 
 
 def swallow():
-    """Run on after any exception: a time limit, Ctrl-C."""
+    """Continue after any exception, such as a time limit or Ctrl-C."""
     end = time.monotonic() + 600
     while time.monotonic() < end:
         with suppress(BaseException):

@@ -12,7 +12,7 @@ from bench.tuners.base import Tuner
 
 
 class Plain(Tuner):
-    """Its settings are not declared."""
+    """A tuner whose settings are not declared."""
 
     def __init__(self, my_setting=1):
         self.my_setting = my_setting
@@ -56,7 +56,7 @@ class MyTuner(Tuner):
 
 
 class OtherEachTime(MyTuner):
-    """In another process it draws other numbers."""
+    """A tuner that draws other numbers in another process."""
 
     def _start(self, problem, seeds):
         super()._start(problem, seeds)
@@ -65,7 +65,7 @@ class OtherEachTime(MyTuner):
 
 @component
 class Often(Plain):
-    """Pulls the best of three arms in seven rounds of ten."""
+    """A tuner that pulls the best of three arms in seven of ten rounds."""
 
     stream: str = "first"
 
@@ -90,7 +90,7 @@ class Never(Often):
 
 @component
 class MyEnvironment(ContextualEnvironment):
-    """Arm k pays k / arms, and no noise."""
+    """An environment in which arm k pays k / arms, without noise."""
 
     arms: int = 3
 
@@ -108,7 +108,7 @@ class MyEnvironment(ContextualEnvironment):
 
 
 class MyAlgorithm(ContextualAlgorithm):
-    """Pulls the arm whose number is the hyper-parameter."""
+    """An algorithm that pulls the arm whose number is the hyper-parameter."""
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {"number": {"candidates": (0.0, 1.0), "default": 1.0}}
 

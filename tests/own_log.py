@@ -70,7 +70,7 @@ def reward_of(configuration, rng):
 
 @cache
 def service_log(n=6_000):
-    """Return the path of the log of a service with EXP3, as `bandit_bench.serve` writes it; deleted likewise."""
+    """Return the path of a log of a service with EXP3, written as by `bandit_bench.serve`; deleted like `small_log`."""
     rng = np.random.default_rng(0)
     space = Space.of(rate=[0.1, 1.0], model=["small", "large"])
     tuner = EXP3(form="weight", gamma=0.4)

@@ -53,7 +53,10 @@ FEW = ("direct", "lower bounds", "off-policy learning")
 
 
 def digests(kind: str, names: str) -> dict[str, str]:
-    """Return the output of this script in a process on such a processor; ``names`` is all, few or none."""
+    """Return the digests that this script prints in a process on a given kind of processor.
+
+    ``names`` is all, few or none.
+    """
     from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
     variables, features = KINDS[kind]
@@ -69,7 +72,7 @@ def digests(kind: str, names: str) -> dict[str, str]:
 
 
 def _arithmetic() -> dict[str, str]:
-    """Return digests of results in which processors differ: sums in another order, equal values in another order."""
+    """Return digests of results that depend on the processor, such as sums in another order."""
     from bench.digest import digest
 
     matrix = np.random.default_rng(0).normal(size=(60, 60))

@@ -22,17 +22,17 @@ def names(group: str) -> list[str]:
 
 
 def settings(group: str, name: str) -> dict[str, Any]:
-    """Return the settings of a choice: from its entry, else the defaults of its class."""
+    """Return the settings of a choice, from its file if it states them, else the defaults of its class."""
     return deepcopy(read_choice(group, name) or {})
 
 
 def build(group: str, name: str, **changes: Any) -> Any:
-    """Build the class that the configuration names, with its settings there and ``changes``."""
+    """Build the class that a choice names, with the settings of the choice and ``changes``."""
     values = settings(group, name)
     return get_class(values.pop("_target_"))(**(values | changes))
 
 
 @cache
 def figure(name: str) -> "Figure":
-    """Return a figure's configuration, not to be changed."""
+    """Return the configuration of a figure, which is cached and must not be changed."""
     return load_figure(name)

@@ -25,7 +25,7 @@ class Rendered(NamedTuple):
 
 
 def finals_of(values: Mapping[Any, Any], *axes: str, rounds: int = 10, column: str = "regret") -> pd.DataFrame:
-    """Return a row for each repetition of each label, or of each tuple of labels, one for each axis."""
+    """Return final values, with a row for each repetition of each label or tuple of labels, one label for each axis."""
     rows = [
         dict(zip(axes, labels if isinstance(labels, tuple) else (labels,), strict=True))
         | {"repetition": repetition, "rounds": rounds, column: value}
@@ -41,7 +41,7 @@ def figure_of(figure: Mapping[str, Any]) -> Figure:
 
 
 def check(figure: Mapping[str, Any], finals: pd.DataFrame, curves: pd.DataFrame = NO_CURVES, **how: Any) -> Any:
-    """Return the verdicts; their basis is given by keys of `Provenance`, or by True for surrogate data."""
+    """Return the verdicts; keys of `Provenance` give their basis, and True stands for surrogate data."""
     how |= {key: ("made_up",) for key in ("surrogate", "altered") if how.get(key)}
     known = figure_of(figure)
     return claims.verdicts_on(Results(known, curves, finals, Provenance(**how)))
@@ -69,7 +69,7 @@ def render(figure: Mapping[str, Any] | Figure, curves: pd.DataFrame, finals: pd.
 
 
 def shown(figure: Mapping[str, Any], curves: pd.DataFrame, finals: pd.DataFrame, *, note: str = "") -> Plot:
-    """Return the plot of a figure; of surrogate data if the note says so."""
+    """Return the plot of a figure, which is of surrogate data if ``note`` says so."""
     known = read_figure({**figure, "note": note})
     results = results_of(known, finals, curves, "urrogate" in note)
     return known.plot(results, known.tables(results))
@@ -86,12 +86,12 @@ def numbers_of(made: Plot) -> pd.DataFrame:
 
 
 def draw(figure: Mapping[str, Any], curves: pd.DataFrame, finals: pd.DataFrame, *, note: str = "") -> Picture:
-    """Draw a figure; of surrogate data if the note says so."""
+    """Draw a figure, which is of surrogate data if ``note`` says so."""
     return draw_plot(shown(figure, curves, finals, note=note))
 
 
 def parts(made: Plot, part: str, name: str = "", panel: int | None = None) -> list[Mark]:
-    """Return the marks of a part, of one name or one panel."""
+    """Return the marks of a part, restricted to a name or a panel if given."""
     panels = made.panels if panel is None else [made.panels[panel]]
     return [mark for shown in panels for mark in shown.marks if mark.part == part and name in ("", mark.name)]
 
@@ -102,7 +102,7 @@ def words_in(picture: Picture) -> list[str]:
 
 
 def assert_readable(picture: Picture) -> None:
-    """Nothing overlaps, neither on the page nor within a panel, and nothing is cut off."""
+    """Assert that nothing overlaps on the page or within a panel, and that nothing is cut off."""
     with applied():
         picture.draw_without_rendering()
         renderer = picture.canvas.get_renderer()  # type: ignore[attr-defined]

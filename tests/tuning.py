@@ -14,7 +14,7 @@ SQUARE = Space.of(x={"low": 0.0, "high": 1.0}, y={"low": 0.0, "high": 1.0})
 def play(
     tuner: Tuner, reward: Callable[[Configuration, int], float], horizon: int, space: Space = LINE, seed: int = 1
 ) -> list[dict[str, Any]]:
-    """Return the configurations asked; ``reward`` gives the reward of a configuration in a round."""
+    """Return the configurations that the tuner asks; ``reward`` gives the reward of a configuration in a round."""
     tuner.start(Problem(space, horizon), Seeds(seed))
     asked = []
     for t in range(horizon):
@@ -24,6 +24,6 @@ def play(
 
 
 def started(tuner: Any, n_arms: int, horizon: int = 1_000, seed: int = 0) -> Any:
-    """Return the tuner, started on arms 0, 1, ..."""
+    """Return the tuner after its start on the arms 0, 1, ..."""
     tuner.start(Problem(Space.of(arm=range(n_arms)), horizon), Seeds(seed))
     return tuner

@@ -48,7 +48,7 @@ NOISE_STD = 0.5
 ROUNDS, SPEED_REPEATS = 14_000, 5
 """Rounds of a timed run, fewer for 1,000 arms; repetitions of each case."""
 REPEATS = {10_000: 3, 1_000_000: 1}
-"""Rounds in which tuners are measured -> number of runs; the least time counts."""
+"""The number of runs, by the number of rounds in which tuners are measured; the least time counts."""
 NO_NUMBER = {"custom": "", "theory": "needs an algorithm that has a theory", "best_forecast": "needs task=copies"}
 LIMIT = 30.0
 """Seconds after which a tuner's run is given up."""
@@ -61,7 +61,7 @@ def whole_loop(algorithm: Any, tuner: Tuner, n_arms: int, dim: int, rounds: int)
 
 
 def bare_kernels(algorithm: Any, n_arms: int, dim: int, rounds: int) -> None:
-    """Draw contexts and score the arms, with a constant inverse (or factor)."""
+    """Draw contexts and score the arms, with a constant inverse (or factor) of the matrix."""
     rng = np.random.default_rng(0)
     memory = np.empty((dim, n_arms))
     contexts = memory.T
@@ -102,7 +102,7 @@ def plain_numpy(algorithm: Any, n_arms: int, dim: int, rounds: int) -> None:
 
 
 def measure() -> pd.DataFrame:
-    """Time all cases in turn; return medians, in rounds per second, and their ratios."""
+    """Time all cases in turn, and return the median rounds per second and their ratios."""
     rows: list[dict[str, Any]] = []
     for (label, algorithm), (n_arms, dim) in product((("linucb", LinUCB()), ("lints", LinTS())), SIZES):
         length = max(200, ROUNDS * 3000 // (n_arms * dim)) if n_arms * dim > 3000 else ROUNDS
@@ -132,7 +132,7 @@ def measure() -> pd.DataFrame:
 
 
 def _seconds(name: str, rounds: int) -> tuple[float, int]:
-    """Return the seconds of a run, and the number of rounds played until the limit."""
+    """Return the seconds of a run of tuner ``name``, and the number of rounds played within the time limit."""
     env, other_play = ("gaussian_arms", {"arm": 0}) if name == "hedge" else ("switching_triangle", {"x": 0.5})
     experiment = from_overrides([f"env={env}", f"tuner={name}", f"horizon={rounds}"]).experiment
     seeds = Seeds(0)
@@ -156,7 +156,10 @@ def _seconds(name: str, rounds: int) -> tuple[float, int]:
 
 
 def costs(names: list[str]) -> pd.DataFrame:
-    """Return microseconds per round of every tuner: ``tuner``, a column for each number of rounds, and ``note``."""
+    """Return the microseconds per round of every tuner.
+
+    The columns are ``tuner``, one for each number of rounds, and ``note``.
+    """
     rows = []
     for name in names:
         row: dict[str, str | float] = {"tuner": name, "note": NO_NUMBER.get(name, "")}
@@ -177,7 +180,7 @@ def costs(names: list[str]) -> pd.DataFrame:
 
 
 def write(table: pd.DataFrame, name: str, title: str, note: str) -> None:
-    """Write a table to ``results/benchmark/``, as CSV and as Markdown with a note that names the machine."""
+    """Write a table to ``results/benchmark/`` as CSV, and as Markdown with a note on the machine."""
     folder, machine = results_folder() / "benchmark", environment()
     note = f"{note}; {machine.get('cpu')}, Python {machine.get('python')}."
     write_text(folder / f"{name}.csv", table.to_csv(index=False, lineterminator="\n"))

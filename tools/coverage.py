@@ -34,7 +34,7 @@ CONSTANT = 30.0  # added to the best candidate's regret for the measurement of b
 Finals = dict[str, dict[str, dict[str, Array]]]
 REPETITIONS = 400
 RARE = ("two arms", "off-policy learning")
-"""Experiments whose mean is dominated by a few repetitions in a hundred: a wrong arm kept, a bad policy learnt."""
+"""Experiments whose mean depends on a few repetitions in a hundred that keep a wrong arm or learn a bad policy."""
 RATES = [0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5]
 _ARMS = "paper=habo algorithm=none horizon=2000 env="
 _GRID = (
@@ -83,11 +83,11 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, str]]] = {
     "LinUCB, grid": (f"{_GRID}linucb", _FIXED),
     "LinTS, grid": (f"{_GRID}lints", _FIXED),
 }  # fmt: skip
-"""Name -> common overrides, and those of each method."""
+"""The common overrides and the overrides of each method, by name of the experiment."""
 
 
 def final_values() -> Finals:
-    """Run the missing repetitions; return experiment -> method -> column -> the last value of each repetition."""
+    """Run the missing repetitions, and return the last values of all repetitions by experiment, method and column."""
     store = Store(results_folder())
     experiments = {
         (name, method): from_overrides(f"{common} {overrides}".split()).experiment
@@ -109,7 +109,7 @@ def final_values() -> Finals:
 
 
 Item = tuple[str, str, Callable[[Array], Quantity], Array]
-"""Kind and name of a statistic, its estimator, and repetitions of an experiment, (repetitions, columns)."""
+"""Kind and name of a statistic, its estimator, and the values of an experiment, shape (repetitions, columns)."""
 
 
 def mean(values: Array) -> Quantity:
@@ -133,18 +133,18 @@ def spread(values: Array) -> Quantity:
 
 
 def slope(values: Array) -> Quantity:
-    """Return the slope of ln(mean) over horizons that double from column to column, by the delta method."""
+    """Return the slope of ln(mean) by the delta method, over horizons that double from column to column."""
     means, weights = values.mean(axis=0), slope_weights(np.arange(values.shape[1]) * np.log(2.0))
     return Mean(np.log(means) @ weights + (values / means - 1.0) @ weights)
 
 
 def bound(values: Array) -> Quantity:
-    """Return the second candidate's mean divided by the best mean plus a constant."""
+    """Return the second candidate's mean divided by the sum of the best mean and a constant."""
     return Extreme([[RatioOfMeans(values[:, 1], other + CONSTANT) for other in values.T]], "max", "max")
 
 
 def items(finals: Finals) -> Iterator[Item]:
-    """Yield the measured statistics."""
+    """Yield the statistics whose coverage is measured."""
     for name, methods in finals.items():
         if name.endswith("grid"):
             grid = np.stack([columns["final"] for columns in methods.values()], axis=1)
@@ -173,7 +173,7 @@ def items(finals: Finals) -> Iterator[Item]:
 
 
 def rare_losses(finals: Finals, draws: int) -> pd.DataFrame:
-    """Return the percentage of right and of wrong decisions over samples, without room for rare losses and with it.
+    """Return the percentages of right and wrong decisions over samples, with and without room for rare losses.
 
     Outliers are sought in `PANELS` samples, as in a figure with that many panels.
     """
@@ -198,7 +198,7 @@ def rare_losses(finals: Finals, draws: int) -> pd.DataFrame:
 
 
 def coverages(finals: Finals, draws: int) -> pd.DataFrame:
-    """Return the share of ``draws`` intervals that contain the truth, by kind of statistic and n."""
+    """Return the share of ``draws`` intervals that contain the true value, by kind of statistic and sample size."""
     rows = []
     for kind, name, quantity, values in items(finals):
         if not np.ptp(values, axis=0).all():  # a tuner that never varies has no spread
@@ -215,7 +215,7 @@ def coverages(finals: Finals, draws: int) -> pd.DataFrame:
 
 
 def main() -> int:
-    """Measure and write the tables; return the exit code."""
+    """Measure the coverage and write the tables; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=400, help="samples per statistic and size")
     arguments = parser.parse_args()

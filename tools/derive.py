@@ -17,7 +17,7 @@ from runners.results.store import results_folder, write_text
 
 
 def main(names: Sequence[str]) -> int:
-    """Write the files of the named figures, or of all that have committed results; return the exit code."""
+    """Write the files of the named figures, or of all figures with committed results; return the exit code."""
     root, written = results_folder(), []
     for name in names or figure_names():
         figure = load_figure(name)

@@ -32,12 +32,12 @@ _HEADLINES = "<!-- headlines -->"
 
 @cache
 def headlines(folder: Path) -> dict[str, PaperPage]:
-    """Return the papers with headlines and verdicts; reading the results takes two seconds, once."""
+    """Return the papers with headlines and verdicts; the results, which take two seconds to read, are read once."""
     return {page.name: page for page in read_pages(folder) if page.headlines}
 
 
 def assembled(name: str, folder: Path) -> str:
-    """Return a page from the parts in the papers' folders; results and links to figures are those in ``folder``."""
+    """Return a page made of the parts in the papers' folders, with results and links to figures from ``folder``."""
     parts = []
     for path in [PAPERS / f"{name}.md", *sorted(PAPERS.glob(f"*/{name}.md"))]:
         text = re.sub(r"\]\(([^):\s]*)\)", partial(_moved, path.parent), path.read_text(encoding="utf-8"))
@@ -50,7 +50,7 @@ def assembled(name: str, folder: Path) -> str:
 
 
 def _moved(folder: Path, link: re.Match[str]) -> str:
-    """Return a link relative to a paper's folder as one relative to the folder of pages."""
+    """Return a link relative to a paper's folder as a link relative to the folder of pages."""
     path, hash_sign, anchor = link[1].partition("#")
     return f"]({os.path.relpath(folder / path, DOCS) if path else ''}{hash_sign}{anchor})"
 
@@ -61,7 +61,7 @@ def _picture(figure: str, folder: Path) -> str:
 
 
 def papers_part(folder: Path) -> str:
-    """Return one row per paper: its proposal, and the verdicts on its headlines."""
+    """Return a table with a row for each paper, its proposal, and the verdicts on its headlines."""
     rows = ["| paper | proposes | how its headlines fared in our runs |", "| --- | --- | --- |"]
     for page in headlines(folder).values():
         if page.headlines[0].place:
@@ -89,7 +89,7 @@ def headlines_part(name: str, folder: Path) -> str:
 
 
 def hours_part(folder: Path) -> str:
-    """Return the core-hours of each paper's reference results, from the measured seconds of repetitions.
+    """Return the core-hours of each paper's reference results, summed from the measured seconds of repetitions.
 
     A run that several readings or figures share counts once.
     """
@@ -119,7 +119,7 @@ def looks_part(folder: Path) -> str:
 
 
 def decided_part(folder: Path) -> str:
-    """Return the share of cases decided in figures that run until decided, also after Holm's correction."""
+    """Return the share of decided cases in figures that run until decided, before and after Holm's correction."""
     parts = []
     for name in figure_names():
         for result in ResultFiles.of(folder, name):
@@ -137,14 +137,14 @@ def decided_part(folder: Path) -> str:
 
 
 def with_made_part(page: str, part: str, name: str) -> str:
-    """Return a page with the text between two named marks replaced."""
+    """Return a page in which ``part`` replaces the text between the marks of the generated part ``name``."""
     before, begin, rest = page.partition(f"<!-- made by make docs: {name} -->\n")
     _, end, after = rest.partition("<!-- end -->")
     return f"{before}{begin}{part}\n{end}{after}"
 
 
 def made_parts(folder: Path) -> list[tuple[Path, str, Callable[[], str]]]:
-    """Return the generated parts of pages: the page, the part's name, and its function."""
+    """Return the page, the name and the function of each generated part of a page."""
     return [
         (ROOT / "README.md", "papers", partial(papers_part, folder)),
         (DOCS / "which_tuner.md", "answers", partial(answers_part, folder)),

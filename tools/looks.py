@@ -56,7 +56,10 @@ LAWS: dict[str, Draw] = {
 
 
 def shares_decided(values: Array, most: int) -> dict[str, float]:
-    """Return the share of runs, (runs, repetitions), in which 0 is ever excluded, by rule."""
+    """Return, for each rule, the share of runs in which the interval ever excludes 0.
+
+    ``values`` has shape (runs, repetitions).
+    """
     looks = np.array(looks_up_to(most))
     sums = [np.cumsum(values**power, axis=1)[:, looks - 1] / looks for power in (1, 2, 3)]
     mean, variance = sums[0], np.maximum(sums[1] - sums[0] ** 2, 0.0)
@@ -82,7 +85,10 @@ def shares_decided(values: Array, most: int) -> dict[str, float]:
 
 
 def differences() -> Iterator[tuple[int, bool, Array]]:
-    """Yield the largest number of repetitions, whether a few are far off, and the differences, shifted to mean 0."""
+    """Yield the paired differences of each committed case, shifted to a mean of 0.
+
+    Each item consists of the largest number of repetitions, whether a few differences are far off, and the differences.
+    """
     for name in figure_names():
         for folder in ResultFolder.of(results_folder(), name):
             most = folder.provenance.until_decided
@@ -104,7 +110,7 @@ def differences() -> Iterator[tuple[int, bool, Array]]:
 
 
 def measured(runs: int) -> pd.DataFrame:
-    """Return the percentage of wrong decisions by distribution and rule."""
+    """Return the percentage of wrong decisions for each distribution and rule."""
     rows: list[dict[str, object]] = []
     for name, law in LAWS.items():
         rows.append({"of": name, **_per_cent(shares_decided(law(np.random.default_rng(1), (runs, MOST)), MOST))})
@@ -124,7 +130,7 @@ def _per_cent(shares: Mapping[str, float]) -> dict[str, float]:
 
 
 def main() -> int:
-    """Measure and write the table; return the exit code."""
+    """Measure the errors and write the table; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=10_000, help="simulated runs of each distribution")
     table = measured(parser.parse_args().runs)

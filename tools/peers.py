@@ -50,7 +50,10 @@ _WARM_UP = 20
 
 @dataclass(frozen=True)
 class Peer:
-    """A library's player and ours; ``peer``: its name on the package index; ``decisions``: number in a timed run."""
+    """A case with the player of another library and our player.
+
+    ``peer`` is the name of the library on the package index; ``decisions`` is the number of decisions in a timed run.
+    """
 
     peer: str
     does: str
@@ -102,7 +105,7 @@ CASES = (
 
 
 def result_of(choices: Any, data: Data) -> float:
-    """Return cumulative regret, or the mean of estimates."""
+    """Return the cumulative regret of the choices, or the mean if the choices are estimates."""
     if "policies" in data:
         return float(np.mean(choices))
     means = data["means"][: len(choices)]
@@ -110,7 +113,7 @@ def result_of(choices: Any, data: Data) -> float:
 
 
 def play(player: Player, data: Data, rounds: int, seed: int) -> tuple[float, float]:
-    """Return processor seconds and the result."""
+    """Return the processor seconds and the result of a player."""
     player(data, min(_WARM_UP, rounds), seed)()  # compiles and imports
     loop = player(data, rounds, seed)
     gc.collect()
@@ -120,7 +123,10 @@ def play(player: Player, data: Data, rounds: int, seed: int) -> tuple[float, flo
 
 
 def compare(case: Peer, repeats: int) -> dict[str, Any]:
-    """Play a case ``repeats`` times, both sides in turn, each time another problem; return a row of the table."""
+    """Play a case ``repeats`` times, each time on another problem, and return a row of the table.
+
+    Both sides play in turn.
+    """
     seconds, results = np.empty((2, repeats)), np.empty((3, repeats))
     for number in range(repeats):
         data = case.problem(np.random.default_rng([number, 1]), case.decisions, **case.sizes)
@@ -137,7 +143,7 @@ def compare(case: Peer, repeats: int) -> dict[str, Any]:
 
 
 def markdown(table: pd.DataFrame, machine: Mapping[str, Any]) -> str:
-    """Return the comparison as a page: the table with its explanation."""
+    """Return the comparison as a Markdown page with the table and its explanation."""
     digits = table[NUMBERS].map(lambda x: "" if x != x else f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.4g}")
     shown = pd.DataFrame({"library": table["peer"] + " " + table["version"]})
     shown["what"] = table["does"] + " (" + table["setting"] + ")"
@@ -160,7 +166,7 @@ def markdown(table: pd.DataFrame, machine: Mapping[str, Any]) -> str:
 
 
 def measure(cases: Sequence[Peer], repeats: int) -> None:
-    """Measure cases, print them and write the tables."""
+    """Measure the cases, print the results and write the tables."""
     if missing := sorted({case.peer for case in cases if version(case.peer) is None}):
         raise SystemExit(f"error: not installed: {', '.join(missing)}; run `make benchmark PEERS=1`")
     file, rows = results_folder() / "benchmark" / "peers.csv", []

@@ -26,13 +26,14 @@ from bench.tuners.baselines import Fixed
 Data = Mapping[str, np.ndarray]
 Loop = Callable[[], list[Any]]
 Player = Callable[[Data, int, int], Loop]
-"""Given the arrays of a problem, the number of rounds and a seed: the timed loop, which returns its choices."""
+"""Returns the timed loop for the arrays of a problem, a number of rounds and a seed; the loop returns its choices."""
 
 
 def arm_features(rng: np.random.Generator, rounds: int, n_arms: int = 5, dim: int = 25) -> Data:
-    """Return arms with features, shape (rounds, arms, dim), the last of them 1, and one vector of coefficients.
+    """Return a problem with features of each arm and one vector of coefficients.
 
-    Means spread around 1/2 and rarely reach 0 or 1, where they are clipped; rewards are 0 and 1.
+    The features have shape (rounds, arms, dim); the last feature is 1. Means spread around 1/2 and rarely reach 0 or 1,
+    where they are clipped; rewards are 0 and 1.
     """
     features, theta = rng.uniform(-1.0, 1.0, (rounds, n_arms, dim - 1)), rng.standard_normal(dim - 1)
     contexts = np.concatenate([features, np.ones((rounds, n_arms, 1))], axis=2)
@@ -41,7 +42,10 @@ def arm_features(rng: np.random.Generator, rounds: int, n_arms: int = 5, dim: in
 
 
 def shared_contexts(rng: np.random.Generator, rounds: int, n_arms: int = 10, dim: int = 25) -> Data:
-    """Return contexts, shape (rounds, dim), the last feature 1, and the rewards of arms with separate coefficients."""
+    """Return a problem with one context per round and separate coefficients of each arm.
+
+    The contexts have shape (rounds, dim); the last feature is 1.
+    """
     contexts = np.column_stack([rng.uniform(-1.0, 1.0, (rounds, dim - 1)), np.ones(rounds)])
     thetas = rng.standard_normal((n_arms, dim - 1))
     slopes = 0.3 * thetas / np.linalg.norm(thetas, axis=1, keepdims=True)
@@ -67,14 +71,14 @@ def log(rng: np.random.Generator, rounds: int, rows: int = 10_000, n_actions: in
 
 
 def random_result(data: Data, rounds: int) -> float:
-    """Return the regret of uniformly random arms; NaN without arms."""
+    """Return the expected regret of uniformly random arms, or NaN if the problem has no arms."""
     if "means" not in data:
         return math.nan
     return float((data["means"][:rounds].max(axis=1) - data["means"][:rounds].mean(axis=1)).sum())
 
 
 class Saved(ContextualEnvironment):
-    """Replays given rewards, with features of each arm, or with one context for all arms of a round."""
+    """An environment that replays given rewards, with features of each arm or one context per round for all arms."""
 
     def __init__(self, data: Data) -> None:
         contexts, self._means, self._rewards = data["contexts"], data["means"], data["rewards"]
@@ -110,7 +114,10 @@ EPSILON = 0.1
 def ours(
     algorithm: Callable[[], ContextualAlgorithm], values: Configuration, data: Data, rounds: int, seed: int
 ) -> Loop:
-    """Return our loop with an algorithm of a fixed configuration, other values at their defaults, traces included."""
+    """Return our loop with an algorithm at a fixed configuration, including traces.
+
+    Hyper-parameters that are not in ``values`` have their defaults.
+    """
     arms = Saved(data)
 
     def loop() -> list[Any]:
@@ -126,9 +133,9 @@ epsilon_greedy: Player = partial(ours, EpsilonGreedy, {"epsilon": EPSILON})
 
 
 def coba_linucb(data: Data, rounds: int, seed: int) -> Loop:
-    """Return coba's loop as documented.
+    """Return coba's loop as in its documentation.
 
-    With one context for all arms it has coefficients for each arm: one model of the products of arms and features.
+    If all arms share a context, one model of the products of arms and features gives coefficients for each arm.
     """
     from coba.learners import LinUCBLearner  # type: ignore[import-not-found]
 
@@ -149,7 +156,7 @@ def coba_linucb(data: Data, rounds: int, seed: int) -> Loop:
 
 
 def mabwiser(policy: str, arguments: Mapping[str, float], data: Data, rounds: int, seed: int) -> Loop:
-    """Return mabwiser's loop: fitted to the first round, then asked and fitted further in each."""
+    """Return mabwiser's loop, which fits the first round, and then predicts and fits further in each round."""
     from mabwiser.mab import MAB, LearningPolicy  # type: ignore[import-not-found]
 
     contexts, rewards = data["contexts"], data["rewards"]
@@ -165,7 +172,7 @@ def mabwiser(policy: str, arguments: Mapping[str, float], data: Data, rounds: in
 
 
 def obp_policy(name: str, arguments: Mapping[str, float], data: Data, rounds: int, seed: int) -> Loop:
-    """Return obp's loop with a policy of coefficients for each arm."""
+    """Return obp's loop with a policy that has coefficients for each arm."""
     import obp.policy
 
     contexts, rewards = data["contexts"], data["rewards"]
@@ -188,7 +195,7 @@ _OBP = {"ips": "InverseProbabilityWeighting", "snips": "SelfNormalizedInversePro
 
 
 def estimates(name: Estimator, data: Data, rounds: int, seed: int) -> Loop:
-    """Return our estimates of policies one after the other."""
+    """Return a loop that computes our estimates of policies one after the other."""
     rows, policies = data["action"], data["policies"]
     logged = LoggedData(np.empty((len(rows), 0)), rows, data["reward"], data["pscore"], data["logging"])
     terms = partial(estimator_terms, name, logged, predictions=data["predictions"])
@@ -196,7 +203,7 @@ def estimates(name: Estimator, data: Data, rounds: int, seed: int) -> Loop:
 
 
 def obp_estimates(name: Estimator, data: Data, rounds: int, seed: int) -> Loop:
-    """Return obp's estimates of policies."""
+    """Return a loop that computes obp's estimates of policies one after the other."""
     import obp.ope
 
     estimate = getattr(obp.ope, _OBP[name])().estimate_policy_value

@@ -33,11 +33,11 @@ PROBLEMS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
 )  # fmt: skip
 """Kinds of problems, each with its figure, table and rows."""
 _FIGURES = ("late", "forgetting", "ranks")
-"""Figures whose settings give the words of each tuner."""
+"""Figures whose settings give the arguments of each tuner."""
 
 
 def answers_part(results: Path) -> str:
-    """Return one row per kind of problem: the tuner with the least regret, the next two, and the figure."""
+    """Return a table with a row per kind of problem: the tuner with the least regret, the next two, and the figure."""
     rows = []
     for problem, figure, best in _answers(results):
         first, *others = (f"{row[METHOD]} {_interval(row)}" for row in best)
@@ -46,7 +46,7 @@ def answers_part(results: Path) -> str:
 
 
 def words_part(results: Path) -> str:
-    """Return the arguments that choose each tuner in the answers, in alphabetical order."""
+    """Return a table of the arguments that choose each tuner in the answers, in alphabetical order."""
     typed = _typed()
     labels = sorted({str(row[METHOD]) for _, _, best in _answers(results) for row in best})
     return "\n".join(
@@ -55,7 +55,7 @@ def words_part(results: Path) -> str:
 
 
 def _typed() -> dict[str, str]:
-    """Return the arguments that choose each tuner of the tournament, by its label."""
+    """Return the arguments that choose each tuner of the tournament, by label."""
     typed: dict[str, str] = {}
     for name in _FIGURES:
         methods: dict[str, list[str]] = read(f"figure/tournament/{name}")["runs"][0][METHOD]
@@ -64,7 +64,10 @@ def _typed() -> dict[str, str]:
 
 
 def _answers(results: Path) -> Iterator[tuple[str, str, list[dict[Any, Any]]]]:
-    """Yield each kind of problem, its figure, and the rows of the three tuners of least regret, one of each class."""
+    """Yield each kind of problem, its figure, and the rows of the three tuners with the least regret.
+
+    The three tuners belong to different classes.
+    """
     typed = _typed()
     for problem, name, file, chosen in PROBLEMS:
         found = ResultFiles.of(results, f"tournament/{name}")

@@ -13,10 +13,10 @@ class Algorithm:
     Parameters
     ----------
     tune
-        Hyper-parameters that tuners search; a tuner of one hyper-parameter takes the first. The others have their
-        theoretical or default values.
+        Hyper-parameters that tuners search; a tuner of one hyper-parameter takes the first. All other hyper-parameters
+        have their theoretical or default values.
     space
-        Candidates, interval and default of hyper-parameters, overriding those of the class.
+        Candidates, interval and default of hyper-parameters, in place of the values of the class.
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {}

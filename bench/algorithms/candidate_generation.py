@@ -18,13 +18,13 @@ from bench.seeding import Seeds
 
 @component
 class CandidateGeneration(Algorithm):
-    """Vector-based candidate generation: ads whose cosine with the user is at least ``threshold`` are candidates.
+    """Candidate generation by vectors: ads whose cosine with the user is at least ``threshold`` are candidates.
 
     The vectors come from DSSM, which is trained once. The cosines of all pairs of a log and the loss of every step are
     cached, in the folder ``dssm``, under a hash of the log, the settings and the code. Source: online_hpo, sections 6
     and 7.1, with its 10,000 epochs read as steps. Assumed: the width of the embeddings, Adam's usual learning rate, and
-    a smoothing of 1, because the paper states no factor. With 5, the cosines of clicked and unclicked ads of the
-    generated log are further apart, and F-scores depend more on the threshold.
+    a smoothing of 1, because the paper states no factor. With a smoothing of 5, the cosines of clicked and unclicked
+    ads of the generated log are further apart, and F-scores depend more on the threshold.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class CandidateGeneration(Algorithm):
     smoothing
         Factor of the cosines in the softmax of the loss.
     model_seed
-        Seed of weights and batches, independent of the experiment's: all repetitions share the model.
+        Seed of weights and batches, independent of the experiment's seed, so that all repetitions share the model.
     """
 
     trains_first: ClassVar[bool] = True
@@ -57,7 +57,10 @@ class CandidateGeneration(Algorithm):
     model_seed: NonNegativeInt = 0
 
     def scores(self, log: AdLog) -> np.ndarray:
-        """Return the cosine at every place of ``log``, float32, shape (places,); DataError without a clicked pair."""
+        """Return the cosine of user and ad for every pair in ``log``, float32, shape (places,).
+
+        Raises DataError if no pair is clicked.
+        """
         fit = self.steps, self.batch_size, self.learning_rate, self.smoothing
         settings = self.embedding_dim, *fit, self.model_seed, version("torch")
 

@@ -12,13 +12,16 @@ from bench.space import Configuration
 
 
 def rate(*candidates: float) -> dict[str, Any]:
-    """Return the space of an exploration rate or step size: the usual candidates, and cdt's interval."""
+    """Return the space of an exploration rate or step size, with the usual candidates and cdt's interval."""
     return {"candidates": candidates, "low": 0.1, "high": 5.0, "log": False, "default": 1.0}
 
 
 @dataclass(frozen=True)
 class BanditInfo:
-    """Facts about its environment that an algorithm may know, see `ContextualEnvironment`; ``rounds``: horizon T."""
+    """The facts about an environment that an algorithm may know (see `ContextualEnvironment`).
+
+    ``rounds`` is the horizon T.
+    """
 
     dim: int
     n_arms: int
@@ -30,7 +33,7 @@ class BanditInfo:
 
 @component
 class ContextualAlgorithm(Algorithm, ABC):
-    """A contextual bandit algorithm; hyper-parameters that are not tuned have their theoretical value, if any."""
+    """A contextual bandit algorithm, whose untuned hyper-parameters have their theoretical values, if there are any."""
 
     links: ClassVar[tuple[str, ...]] = ("linear", "logistic")
 
@@ -39,31 +42,32 @@ class ContextualAlgorithm(Algorithm, ABC):
 
     @property
     def random_rounds(self) -> int:
-        """Number of random pulls before its first decision."""
+        """Number of random pulls before the algorithm's first decision."""
         return 0
 
     @property
     def rounds_per_decision(self) -> int:
-        """Number of rounds for which it keeps one configuration."""
+        """Number of rounds for which the algorithm keeps one configuration."""
         return 1
 
     def theory(self, round_: int, configuration: Configuration | None = None) -> Configuration:
-        """Return the theoretical values for round ``round_`` (from 1), which may depend on the tuned values."""
+        """Return the theoretical values for round ``round_``, counted from 1, which may depend on the tuned values."""
         return {}
 
     @property
     def estimate(self) -> np.ndarray | None:
-        """Its estimate of theta at the latest decision; None if it has none.
+        """The algorithm's estimate of theta at the latest decision, or None if there is no estimate.
 
-        Shape (dim,), or (arms, dim) with coefficients for each arm.
+        The shape is (dim,), or (arms, dim) with coefficients for each arm.
         """
         return None
 
     def expect(self, contexts: np.ndarray, arm: int) -> dict[str, float]:
-        """Return the algorithm's estimates, if any, for a round in which ``arm`` is pulled; called before `update`.
+        """Return the algorithm's estimates, if any, for a round in which ``arm`` is pulled.
 
-        ``model_mean`` is the expected reward of the arm: x'theta, through the logistic function if the algorithm
-        accepts only logistic rewards; ``model_regret`` is the largest expected reward of all arms minus ``model_mean``.
+        This method is called before `update`. ``model_mean`` is the expected reward of the arm: x'theta, through the
+        logistic function if the algorithm accepts only logistic rewards; ``model_regret`` is the largest expected
+        reward of all arms minus ``model_mean``.
         """
         theta = self.estimate
         if theta is None:

@@ -21,18 +21,19 @@ _CHUNK = 1 << 15
 
 
 class Dssm:
-    """A tower for users and one for ads, whose outputs have a high cosine if the user clicks on the ad.
+    """A tower for users and a tower for ads, whose outputs have a high cosine if the user clicks on the ad.
 
-    Trained on clicked pairs of user and ad, drawn uniformly, each with four ads drawn uniformly, with replacement, from
-    the ads that the same user saw and did not click. The loss is ``-log(m(u, a+) / (m(u, a+) + sum_i m(u, a-_i)))``
-    with ``m = exp(smoothing * cosine)``, as in Huang et al. 2013, which the paper follows. The paper prints the cosine
-    itself in place of m, whose logarithm is undefined for negative cosines. With ``m = (1 + cosine) / 2`` the loss is
-    invariant to scaling all m: the cosines then drift towards -1, where no ad passes a threshold in [0, 1].
+    The model is trained on clicked pairs of user and ad, drawn uniformly. Each pair has four further ads, drawn
+    uniformly with replacement from the ads that the same user saw and did not click. The loss is ``-log(m(u, a+) /
+    (m(u, a+) + sum_i m(u, a-_i)))`` with ``m = exp(smoothing * cosine)``, as in Huang et al. 2013, which the paper
+    follows. The paper prints the cosine itself in place of m, but the logarithm is undefined for negative cosines. With
+    ``m = (1 + cosine) / 2`` the loss is invariant to scaling all m: the cosines then drift towards -1, where no ad
+    passes a threshold in [0, 1].
 
-    All arithmetic uses one thread: the same ``seeds`` give the same numbers in any process on the same machine. Raises
-    DataError if no user of the log has both a clicked and an unclicked ad. Source: online_hpo, section 7.1. Assumed:
-    the width of the embeddings; weights are drawn uniformly within sqrt(6 / (inputs + outputs)), as in Huang et al.
-    2013, embeddings from N(0, 0.1^2).
+    All arithmetic uses one thread, so the same ``seeds`` give the same numbers in any process on the same machine.
+    Raises DataError if no user of the log has both a clicked and an unclicked ad. Source: online_hpo, section 7.1.
+    Assumed: the width of the embeddings; weights are drawn uniformly within sqrt(6 / (inputs + outputs)), as in Huang
+    et al. 2013, embeddings from N(0, 0.1^2).
     """
 
     def __init__(self, log: AdLog, embedding_dim: int, seeds: Seeds) -> None:
@@ -58,7 +59,7 @@ class Dssm:
         self._rng = seeds.generator("batches")
 
     def fit(self, steps: int, batch_size: int, learning_rate: float, smoothing: float) -> np.ndarray:
-        """Take ``steps`` steps of Adam on random batches; return the loss of each, float32, shape (steps,).
+        """Take ``steps`` steps of Adam on random batches, and return the loss of each step, float32, shape (steps,).
 
         The loss is printed to the standard error stream ten times.
         """
@@ -91,7 +92,7 @@ class Dssm:
         return losses
 
     def _batch(self, size: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows of users, shape (size,), and of ads, the clicked one first, shape (size, 5)."""
+        """Return the rows of users, shape (size,), and of ads, with the clicked ad first, shape (size, 5)."""
         picks = self._rng.integers(len(self._user), size=size)
         user = self._user[picks]
         offsets = self._rng.random((size, NEGATIVES)) * self._n_unclicked[user, None]
@@ -99,7 +100,10 @@ class Dssm:
         return user, np.concatenate([self._ad[picks, None], negatives], axis=1)
 
     def scores(self, log: AdLog) -> np.ndarray:
-        """Return the cosine at every place of ``log``, float32, shape (places,); unknown categories embed as zeros."""
+        """Return the cosine of user and ad for every pair in ``log``, float32, shape (places,).
+
+        The embedding of an unknown category is zero.
+        """
         with _one_thread():
             users = self._embeddings(self.users, log.user_features)
             ads = self._embeddings(self.ads, log.ad_features)
@@ -120,8 +124,8 @@ class Dssm:
 class Tower:
     """Embeddings of categorical features, then fully connected layers with tanh, then scaling to norm 1.
 
-    ``features`` are rows of categories, shape (n, features): each value of a column has an embedding; unknown values
-    share one of zeros.
+    ``features`` are rows of categories, shape (n, features). Each value of a column has an embedding, and unknown
+    values share an embedding of zeros.
     """
 
     def __init__(self, features: np.ndarray, embedding_dim: int, rng: np.random.Generator) -> None:
@@ -162,7 +166,10 @@ class Tower:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Let torch use one thread, which fixes the order of sums, and flush denormals, to which Adam's moments decay."""
+    """Let torch use one thread, which fixes the order of sums, and set denormal numbers to zero.
+
+    Adam's moments decay to denormal numbers, which are slow.
+    """
     import torch
 
     before = torch.get_num_threads()

@@ -22,7 +22,7 @@ class ForgettingLinUCB(LinUCB):
     Parameters
     ----------
     variation
-        Bound B of the sum of |theta_t - theta_t+1| that theory assumes.
+        Bound B that theory assumes for the sum of |theta_t - theta_t+1|.
     """
 
     per_arm: ClassVar[bool] = False
@@ -36,12 +36,13 @@ class ForgettingLinUCB(LinUCB):
 
 @component
 class DLinUCB(ForgettingLinUCB):
-    """LinUCB that discounts the past: a reward has weight ``discount``^n after n further rounds.
+    """LinUCB that discounts past rewards: a reward has weight ``discount``^n after n further rounds.
 
-    With V = ridge I + sum discount^n x x' and W the same with discount^(2n), theta_hat = V^-1 sum discount^n x y; pull
-    argmax x'theta_hat + exploration_rate |x|_{V^-1 W V^-1}. The theoretical discount is 1 - (B / (d T))^(2/3). Source:
-    Russac, Vernade and Cappe 2019, algorithm 1. Their code (YRussac/WeightedLinearBandits, D_LinUCB_class.py at
-    9cc1edf, 2019-11-14) takes V in place of the last W when it updates W.
+    Let V = ridge I + sum discount^n x x', let W be the same matrix with discount^(2n), and let theta_hat = V^-1 sum
+    discount^n x y. The arm pulled is argmax x'theta_hat + exploration_rate |x|_{V^-1 W V^-1}. The theoretical discount
+    is 1 - (B / (d T))^(2/3). Source: Russac, Vernade and Cappe 2019, algorithm 1. Their code
+    (YRussac/WeightedLinearBandits, D_LinUCB_class.py at 9cc1edf, 2019-11-14) takes V in place of the previous W in the
+    update of W.
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {
@@ -82,9 +83,9 @@ class DLinUCB(ForgettingLinUCB):
 
 @component
 class SWLinUCB(ForgettingLinUCB):
-    """LinUCB on the last ``window`` rewards: pull argmax x'theta_hat + exploration_rate |x|_{V^-1}.
+    """LinUCB on the last ``window`` rewards, which pulls argmax x'theta_hat + exploration_rate |x|_{V^-1}.
 
-    V and theta_hat are those of ridge regression on these rewards. A window that grows from one round to the next
+    V and theta_hat are computed by ridge regression on these rewards. A window that grows from one round to the next
     includes older rewards again. The theoretical window is (d T / B)^(2/3). Source: Cheung, Simchi-Levi and Zhu 2019,
     algorithm 1.
     """

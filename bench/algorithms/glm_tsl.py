@@ -16,12 +16,12 @@ from bench.space import Configuration
 
 @component
 class GLMTSL(ContextualAlgorithm):
-    """GLM-TSL: draw theta ~ N(theta_bar, exploration_rate^2 H^-1) and pull argmax x'theta; logistic link.
+    """GLM-TSL with the logistic link: draw theta ~ N(theta_bar, exploration_rate^2 H^-1) and pull argmax x'theta.
 
     theta_bar minimises the sum of logistic losses + ridge/2 |theta|^2 over all data so far, and H = ridge I + sum
-    mu'(x'theta_bar) x x' is the Hessian there. Both are for the current ridge in every decided round, theta_bar within
-    1e-7, H within 1e-3 in the relative Frobenius norm (see `LogisticRegression`). Source: Kveton et al. 2020, algorithm
-    1 (GLM-TSL); cdt, section 5.
+    mu'(x'theta_bar) x x' is the Hessian at theta_bar. In every round after the random pulls, both are computed for the
+    current ridge, theta_bar with an error of at most 1e-7 and H with a relative error of at most 1e-3 in the Frobenius
+    norm (see `LogisticRegression`). Source: Kveton et al. 2020, algorithm 1 (GLM-TSL); cdt, section 5.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class GLMTSL(ContextualAlgorithm):
         return self.random_pulls
 
     def theory(self, round_: int, configuration: Configuration | None = None) -> Configuration:
-        """Return exploration_rate = sigma/kappa sqrt(d ln(T/d) + 2 ln T) theory_factor, T the horizon."""
+        """Return exploration_rate = sigma/kappa sqrt(d ln(T/d) + 2 ln T) theory_factor for the horizon T."""
         dim, horizon = self._info.dim, self._info.rounds
         # negative if the horizon is far smaller than the number of features, where theory does not apply
         width = math.sqrt(max(0.0, dim * math.log(horizon / dim) + 2 * math.log(horizon)))

@@ -23,22 +23,23 @@ from bench.space import Configuration
 
 @component
 class GLOC(ContextualAlgorithm):
-    """Generalized linear bandit: online Newton steps, and least squares on their predictions with a confidence set.
+    """Generalized linear bandit with online Newton steps, and least squares on their predictions with a confidence set.
 
-    With V = ridge I + sum x x', the chosen x included, and theta the learner's parameter before it sees the reward:
-    theta' = theta - (mu(x'theta) - y) / kappa V^-1 x, then the point of the ball |theta| <= theta_norm that is nearest
-    to theta' in the norm of V; theta_hat = V^-1 sum_s z_s x_s with z_s = x_s'theta. The arm pulled is argmax
-    x'theta_hat + exploration_rate |x|_{V^-1}. The projection is exact (one-dimensional dual). The ridge of the Newton
-    step, epsilon, and that of least squares, lambda, are equal (1 in cdt's experiments) and share V.
+    Let V = ridge I + sum x x', the chosen x included, and let theta be the learner's parameter before the reward. The
+    Newton step gives theta' = theta - (mu(x'theta) - y) / kappa V^-1 x, and the new theta is the point of the ball
+    |theta| <= theta_norm that is nearest to theta' in the norm of V. Least squares give theta_hat = V^-1 sum_s z_s x_s
+    with z_s = x_s'theta. The arm pulled is argmax x'theta_hat + exploration_rate |x|_{V^-1}. The projection is exact
+    (one-dimensional dual). The ridge of the Newton step, epsilon, and that of least squares, lambda, are equal (1 in
+    cdt's experiments) and share the matrix V.
 
-    Theory. kappa = mu'(S L), the least possible slope of the logistic function. exploration_rate = sqrt(beta) with beta
-    = lambda S^2 + 1 + 4 B / kappa + 8 (R / kappa)^2 ln(2/delta sqrt(1 + 2 B / kappa + 4 (R / kappa)^4 / delta^2)),
-    where B = 1 / (2 kappa) sum_s (mu(x_s'theta_s) - y_s)^2 |x_s|^2_{V_s^-1} + 2 kappa S^2 lambda bounds the learner's
-    regret over the rounds so far; S = theta_norm, R the noise constant. Assumed: cdt's text does not state its values;
-    these are Jun et al.'s with the constants of the logistic function, and the residual sum of squares that their beta
-    subtracts is omitted, so the set is slightly too large. Rewards of a warm-up, before the first decision, are learnt
-    with the theoretical kappa. Source: Jun, Bhargava, Nowak and Willett 2017, algorithms 1 and 2, theorems 1 and 3;
-    cdt, section 5.
+    In the theory, kappa = mu'(S L) is the least possible slope of the logistic function. exploration_rate = sqrt(beta)
+    with beta = lambda S^2 + 1 + 4 B / kappa + 8 (R / kappa)^2 ln(2/delta sqrt(1 + 2 B / kappa + 4 (R / kappa)^4 /
+    delta^2)), where B = 1 / (2 kappa) sum_s (mu(x_s'theta_s) - y_s)^2 |x_s|^2_{V_s^-1} + 2 kappa S^2 lambda bounds the
+    learner's regret over the rounds so far; S = theta_norm, and R is the noise constant. Assumed: cdt's text does not
+    state its values; the values above are Jun et al.'s with the constants of the logistic function, and the residual
+    sum of squares that their beta subtracts is omitted, so the set is slightly too large. Rewards of a warm-up, before
+    the first decision, are learnt with the theoretical kappa. Source: Jun, Bhargava, Nowak and Willett 2017, algorithms
+    1 and 2, theorems 1 and 3; cdt, section 5.
 
     Parameters
     ----------
@@ -110,7 +111,10 @@ class GLOC(ContextualAlgorithm):
             ridge_inverse(self._gram, self._moment, self.ridge, self._inverse, self.theta_hat)
 
     def _learn(self, contexts: np.ndarray, arm: int, reward: float, radius: float, after: bool) -> None:
-        """Add one observation; with ``after``, least squares learn the prediction after the Newton step."""
+        """Add one observation.
+
+        With ``after``, least squares learn the prediction after the Newton step.
+        """
         matrices = self._gram, self._inverse
         vectors = self._moment, self.theta, self.theta_hat
         self._newton_sum += _learn(contexts, arm, reward, self._kappa, self.ridge, radius, after, *matrices, *vectors)
@@ -126,10 +130,11 @@ class GLOCCode(GLOC):
     """GLOC whose learner is projected by gradient descent instead of exactly.
 
     If theta' lies outside the ball, theta starts at 0 and takes up to 1,000 steps against 2 V (theta - theta'), of
-    length 1/2 at first, halved after each 100 steps, and each followed by a projection onto the ball; it ends early
-    once the gradient is shorter than 1e-4. The last steps have length 2^-10, so the descent does not converge if V has
-    an eigenvalue above 1,024: theta then ends near the ball's boundary in the direction of that eigenvector, for any
-    theta'. Source: the public code of cdt, argm in GLOC.py at commits 4711c87 (2023-01-25) and d67bc02 (2023-03-22).
+    length 1/2 at first, halved after each 100 steps, and each followed by a projection onto the ball; the descent ends
+    early once the gradient is shorter than 1e-4. The last steps have length 2^-10, so the descent does not converge if
+    V has an eigenvalue above 1,024: theta then ends near the ball's boundary in the direction of that eigenvector, for
+    any theta'. Source: the public code of cdt, argm in GLOC.py at commits 4711c87 (2023-01-25) and d67bc02
+    (2023-03-22).
     """
 
     def _learn(self, contexts: np.ndarray, arm: int, reward: float, radius: float, after: bool) -> None:
@@ -158,7 +163,7 @@ def _learn(
     theta: Array,
     theta_hat: Array,
 ) -> float:
-    """Add one observation; return (mu(x'theta) - y)^2 |x|^2 in the norm of V^-1, for the bound of the regret."""
+    """Add one observation and return (mu(x'theta) - y)^2 |x|^2 in the norm of V^-1, for the bound of the regret."""
     x = contexts[arm].copy()
     gain = np.empty(x.size)
     prediction = dot(x, theta)
@@ -183,8 +188,8 @@ def project(gram: Array, ridge: float, radius: float, theta: Array) -> None:
     """Replace ``theta`` by the nearest point of the ball of ``radius`` in the norm of A = gram + ridge I.
 
     Outside the ball, this point is (A + nu I)^-1 A theta for the nu > 0 at which its length is the radius. The
-    reciprocal of its length is concave and increasing in nu, so Newton's method from nu = 0 approaches the solution
-    from one side.
+    reciprocal of the point's length is concave and increasing in nu, so Newton's method from nu = 0 approaches the
+    solution from one side.
     """
     dim = theta.size
     square = dot(theta, theta)
@@ -223,7 +228,7 @@ def project(gram: Array, ridge: float, radius: float, theta: Array) -> None:
 
 @kernel
 def descend(gram: Array, ridge: float, radius: float, theta: Array) -> None:
-    """Replace a ``theta`` outside the ball of ``radius`` by the last point of the code's descent."""
+    """Replace a ``theta`` outside the ball of ``radius`` by the last point of the descent in the authors' code."""
     dim = theta.size
     if np.sqrt(dot(theta, theta)) <= radius:
         return

@@ -20,10 +20,10 @@ from bench.space import Configuration
 class EpsilonGreedy(RidgeInverse):
     """Pull argmax x'theta_hat, and with probability min(1, epsilon / t^decay) in round t an arm drawn uniformly.
 
-    Epsilon is constant with decay 0. Ties are broken at random. The theoretical values have the best order for
+    With decay 0 the probability is constant. Ties are broken at random. The theoretical values have the best order for
     independent rewards without assumptions on gaps: decay 1/3 and epsilon (K ln(t + 1))^(1/3) with K arms; if epsilon
-    is tuned and decay is not, decay is its default, 0. Source: Slivkins 2019, section 1.2 (there without contexts); as
-    a learner from features: Bietti et al. 2021.
+    is tuned and decay is not, decay has its default, 0. Source: Slivkins 2019, section 1.2 (without contexts); Bietti
+    et al. 2021 (with features).
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {
@@ -59,11 +59,12 @@ class EpsilonGreedy(RidgeInverse):
 
 @component
 class SquareCB(RidgeInverse):
-    """Pull an arm with probability 1 / (K + gamma (largest - its prediction)), otherwise the arm predicted best.
+    """Pull an arm with probability 1 / (K + gamma (largest - prediction)), otherwise the arm with the best prediction.
 
-    Predictions are x'theta_hat of K arms; a large gamma is greedy, 0 is uniform. The theoretical gamma for rewards in
-    [0, 1] and T rounds is sqrt(K T / (R + ln(2 / delta))) with R = D ln(1 + T / D), the order of the excess squared
-    loss of ridge regression with D coefficients in all. Source: Foster and Rakhlin 2020, algorithm 1 and theorem 1.
+    Predictions are x'theta_hat of K arms; a large gamma gives a greedy choice, and 0 a uniform choice. The theoretical
+    gamma for rewards in [0, 1] and T rounds is sqrt(K T / (R + ln(2 / delta))) with R = D ln(1 + T / D), the order of
+    the excess squared loss of ridge regression with D coefficients in all. Source: Foster and Rakhlin 2020, algorithm 1
+    and theorem 1.
 
     Parameters
     ----------
@@ -109,13 +110,13 @@ def _score(contexts: Array, thetas: Array, scores: Array) -> None:
 
 
 def score(contexts: np.ndarray, theta: np.ndarray, scores: np.ndarray) -> None:
-    """Write x'theta of every arm into ``scores``; theta: shape (dim,), or (arms, dim)."""
+    """Write x'theta of every arm into ``scores``; ``theta`` has shape (dim,) or (arms, dim)."""
     _score(contexts, np.atleast_2d(theta), scores)
 
 
 @kernel
 def _largest(scores: Array, which: float) -> int:
-    """Return the index of the largest score; ``which``, uniform in [0, 1), selects one of several."""
+    """Return the index of the largest score; on a tie, ``which``, uniform in [0, 1), selects the index."""
     count, largest = 0, -np.inf
     for k in range(scores.size):
         if scores[k] > largest:
@@ -133,7 +134,7 @@ def _largest(scores: Array, which: float) -> int:
 
 @kernel
 def _draw_by_gap(scores: Array, gamma: float, uniform: float) -> int:
-    """Draw from SquareCB's probabilities: ``uniform`` selects an arm other than the best one, or else the best."""
+    """Draw an arm from SquareCB's probabilities by the number ``uniform`` in [0, 1)."""
     n_arms = scores.size
     best = 0
     for k in range(n_arms):

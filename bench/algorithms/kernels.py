@@ -35,7 +35,10 @@ def best_linear(contexts: Array, theta: Array) -> int:
 
 @kernel
 def best_sampled(contexts: Array, upper: Array, theta: Array, rate: float, normal: Array) -> int:
-    """Return argmax x'theta', the first on a tie; theta' = theta + rate upper^-1 normal replaces ``normal``."""
+    """Return argmax x'theta' for theta' = theta + rate upper^-1 normal, the first on a tie.
+
+    theta' replaces the content of ``normal``.
+    """
     solve_upper(upper, normal)
     for i in range(theta.size):
         normal[i] = theta[i] + rate * normal[i]
@@ -46,8 +49,8 @@ def best_sampled(contexts: Array, upper: Array, theta: Array, rate: float, norma
 def best_upper_bound(contexts: Array, inverse: Array, theta: Array, rate: float) -> int:
     """Return argmax x'theta + rate |x|_inverse over the rows of ``contexts``, the first on a tie.
 
-    ``inverse`` is symmetric, so half of each quadratic form suffices. The inner loops run along the arms, contiguous in
-    memory: fast, although each sum keeps its order.
+    ``inverse`` is symmetric, so half of each quadratic form suffices. The inner loops run along the arms, which are
+    contiguous in memory. They are therefore fast, although the terms of each sum are added in order.
     """
     n_arms, dim = contexts.shape
     x = contexts.T
@@ -74,7 +77,10 @@ def best_upper_bound(contexts: Array, inverse: Array, theta: Array, rate: float)
 
 @kernel
 def best_upper_bound_per_arm(contexts: Array, inverses: Array, thetas: Array, rate: float) -> int:
-    """Return argmax x_k'theta_k + rate |x_k|_inverse_k, the first on a tie; shapes (arms, dim, dim) and (arms, dim)."""
+    """Return argmax x_k'theta_k + rate |x_k|_inverse_k, the first on a tie.
+
+    ``inverses`` has shape (arms, dim, dim), and ``thetas`` has shape (arms, dim).
+    """
     n_arms, dim = contexts.shape
     x, row = np.empty(dim), np.empty(dim)
     best, largest = 0, -np.inf
@@ -113,7 +119,7 @@ def best_sampled_per_arm(contexts: Array, uppers: Array, thetas: Array, rate: fl
 
 @kernel
 def expected(contexts: Array, theta: Array, arm: int, logistic: bool) -> tuple[float, float]:
-    """Return the expected reward of ``arm`` and the largest of all arms, given ``theta``."""
+    """Return the expected reward of ``arm`` and the largest expected reward of all arms, given ``theta``."""
     largest = -np.inf
     for k in range(contexts.shape[0]):
         largest = max(largest, dot(contexts[k], theta))
@@ -144,7 +150,10 @@ def solve_upper_transposed(upper: Array, vector: Array) -> None:
 
 @kernel
 def add_outer(x: Array, weight: float, matrix: Array) -> None:
-    """Add weight x x' to both triangles of ``matrix``: loops over one, which do not start at 0, take longer."""
+    """Add weight x x' to both triangles of ``matrix``.
+
+    Loops over a single triangle would not start at 0 and would take longer.
+    """
     for i in range(x.size):
         scaled = weight * x[i]
         for j in range(x.size):
@@ -155,7 +164,7 @@ def add_outer(x: Array, weight: float, matrix: Array) -> None:
 def add_to_inverse(x: Array, gram: Array, inverse: Array, gain: Array) -> float:
     """Add x x' to ``gram`` and update ``inverse``, the inverse of gram + ridge I, by the Sherman-Morrison formula.
 
-    Writes inverse x / (1 + x' inverse x) of the old inverse into ``gain``; returns x' inverse x.
+    Writes inverse x / (1 + x' inverse x) with the old inverse into ``gain``, and returns x' inverse x.
     """
     dim = x.size
     gain[:] = 0.0
@@ -175,7 +184,10 @@ def add_to_inverse(x: Array, gram: Array, inverse: Array, gain: Array) -> float:
 
 @kernel
 def ridge_inverse(gram: Array, moment: Array, ridge: float, inverse: Array, theta: Array) -> None:
-    """Write (gram + ridge I)^-1 into ``inverse`` and its product with ``moment`` into ``theta``, by Cholesky."""
+    """Write (gram + ridge I)^-1 into ``inverse`` and its product with ``moment`` into ``theta``.
+
+    The inverse is computed from a Cholesky factor.
+    """
     dim = moment.size
     factor = gram.copy()
     for i in range(dim):

@@ -22,15 +22,16 @@ _TOLERANCE = 1e-4
 class LaplaceTS(ContextualAlgorithm):
     """Logistic regression with a diagonal Gaussian posterior: draw theta_i ~ N(m_i, 1/q_i) and pull argmax x'theta.
 
-    After a reward (y = 1, or -1 for a reward of 0): w = argmin 1/2 sum_i q_i (w_i - m_i)^2 + ln(1 + exp(-y x'w)), then
-    m = w and q_i += p (1 - p) x_i^2 with p = 1 / (1 + exp(-x'w)).
+    After a reward, with y = 1, or y = -1 for a reward of 0, w = argmin 1/2 sum_i q_i (w_i - m_i)^2 + ln(1 + exp(-y
+    x'w)), then m = w and q_i += p (1 - p) x_i^2 with p = 1 / (1 + exp(-x'w)).
 
     The paper finds w by plain gradient descent from m + U(-1, 1)^dim: at most 1000 iterations with a step of
-    ``step_size``, halved after every 100 of them, until the gradient's norm is at most 1e-4; this is implemented as
-    stated. The result depends on step_size * q_i, which grows with the data. Below 2 it converges; above, the first
-    iterations diverge from w, by a factor of step_size * q_i - 1 each, and from about 9 on the later, shorter steps
-    cannot compensate. The mean then jumps around far from w, where p (1 - p) is zero, so the precision stops growing
-    and arms are pulled nearly at random for the rest of the run. ``solver: exact`` avoids this.
+    ``step_size``, halved after every 100 iterations, until the gradient's norm is at most 1e-4; this is implemented as
+    stated. The result depends on step_size * q_i, which grows with the data. The descent converges if this product is
+    below 2. If it is above 2, the first iterations diverge from w, each by a factor of step_size * q_i - 1, and from
+    about 9 on the later, shorter steps cannot compensate. The mean then jumps around far from w, where p (1 - p) is
+    zero, so the precision stops growing and arms are pulled nearly at random for the rest of the run. ``solver: exact``
+    avoids this failure.
 
     Assumed: if the descent overflows (the squared norm of w is not finite), the posterior is unchanged; rewards of a
     warm-up, before the first decision, are learnt with the theoretical step size. Source: Chapelle and Li 2011,
@@ -90,7 +91,10 @@ class LaplaceTS(ContextualAlgorithm):
 def _learn_by_descent(
     contexts: Array, arm: int, label: float, step: float, uniform: Array, mean: Array, precision: Array
 ) -> None:
-    """Add one observation by the stated descent; ``uniform``: draws from (0, 1) for the start, shape (dim,)."""
+    """Add one observation by the descent that the paper states.
+
+    ``uniform`` are draws from (0, 1) for the start, shape (dim,).
+    """
     dim = mean.size
     x = contexts[arm].copy()
     w = np.empty(dim)
@@ -115,11 +119,11 @@ def _learn_by_descent(
 
 @kernel
 def _learn_exactly(contexts: Array, arm: int, label: float, mean: Array, precision: Array) -> None:
-    """Add one observation with the exact w.
+    """Add one observation with the exact minimiser w.
 
-    Its gradient is zero where w = m + y s x / q with s = 1 / (1 + exp(v)) and v = y x'w, so v is the root of
-    v - y x'm - h / (1 + exp(v)), h = sum x_i^2 / q_i, which increases with a slope between 1 and 1 + h/4: Newton's
-    method, kept between y x'm and y x'm + h by bisection.
+    The gradient is zero where w = m + y s x / q with s = 1 / (1 + exp(v)) and v = y x'w. v is therefore the root of v -
+    y x'm - h / (1 + exp(v)) with h = sum x_i^2 / q_i, a function that increases with a slope between 1 and 1 + h/4. The
+    root is found by Newton's method, kept between y x'm and y x'm + h by bisection.
     """
     dim = mean.size
     x = contexts[arm].copy()

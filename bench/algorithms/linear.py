@@ -16,10 +16,11 @@ from bench.space import Configuration
 
 @component
 class RidgeRegression(ContextualAlgorithm):
-    """V = ridge I + sum x x', theta_hat = V^-1 sum x y.
+    """Ridge regression with V = ridge I + sum x x' and theta_hat = V^-1 sum x y.
 
-    If all arms share one context, each arm has its own V and theta_hat, from the rounds in which it was pulled: d x d
-    matrices for each arm instead of one matrix for arms times d features (Li et al. 2010, LinUCB with disjoint models).
+    If all arms share one context, each arm has its own V and theta_hat, from the rounds in which the arm was pulled.
+    There is a d x d matrix for each arm in place of one matrix for arms times d features (Li et al. 2010, LinUCB with
+    disjoint models).
     """
 
     spaces: ClassVar[dict[str, dict[str, Any]]] = {
@@ -80,18 +81,18 @@ class RidgeInverse(RidgeRegression):
 
 @component
 class LinearAlgorithm(RidgeRegression):
-    """Ridge regression and an exploration rate.
+    """Ridge regression with an exploration rate.
 
-    The theoretical exploration rate is that of syndicated, equation 3 (Abbasi-Yadkori et al. 2011), for the current
-    ridge and t rounds: sigma sqrt(d ln((1 + t L^2 / ridge) / delta)) + sqrt(ridge) S. With coefficients for each arm,
-    delta is divided by the number of arms, so that all confidence sets hold together.
+    For the current ridge and t rounds the theoretical exploration rate is sigma sqrt(d ln((1 + t L^2 / ridge) / delta))
+    + sqrt(ridge) S, from syndicated, equation 3 (Abbasi-Yadkori et al. 2011). With coefficients for each arm, delta is
+    divided by the number of arms, so that all confidence sets hold together.
 
     Parameters
     ----------
     delta
         Probability with which the theoretical confidence set may fail.
     theta_norm
-        Bound S of the norm of theta that theory assumes.
+        Bound S that theory assumes for the norm of theta.
     feature_norm
         Bound L of the features' norms in the theory: 1 (``one``), or the largest in the environment (``largest``).
     sigma_factor

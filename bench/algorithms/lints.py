@@ -15,10 +15,10 @@ from bench.space import Configuration
 class LinTS(LinearAlgorithm):
     """Linear Thompson sampling: draw theta ~ N(theta_hat, exploration_rate^2 V^-1) and pull argmax x'theta.
 
-    The Cholesky factor L of V = L L' is updated each round: theta = theta_hat + exploration_rate L'^-1 z, z ~ N(0, I).
-    With coefficients for each arm, x'theta of each is drawn instead, independently and with the same distribution:
-    x'theta_hat + exploration_rate |L^-1 x| z, z ~ N(0, 1).
-    Source: Agrawal and Goyal 2013; Abeille and Lazaric 2017; syndicated, section 3.
+    The Cholesky factor L of V = L L' is updated each round, and theta = theta_hat + exploration_rate L'^-1 z with z ~
+    N(0, I). With coefficients for each arm, x'theta of each arm is drawn instead, independently and with the same
+    distribution, as x'theta_hat + exploration_rate |L^-1 x| z with z ~ N(0, 1). Source: Agrawal and Goyal 2013; Abeille
+    and Lazaric 2017; syndicated, section 3.
     """
 
     per_arm: ClassVar[bool] = True

@@ -23,28 +23,29 @@ _MAX_PASSES = 1000
 
 
 class LogisticRegression:
-    """Penalised maximum likelihood, sum of logistic losses + penalty/2 |theta|^2, refitted after every observation.
+    """Minimises the sum of logistic losses + penalty/2 |theta|^2, with a new fit after every observation.
 
-    After every `fit` the estimate ``theta``, shape (dim,), is within `TOLERANCE` of the exact one, and the Hessian U'U,
-    U the upper triangular ``upper``, penalty included, within `HESSIAN_TOLERANCE`; both are proven below. There is no
-    intercept; both arrays are updated in place.
+    After every `fit` the estimate ``theta``, shape (dim,), is within `TOLERANCE` of the exact estimate. The Hessian
+    U'U, with the upper triangular matrix U in ``upper`` and the penalty included, is within `HESSIAN_TOLERANCE` of the
+    exact Hessian. Both bounds are proven below. There is no intercept, and both arrays are updated in place.
 
-    Estimate. Newton's method from the last estimate. Its first step needs no pass over the history: there, the gradient
-    is known except for the observations added since. Each further step is preceded by a pass over all observations that
-    computes the gradient exactly; usually one suffices. Steps are damped as in Sun and Tran-Dinh 2019 (generalized
-    self-concordance), so that every start leads to the minimum. Let g be the exact gradient at theta, B the Hessian in
-    use, L the largest norm of the features and r = L |g| / penalty. On the way from theta to the minimum no x'theta
-    moves by more than r (strong convexity), and |d ln mu'(z) / dz| <= 1, so all Hessians on it lie between exp(-r) and
-    exp(r) times that at theta, which lies between exp(-q) and exp(q) times B, q following from the tolerance of B. A
-    full Newton step therefore ends within (exp(r + q) - 1) sqrt(g' B^-1 g) / sqrt(penalty) of the minimum; a step is
-    the last one when that is at most the tolerance.
+    The estimate is found by Newton's method from the last estimate. The first step needs no pass over the history,
+    because the gradient at the last estimate is known except for the observations added since. Each further step is
+    preceded by a pass over all observations that computes the gradient exactly; usually one pass suffices. Steps are
+    damped as in Sun and Tran-Dinh 2019 (generalized self-concordance), so that every start leads to the minimum. Let g
+    be the exact gradient at theta, B the Hessian in use, L the largest norm of the features and r = L |g| / penalty. On
+    the way from theta to the minimum no x'theta moves by more than r (strong convexity), and |d ln mu'(z) / dz| <= 1,
+    so all Hessians on this way lie between exp(-r) and exp(r) times the Hessian at theta. The latter lies between
+    exp(-q) and exp(q) times B, where q follows from the tolerance of B. A full Newton step therefore ends within (exp(r
+    + q) - 1) sqrt(g' B^-1 g) / sqrt(penalty) of the minimum; a step is the last if this bound is at most the tolerance.
 
-    Hessian. H = penalty I + sum_s w_s x_s x_s' with w_s = mu'(x_s'theta). The weight v_s of each observation in the
-    stored Hessian is kept. With e the tolerance, a pass corrects exactly the weights with |v_s - w_s| > 0.9 e w_s. The
-    last step, after the last pass, must be so short that L |step| <= 0.05 e, which bounds the change of ln w_s; as (1 +
-    0.9 e) exp(0.05 e) <= 1 + e, |v_s - w_s| <= e w_s holds after it for all s. Then -e H <= B - H <= e H in the order
-    of positive semi-definite matrices, and the relative error in the Frobenius norm is at most e too: for symmetric A
-    with -C <= A <= C, |C|^2 - |A|^2 = trace((C - A)(C + A)) >= 0.
+    The exact Hessian is H = penalty I + sum_s w_s x_s x_s' with w_s = mu'(x_s'theta). The weight v_s of each
+    observation in the stored Hessian is kept. With the tolerance e, a pass corrects exactly the weights with |v_s -
+    w_s| > 0.9 e w_s. The last step, after the last pass, must be so short that L |step| <= 0.05 e, which bounds the
+    change of ln w_s; as (1 + 0.9 e) exp(0.05 e) <= 1 + e, |v_s - w_s| <= e w_s holds after this step for all s. Then -e
+    H <= B
+    - H <= e H in the order of positive semi-definite matrices, and the relative error in the Frobenius norm is at most
+    e too: for symmetric A with -C <= A <= C, |C|^2 - |A|^2 = trace((C - A)(C + A)) >= 0.
     """
 
     def __init__(self, dim: int) -> None:
@@ -64,7 +65,7 @@ class LogisticRegression:
         return self._rows, self._labels, self._weights, self.theta, self._gradient, self._hessian
 
     def add(self, features: np.ndarray, label: float) -> None:
-        """Add an observation: ``features``, shape (dim,), and its label in [0, 1]. `fit` then updates the estimate."""
+        """Add an observation with ``features``, shape (dim,), and a label in [0, 1]; `fit` updates the estimate."""
         if self.count == self._labels.size:
             self._rows, self._labels, self._weights = (
                 np.concatenate((array, np.zeros_like(array))) for array in (self._rows, self._labels, self._weights)
@@ -76,7 +77,8 @@ class LogisticRegression:
     def fit(self, penalty: float) -> None:
         """Fit ``theta`` and ``upper`` to all observations with ``penalty`` > 0.
 
-        Raises ConfigError if the tolerance cannot be reached: the penalty is too small, or the features are not finite.
+        Raises ConfigError if the tolerance cannot be reached, because the penalty is too small or the features are not
+        finite.
         """
         if self._fitted == (self.count, penalty):
             return
@@ -100,7 +102,7 @@ def _add(
     gradient: Array,
     hessian: Array,
 ) -> float:
-    """Store an observation and add its terms, at ``theta``, to gradient and Hessian; return the features' norm."""
+    """Store an observation, add its terms at ``theta`` to the gradient and the Hessian, and return its norm."""
     block, place = index // _BLOCK, index % _BLOCK
     x = features.copy()
     value = dot(theta, x)
@@ -130,7 +132,10 @@ def _fit(
     gradient: Array,
     hessian: Array,
 ) -> bool:
-    """Minimise from ``theta``, where ``gradient`` is the gradient of the losses; return whether the passes sufficed."""
+    """Minimise from ``theta``, and return whether the number of passes sufficed.
+
+    ``gradient`` is the gradient of the losses at ``theta``.
+    """
     dim = theta.size
     step = np.empty(dim)
     drift = -np.log1p(-_STALE * HESSIAN_TOLERANCE)
@@ -167,7 +172,8 @@ def _pass(
 ) -> None:
     """Compute the gradient of the losses at ``theta`` exactly, and correct stale weights in the Hessian.
 
-    Loops run along the observations of a block, padded with zeros: contiguous memory, no split sums.
+    The loops run along the observations of a block, which is padded with zeros, so that memory is contiguous and no sum
+    is split.
     """
     dim = theta.size
     value, residual, weight = np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK)

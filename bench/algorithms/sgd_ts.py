@@ -19,20 +19,20 @@ _LEARNING_RATE = 1.0
 
 @component
 class SGDTS(ContextualAlgorithm):
-    """Thompson sampling around a stochastic gradient descent; one draw of theta is held for an epoch.
+    """Thompson sampling around the estimate of stochastic gradient descent, with one draw of theta for each epoch.
 
     An epoch has tau = epoch_factor * max(floor(ln T), dim) rounds. The first tau rounds are pulled at random and give
-    theta_hat, the maximum-likelihood estimate, from which theta_tilde starts. Before epoch j = 1, 2, ...: theta_tilde
-    moves by -learning_rate / j times the sum of the last epoch's gradients at theta_tilde, to the nearest point within
-    ``radius`` of theta_hat; theta_bar is the mean of theta_tilde over the epochs; theta ~ N(theta_bar, s^2 I). In the
-    epoch, argmax x'theta is pulled. For j = 1 the last epoch is that of the random pulls, whose gradients sum to zero
-    at their maximum-likelihood estimate.
+    theta_hat, the maximum-likelihood estimate, from which theta_tilde starts. Before epoch j = 1, 2, ..., theta_tilde
+    moves by -learning_rate / j times the sum of the last epoch's gradients at theta_tilde, and then to the nearest
+    point within ``radius`` of theta_hat. theta_bar is the mean of theta_tilde over the epochs, and theta ~ N(theta_bar,
+    s^2 I). In the epoch, argmax x'theta is pulled. For j = 1 the last epoch consists of the random pulls, whose
+    gradients sum to zero at their maximum-likelihood estimate.
 
     An epoch has the hyper-parameters of its first round, also for the step and the draw before it. With the covariance
     ``two``, s^2 = (2 exploration_rate_1^2 + 2 exploration_rate_2^2) / j (syndicated), with ``one``, s^2 = 2
-    exploration_rate^2 / j (cdt); learning_rate is tuned in both. Theory: learning_rate = 1, exploration_rate_1 = sigma
-    sqrt(dim/2 ln(1 + 2 j tau / dim) + 2 ln T), exploration_rate_2 = tau / learning_rate sqrt(1 + ln j), and
-    exploration_rate the root of the sum of their squares.
+    exploration_rate^2 / j (cdt). learning_rate is tuned in both. The theoretical values are learning_rate = 1,
+    exploration_rate_1 = sigma sqrt(dim/2 ln(1 + 2 j tau / dim) + 2 ln T), exploration_rate_2 = tau / learning_rate
+    sqrt(1 + ln j), and exploration_rate the root of the sum of their squares.
 
     The maximum-likelihood estimate is infinite if a plane through the origin separates the rewards of the random pulls,
     which is certain with at most as many pulls as features, and common with up to twice as many. Assumed: a penalty/2
@@ -79,7 +79,10 @@ class SGDTS(ContextualAlgorithm):
         return self._tau
 
     def theory(self, round_: int, configuration: Configuration | None = None) -> Configuration:
-        """Return the values for the epoch of ``round_``; the second rate depends on the current learning rate."""
+        """Return the theoretical values for the epoch of ``round_``.
+
+        The second exploration rate depends on the current learning rate.
+        """
         learning_rate = positive("learning_rate", (configuration or {}).get("learning_rate", _LEARNING_RATE))
         info, tau = self._info, self._tau
         epoch = max(1, 1 + (round_ - 1 - max(self._random_pulls, tau)) // tau)

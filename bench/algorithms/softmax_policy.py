@@ -24,12 +24,12 @@ _OF_MODEL = {
 
 @component
 class SoftmaxPolicy(Algorithm):
-    """pi(a|x) = exp(beta mu(x, a)) / sum_b exp(beta mu(x, b)), with mu learnt from logged rewards 0 and 1.
+    """The policy pi(a|x) = exp(beta mu(x, a)) / sum_b exp(beta mu(x, b)), with mu learnt from logged rewards 0 and 1.
 
     mu is a logistic regression with an elastic net or a random forest, on the context joined with the action's
     features. Without ``products``, a logistic regression orders the actions in the same way in every context. Models
-    are kept for the run: beta does not enter the training, and the random state is fixed. Source: opl_hpo, equation 6
-    and table 2.
+    are kept for the run, because beta does not affect the training and the random state is fixed. Source: opl_hpo,
+    equation 6 and table 2.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class SoftmaxPolicy(Algorithm):
     products: bool = False
 
     def start(self, train: LoggedData, action_features: np.ndarray, seeds: Seeds) -> None:
-        """Forget everything and take the training data; ``action_features``: shape (n_actions, d_a).
+        """Forget everything and take the training data; ``action_features`` has shape (n_actions, d_a).
 
         Raises TaskError if a reward is neither 0 nor 1.
         """

@@ -13,15 +13,15 @@ from bench.space import Configuration
 
 @component
 class SupervisedAlgorithm(Algorithm):
-    """Learns from examples; training is deterministic, given the examples and the configuration."""
+    """An algorithm that learns from examples, with deterministic training given the examples and the configuration."""
 
     @abstractmethod
     def predict(
         self, configuration: Configuration, features: np.ndarray, target: np.ndarray, queries: np.ndarray, classes: bool
     ) -> np.ndarray:
-        """Train on ``features``, shape (rows, features), and predict for ``queries``; return shape (queries,).
+        """Train on ``features``, shape (rows, features), and return predictions for ``queries``, shape (queries,).
 
-        ``classes``: whether the targets are classes instead of numbers.
+        ``classes`` states whether the targets are classes instead of numbers.
         """
 
 
@@ -34,7 +34,7 @@ class RandomForest(SupervisedAlgorithm):
     Parameters
     ----------
     random_state
-        Seed of bootstrap samples and splits: the same for every training.
+        Seed of bootstrap samples and splits, the same for every training.
     """
 
     requires: ClassVar[tuple[str, ...]] = ("scikit-learn",)

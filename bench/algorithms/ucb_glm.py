@@ -19,10 +19,10 @@ from bench.space import Configuration
 class UCBGLM(LinUCB):
     """Pull argmax x'theta_hat + exploration_rate |x|_{V^-1}, with the logistic maximum-likelihood estimate theta_hat.
 
-    theta_hat and V = ridge I + sum x x' are exact for all data so far and the current ridge, in every decided round.
-    The estimate is penalised, so that with ``penalty: lambda`` it always exists. The unpenalised one of Li et al. 2017
-    does not exist while a hyperplane separates the labels, as it may after random pulls. Source: Li et al. 2017,
-    algorithm 1; syndicated, section 6; cdt, section 5.
+    In every round after the random pulls, theta_hat and V = ridge I + sum x x' are exact for all data so far and the
+    current ridge. The estimate is penalised, so that it always exists with ``penalty: lambda``. The unpenalised
+    estimate of Li et al. 2017 does not exist while a hyperplane separates the labels, which may happen after random
+    pulls. Source: Li et al. 2017, algorithm 1; syndicated, section 6; cdt, section 5.
 
     Parameters
     ----------
@@ -31,13 +31,13 @@ class UCBGLM(LinUCB):
     flip_second_label
         Whether the second reward, for the estimate, is made the opposite of the first when both are equal.
     penalty
-        ``lambda``: the estimate minimises the sum of logistic losses + ridge/2 |theta|^2; ``code``: + 1/(2 ridge)
-        |theta|^2, which is scikit-learn's with C = ridge, so that a larger ridge shrinks less.
+        ``lambda``: the estimate minimises the sum of logistic losses + ridge/2 |theta|^2. ``code``: the penalty is 1/(2
+        ridge) |theta|^2, as in scikit-learn with C = ridge, so that a larger ridge shrinks less.
     theory_form
-        Theoretical exploration rate: ``glm``: sigma/kappa sqrt(d/2 ln(1 + 2T/d) + ln(1/delta)), T the horizon;
-        ``equation_3``: that of linear bandits, which changes with the round.
+        Theoretical exploration rate. ``glm``: sigma/kappa sqrt(d/2 ln(1 + 2T/d) + ln(1/delta)) for the horizon T.
+        ``equation_3``: the rate of linear bandits, which changes with the round.
     kappa
-        Lower bound of the link's derivative that theory assumes, for ``glm``.
+        Lower bound that theory assumes for the link's derivative, with ``glm``.
     """
 
     links: ClassVar[tuple[str, ...]] = ("logistic",)

@@ -1,1 +1,1 @@
-"""Judgement of papers: their readings, their numbers beside ours, headlines, and tallies of verdicts by origin."""
+"""The judgement of papers by readings, printed numbers beside ours, headlines, and tallies of verdicts by origin."""

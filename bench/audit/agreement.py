@@ -1,4 +1,4 @@
-"""Agreement of our numbers, and of deliberately false ones, with printed numbers: pure functions on arrays."""
+"""Functions for the agreement of our numbers, and of deliberately false numbers, with printed numbers."""
 
 import math
 from functools import lru_cache
@@ -28,7 +28,7 @@ class Intervals(NamedTuple):
 
 
 class Placebo(NamedTuple):
-    """Counts of numbers within our intervals: the printed numbers, and false ones, swapped (draws,) and scaled (4,)."""
+    """Counts of the numbers within our intervals: printed numbers, swapped (draws,) and scaled (4,) false numbers."""
 
     within: int
     swapped: npt.NDArray[np.int64]
@@ -36,7 +36,7 @@ class Placebo(NamedTuple):
 
     @property
     def reaches(self) -> bool:
-        """Whether the count exceeds 95 % of the swaps and every scaled count."""
+        """Whether the count of printed numbers exceeds 95 % of the swapped counts and all scaled counts."""
         return bool(np.mean(self.swapped < self.within) > LEVEL and (self.scaled < self.within).all())
 
 
@@ -49,10 +49,10 @@ class Order(NamedTuple):
 
 
 def of_mean(mean: float, std: float, n: int, further: int) -> Intervals:
-    """Return the intervals of a mean of normal values: mean +- t std sqrt(1/n), and +- t std sqrt(1/n + 1/further).
+    """Return the intervals of a mean of normal values.
 
-    ``std`` has the divisor n - 1. The mean of ``further`` repetitions falls into the second interval with probability
-    95 %.
+    The intervals are mean +- t std sqrt(1/n) and mean +- t std sqrt(1/n + 1/further), where ``std`` has the divisor n -
+    1. The mean of ``further`` repetitions falls into the second interval with probability 95 %.
     """
     if n < 2 or not math.isfinite(std):
         return Intervals(*_UNKNOWN, *_UNKNOWN)
@@ -62,7 +62,7 @@ def of_mean(mean: float, std: float, n: int, further: int) -> Intervals:
 
 
 def of_std(std: float, n: int, further: int) -> Intervals:
-    """Return the intervals of a normal standard deviation: by chi-square, and by F for further repetitions."""
+    """Return the intervals of a normal standard deviation, by chi-square and, for further repetitions, by F."""
     if n < 2 or not math.isfinite(std):
         return Intervals(*_UNKNOWN, *_UNKNOWN)
     tails = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
@@ -77,11 +77,11 @@ def rounding(value: float) -> float:
 
 
 def placebo(published: Array, half_units: Array, low: Array, high: Array, panels: PanelNames) -> Placebo:
-    """Count the printed numbers, and false ones, that our intervals contain.
+    """Count the printed numbers and the false numbers that our intervals contain.
 
-    The printed numbers, half a unit of each last digit, and the panels have shape (numbers,). Numbers of one panel are
-    swapped, all orders being equally likely. The ends of the prediction intervals have shape (numbers, readings), NaN
-    if missing; a number counts if any interval contains it.
+    ``published``, ``half_units``, half a unit of each last digit, and ``panels`` have shape (numbers,). The numbers
+    within a panel are swapped, and all orders are equally likely. The ends ``low`` and ``high`` of the prediction
+    intervals have shape (numbers, readings) and are NaN if missing; a number counts if any interval contains it.
     """
 
     def count(values: Array, units: Array) -> int:
@@ -108,7 +108,7 @@ def _orders(panels: tuple[str, ...]) -> list[npt.NDArray[np.int64]]:
 
 
 def level(published: Array, ours: Array, low: Array, high: Array) -> Interval:
-    """Return the geometric mean of ours / printed over panels, with the interval due to repetitions.
+    """Return the geometric mean over panels of ours / printed, with the interval due to repetitions.
 
     The half widths of the prediction intervals, as shares of our numbers, are averaged. This is conservative for any
     dependence between the panels, which share contexts and seeds. The interval is for these panels, not for a

@@ -1,4 +1,4 @@
-"""Counts of the verdicts on the cases that a headline rests on."""
+"""Counts of verdicts on the cases that support a headline."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -18,10 +18,10 @@ class Evidence(NamedTuple):
     """Counts of verdicts on some cases; a verdict that does not survive Holm's correction counts as open.
 
     ``holds``, ``fails``, ``ties`` and ``open`` add up to ``cases``; ``no_evidence`` is not part of ``cases``. ``agree``
-    counts the cases in favour of the claim; for "no more" and "no less" these include ties. ``least`` and ``most`` are
-    the lowest and the highest estimate, ``low`` and ``high`` the outer ends of the intervals. ``percent_least`` and
-    ``percent_most`` are the comparison as a share of the right side, without sign; ``n_least`` and ``n_most`` are
-    repetitions. ``held_in`` and ``failed_in`` name cases: ``GLOC (simulation, MovieLens)``.
+    counts the cases in favour of the claim, which include ties for "no more" and "no less". ``least`` and ``most`` are
+    the lowest and the highest estimate, and ``low`` and ``high`` are the outer ends of the intervals. ``percent_least``
+    and ``percent_most`` are the comparison as a share of the right side, without sign. ``n_least`` and ``n_most`` are
+    numbers of repetitions. ``held_in`` and ``failed_in`` name cases, such as ``GLOC (simulation, MovieLens)``.
     """
 
     cases: int
@@ -68,7 +68,7 @@ def evidence(table: pd.DataFrame) -> Evidence:
 
 
 def _named(cases: Iterable[str]) -> str:
-    """Return cases as text, grouped by their first label: ``LinUCB and GLOC (simulation)``."""
+    """Return cases as text, grouped by their first label, such as ``LinUCB and GLOC (simulation)``."""
     heads: dict[str, list[str]] = {}
     for head, _, rest in (case.partition(", ") for case in cases):
         heads.setdefault(head, []).extend([rest] if rest else [])
@@ -82,7 +82,10 @@ def _ends(column: "pd.Series[float]") -> tuple[float, float]:
 def cases_of(
     references: Sequence[str], claims: Claims, readings: Claims | None = None, names: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """Return the rows of some claims; with ``readings``, under the reading in ``names`` that the figure has, if any."""
+    """Return the rows of the claims in ``references``.
+
+    With ``readings``, the rows are under the reading in ``names`` that the figure has, if it has such a reading.
+    """
     parts = []
     for reference in references:
         figure, _, rest = reference.partition("#")

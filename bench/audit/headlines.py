@@ -1,4 +1,4 @@
-"""General statements of papers, and their verdicts under one reading or several."""
+"""General statements of papers, and their verdicts under one reading or several readings."""
 
 import re
 from collections import Counter
@@ -37,16 +37,16 @@ TOTALS = "totals by reading: cases that hold / fail / are open or a tie"
 class Headline(BaseModel):
     """A general statement of a paper; ``place`` is where the paper makes it.
 
-    ``rests_on`` names groups of claims: ``figure#claim``, ``figure#claim@case`` for one case, or a list of these.
-    Groups under ``beside`` only provide numbers for the sentence. ``hedge`` is the paper's own "most", "usually" or
-    "often"; or its "can" or "not always", for which one case is enough. ``readings`` are further readings of the
-    figures under which the headline is judged, by name; a figure has at most one of them.
+    ``rests_on`` names groups of claims. A claim is ``figure#claim``, or ``figure#claim@case`` for one case, and a group
+    is a claim or a list of claims. Groups under ``beside`` only provide numbers for the sentence. ``hedge`` is the
+    paper's own "most", "usually" or "often", or "can" or "not always", for which one case is enough. ``readings`` are
+    names of further readings under which the headline is judged; a figure has at most one of these readings.
 
     ``verdict`` is the expected verdict on the reference results by reading, or a word if there is one reading.
-    ``finding`` is a sentence whose numbers are filled in: ``{group.holds}``, or ``{reading.group.holds}``, with a field
-    of `Evidence`. ``totals`` are claims by name, whose cases a table counts by reading. ``aside`` is the reason for its
-    omission from tallies. On the gallery's first page a paper is represented by the headline that has a ``picture``, a
-    figure, and a sentence ``short``.
+    ``finding`` is a sentence in which numbers are filled in for ``{group.holds}`` or ``{reading.group.holds}``, with a
+    field of `Evidence`. ``totals`` are claims by name, whose cases a table counts by reading. ``aside`` is the reason
+    why tallies omit the headline. On the gallery's first page a paper is represented by the headline that has a
+    ``picture``, a figure, and a sentence ``short``.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -96,7 +96,7 @@ class Headline(BaseModel):
 
 
 class Judged(NamedTuple):
-    """A headline with verdicts by reading, sentences, and totals by reading and name.
+    """A headline with its verdicts by reading, its sentences, and its totals by reading and name.
 
     The sentences are empty if a verdict differs from the expected one, or claims of ``rests_on`` were not run.
     """
@@ -115,7 +115,7 @@ class Judged(NamedTuple):
 
     @property
     def by_reading(self) -> str:
-        """The verdicts of several readings as text: ``fails as printed, mixed with their code``."""
+        """The verdicts of several readings as text, such as ``fails as printed, mixed with their code``."""
         if len(self.verdicts) < 2:
             return ""
         if self.verdict != DEPENDS:
@@ -133,7 +133,7 @@ class Judged(NamedTuple):
 
 
 def read_headlines(paper: str, given: Sequence[Any]) -> list[Headline]:
-    """Return the checked headlines of a paper's file; ConfigError names paper, number and key."""
+    """Return the checked headlines of a paper's file. Raises ConfigError with the paper, the number and the key."""
     headlines = []
     for number, raw in enumerate(given, start=1):
         try:
@@ -144,7 +144,7 @@ def read_headlines(paper: str, given: Sequence[Any]) -> list[Headline]:
 
 
 def judged(headline: Headline, claims: Claims, readings: Claims = lambda _: pd.DataFrame()) -> Judged:
-    """Return a headline's verdicts, and its sentence with the numbers of its claims filled in."""
+    """Return a headline's verdicts, and the sentence in which the numbers of its claims are filled in."""
     parts = _evidence(headline.rests_on, claims)
     under, totals = {headline.of_paper: parts}, {headline.of_paper: _evidence(headline.totals, claims)}
     for words, names in headline.readings.items():
@@ -165,7 +165,7 @@ def _evidence(parts: Mapping[str, Sequence[str]], *under: Any) -> dict[str, Evid
 
 
 def judge(parts: Sequence[Evidence], *, hedge: str = "") -> str:
-    """Return the verdict on a headline by `RULE`; ``not run`` without cases."""
+    """Return the verdict on a headline by `RULE`, or ``not run`` if there are no cases."""
     telling = [part for part in parts if part.cases]
     if not telling:
         return NO_EVIDENCE if any(part.no_evidence for part in parts) else NOT_RUN
@@ -189,6 +189,6 @@ def counted(rows: Iterable[Judged]) -> dict[str, int]:
 
 
 def spelled(words: Mapping[str, int]) -> str:
-    """Return a tally as text: ``3 hold, 1 fails, 2 depend on the reading``."""
+    """Return a tally as text, such as ``3 hold, 1 fails, 2 depend on the reading``."""
     several = {HOLDS: "hold", FAILS: "fail", DEPENDS: "depend on the reading"}
     return ", ".join(f"{number} {several.get(word, word) if number > 1 else word}" for word, number in words.items())

@@ -1,4 +1,4 @@
-"""Every number printed in the papers, once, with our number and the overall agreement of each reading."""
+"""Every number printed in the papers with our number, and the overall agreement of each reading."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -32,14 +32,14 @@ _COLUMNS = ("paper", "cell", "published", "ours", "low", "high", READING, "verdi
 class PublishedOverview(NamedTuple):
     """The published numbers of all papers and their agreement with ours.
 
-    ``rows`` are the tables of `bench.audit.readings.numbers_table` of all figures; for each number and reading, the row
-    with the most repetitions. ``numbers`` has one row per number: `ours` with `low` and `high`, the 95 % prediction
+    ``rows`` are the tables of `bench.audit.readings.numbers_table` of all figures, with the row of the most repetitions
+    for each number and reading. ``numbers`` has one row per number. `ours` with `low` and `high`, the 95 % prediction
     interval of a further set of the paper's size, is taken under the paper's reading, or under a reading that gives the
-    exact number; `possible` counts the readings, of those `tried`, under which it is possible. ``placebo`` has one row
-    per reading of a paper, and one for all readings together: the count of `exact` numbers, the count `within` the
-    prediction intervals, and the counts of false numbers, `swapped` (mean, central 95 % of the draws) and multiplied.
-    ``levels``, by paper and group of panels, has one row per reading: ours / printed of each method, and the share of
-    decided pairs in the printed order.
+    exact number. `possible` counts the `tried` readings under which the number is possible. ``placebo`` has one row per
+    reading of a paper, and one row for all readings together. A row has the count of `exact` numbers, the count
+    `within` the prediction intervals, and the counts of false numbers, `swapped` (mean, central 95 % of the draws) and
+    multiplied. ``levels``, by paper and group of panels, has one row per reading, with ours / printed of each method
+    and the share of decided pairs in the printed order.
     """
 
     rows: pd.DataFrame
@@ -53,8 +53,9 @@ def published_overview(
 ) -> PublishedOverview:
     """Return the comparison of all printed numbers except times.
 
-    Figures are given by name ``paper/figure``; only reference results in ``folder`` are used. ``compared`` holds, by
-    paper, the ``methods`` whose levels and order are compared, and the ``panels`` of each group; by default all.
+    Figures are given by name ``paper/figure``; only reference results in ``folder`` are used. ``compared`` holds by
+    paper the ``methods`` whose levels and order are compared, and the ``panels`` of each group. The default is all
+    methods and panels.
     """
     shown = {
         name: figure
@@ -140,7 +141,7 @@ def _without(name: str, figure: Figure, result: ResultFiles | None) -> Iterator[
 
 
 def _placebos(paper: str, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield, for each reading and for all together, the counts of printed and of false numbers within the intervals."""
+    """Yield the counts of printed and of false numbers within the intervals, for each reading and for all together."""
     rows = rows.dropna(subset=["further_low"])
     readings = list(dict.fromkeys(rows[READING]))
     for name in [*readings, *([ANY] if len(readings) > 1 else [])]:
@@ -163,7 +164,7 @@ def _placebos(paper: str, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _levels(rows: pd.DataFrame, compared: Mapping[str, Any]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the ratios of our numbers to the printed ones, by reading, for each group of panels."""
+    """Yield, for each group of panels, the ratios of our numbers to the printed numbers by reading."""
     means = rows[rows["what"].isin(("mean", "theory_mean")) & (rows["published"] > 0)].dropna(subset=["further_low"])
     methods = compared.get("methods") or list(dict.fromkeys(means["method"]))
     for group, panels in (compared.get("panels") or {"": list(means["panel"])}).items():
@@ -182,7 +183,7 @@ def _levels(rows: pd.DataFrame, compared: Mapping[str, Any]) -> Iterator[tuple[s
 
 
 def _level(rows: pd.DataFrame, cells: set[str]) -> str:
-    """Return the ratio of our numbers to the printed ones as text; a dash if numbers of a panel are missing."""
+    """Return the ratio of our numbers to the printed numbers as text, or a dash if numbers of a panel are missing."""
     if set(rows["cell"]) != cells or not (rows["estimate"] > 0).all():
         return "–"
     return _words(
@@ -202,7 +203,7 @@ def _words(value: Interval) -> str:
 
 
 def _manifest(result: ResultFiles) -> Manifest:
-    """Return a result's manifest, empty if damaged: the result's own page reports the damage."""
+    """Return a result's manifest, which is empty if the file is damaged; the result's own page reports the damage."""
     try:
         return result.about
     except (DataError, FileNotFoundError):
@@ -235,7 +236,7 @@ LEVELS = [
 
 
 def published_text(published: PublishedOverview) -> str:
-    """Return the page: counts by paper, the placebo test of each reading, levels and order, and all numbers."""
+    """Return the page with counts by paper, the placebo test of each reading, levels and order, and all numbers."""
     numbers = published.numbers
     counts = [
         {"paper": paper, "numbers": len(of_paper)}
@@ -267,14 +268,14 @@ def published_text(published: PublishedOverview) -> str:
 
 
 def within_any(published: PublishedOverview, paper: str) -> tuple[str, str]:
-    """Return the counts of printed and of false numbers within the intervals of any reading; "–" if unknown."""
+    """Return the counts of printed and of false numbers within the intervals of any reading, or "–" if unknown."""
     rows = _placebo(published, paper)
     last = rows[rows["reading"] == ANY] if len(rows) > 1 else rows
     return (str(last["within"].iloc[0]), str(last["swapped"].iloc[0])) if len(last) else ("–", "–")
 
 
 def counted(published: PublishedOverview, paper: str) -> dict[str, int]:
-    """Return a paper's published numbers, counted by verdict, as text; empty if it has none."""
+    """Return the counts of a paper's published numbers by verdict as text; empty if there are no such numbers."""
     if paper not in set(published.rows["paper"]):
         return {}
     verdicts = list(published.numbers.loc[published.numbers["paper"] == paper, "verdict"])
@@ -286,7 +287,7 @@ def counted(published: PublishedOverview, paper: str) -> dict[str, int]:
 
 
 def reached(published: PublishedOverview, paper: str) -> list[str]:
-    """Return the readings that reach a paper's numbers, each with its counts."""
+    """Return the readings that reach a paper's numbers, with the counts of each reading."""
     rows = _placebo(published, paper)
     exact = [f"{row['exact']} {EXACT} ({row['reading']})" for row in rows.to_dict("records")
              if row["exact"] and row["reading"] != ANY]  # fmt: skip

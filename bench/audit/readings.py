@@ -30,16 +30,17 @@ def numbers_table(results: Mapping[str, Results[Figure]], size: int) -> pd.DataF
     """Return every published number with our number under each reading.
 
     A number is `exact` if our first repetitions, as many as in the paper, reproduce it under a reading with the
-    authors' random draws. Else it is `inside` if our 95 % interval contains it under the paper's reading, which is the
-    first unless that is the authors' code. Else it is `possible` if the 95 % prediction interval of further repetitions
-    of the paper's size contains it under some reading; many false numbers are possible too. Else it is `outside`. An
-    interval contains a number if it reaches to within half a unit of the number's last digit.
+    authors' random draws. Otherwise the number is `inside` if our 95 % interval contains it under the paper's reading,
+    which is the first reading unless that is the authors' code. Otherwise the number is `possible` if the 95 %
+    prediction interval of further repetitions of the paper's size contains it under any reading; many false numbers are
+    possible too. All other numbers are `outside`. An interval contains a number if the interval reaches to within half
+    a unit of the number's last digit.
 
-    ``results`` are by reading, in order; a figure without readings has one, `AS_PRINTED`. ``size`` is the paper's
-    number of repetitions. The columns are the axes, then `NUMBERS`: `first` is our number from as many repetitions as
-    in the paper, for a reading with the authors' draws; `inside` and `predicted` (yes, no, or "" without results)
-    belong to one reading, `verdict` to the number. The table is empty without published numbers, for a packaged sample,
-    and for runs to which the numbers do not apply.
+    ``results`` are by reading, in order; a figure without readings has one reading, `AS_PRINTED`. ``size`` is the
+    paper's number of repetitions. The columns are the axes, then `NUMBERS`: `first` is our number from as many
+    repetitions as in the paper, for a reading with the authors' draws; `inside` and `predicted` (yes, no, or "" without
+    results) belong to one reading, and `verdict` belongs to the number. The table is empty without published numbers,
+    for a packaged sample, and for runs to which the numbers do not apply.
     """
     rows: list[dict[str, Any]] = []
     whole = next(iter(results.values()))
@@ -81,14 +82,17 @@ def _rows(results: Results[Figure], in_print: int, same: Selection | None) -> It
 
 
 def of_paper(figure: Figure) -> str:
-    """Return the name of the paper's own reading: the first, or "" if that is the authors' code."""
+    """Return the name of the paper's own reading, the first reading, or "" if that is the authors' code."""
     if not figure.readings:
         return AS_PRINTED
     return "" if figure.readings[0].source[0] == "code" else figure.readings[0].name
 
 
 def verdict(rows: pd.DataFrame, is_of_paper: "pd.Series[bool]") -> str:
-    """Return the verdict on a number from its rows in `numbers_table`; ``is_of_paper``: under the paper's reading."""
+    """Return the verdict on a number from its rows in `numbers_table`.
+
+    ``is_of_paper`` states whether a row is under the paper's reading.
+    """
     if is_exact(rows).any():
         return EXACT
     if ((rows["inside"] == "yes") & is_of_paper).any():
@@ -101,7 +105,7 @@ def is_exact(rows: pd.DataFrame) -> "pd.Series[bool]":
 
 
 def _with_all_repetitions(results: Results[Figure], of_first: Results[Figure]) -> Results[Figure]:
-    """Return a reading's results; experiments that it does not change get all repetitions of the first reading.
+    """Return a reading's results, in which unchanged experiments have all repetitions of the first reading.
 
     A reading may stop after fewer repetitions, but equal runs must give the same number under both readings.
     """
@@ -149,6 +153,6 @@ def _beside(
 
 
 def _as_printed(figure: Figure, value: float, what: str, size: int) -> float:
-    """Return our number as the paper would print it: a standard deviation may have the divisor n, ``size``."""
+    """Return our number as the paper would print it; a standard deviation may have the divisor n, which is ``size``."""
     is_less = what.endswith("std") and figure.deviation == "population"
     return value * math.sqrt((size - 1) / size) if is_less else value

@@ -1,1 +1,1 @@
-"""Conformance checks of tuners, environments and algorithms, and the capabilities of tuners, determined by trying."""
+"""Conformance checks of tuners, environments and algorithms, and tests of the capabilities of tuners."""

@@ -1,4 +1,4 @@
-"""The capabilities of a tuner: the spaces that it can search, and optional features."""
+"""The capabilities of a tuner, which are the spaces that it can search and optional features."""
 
 import copy
 import json
@@ -13,7 +13,7 @@ from bench.tuners.fault import fault_of
 def capabilities(tuner: Tuner) -> dict[str, bool]:
     """Return the capabilities of a tuner that has not started, determined by starting it on small problems.
 
-    Empty if it can search no space at all: its own error hides the rest.
+    The result is empty if the tuner cannot search any space, because its error then hides the other capabilities.
     """
     other = copy.deepcopy(tuner)
     spaces = {

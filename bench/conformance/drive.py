@@ -1,4 +1,4 @@
-"""Runs objects of any class through the same rounds, with ordinary and extreme rewards."""
+"""Functions that run objects of any class through the same rounds, with ordinary and extreme rewards."""
 
 import json
 import math
@@ -36,7 +36,7 @@ def problem(horizon: int, space: Space = SPACE) -> Problem:
 
 
 def rewards(horizon: int) -> Iterator[float]:
-    """Yield ordinary rewards, then extreme ones of both signs, then ordinary ones."""
+    """Yield ordinary rewards, then extreme rewards of both signs, and then ordinary rewards again."""
     kinds = np.random.default_rng(5)
     for t in range(horizon):
         yield float(kinds.random() < 0.5) if t % 3 else (-1.0) ** t * 10.0 ** (t % 7)
@@ -55,7 +55,7 @@ def known(reward: float, n: int = len(SPACE.product())) -> Outcome:
 
 
 def asks(tuner: Tuner, seed: int, horizon: int) -> Iterator[Configuration]:
-    """Yield a tuner's proposals; it is told each reward of `outcomes` before the next ask."""
+    """Yield a tuner's proposals; the tuner is told each reward of `outcomes` before the next ask."""
     tuner.start(problem(horizon), Seeds(seed).child("tuner"))
     for outcome in outcomes(horizon):
         yield tuner.ask()
@@ -63,12 +63,12 @@ def asks(tuner: Tuner, seed: int, horizon: int) -> Iterator[Configuration]:
 
 
 def drive_tuner(tuner: Tuner, seed: int, horizon: int) -> list[Configuration]:
-    """Return a tuner's proposals, after telling it all rewards of `outcomes`."""
+    """Return a tuner's proposals after it was told all rewards of `outcomes`."""
     return list(asks(tuner, seed, horizon))
 
 
 def drive_algorithm(algorithm: Any, seed: int, horizon: int) -> list[int]:
-    """Return the arms that an algorithm pulls, of five arms with three features."""
+    """Return the arms that an algorithm pulls among five arms with three features."""
     dim, n_arms = 3, 5
     algorithm.start(BanditInfo(dim, n_arms, horizon, 0.5, 1.0), Seeds(seed).child("algorithm"))
     rng = np.random.default_rng(11)
@@ -109,14 +109,17 @@ def drive_environment(environment: Any, seed: int, horizon: int) -> list[Any]:
 
 
 def backwards(data: Any) -> Any:
-    """Return plain data with the keys of every object in reverse order, which is the same JSON."""
+    """Return plain data with the keys of every object in reverse order, which does not change its JSON meaning."""
     if isinstance(data, dict):
         return {key: backwards(data[key]) for key in reversed(data)}
     return [backwards(item) for item in data] if isinstance(data, list) else data
 
 
 def is_played(environment: Any) -> bool:
-    """Return whether an environment is played round by round; others provide data for an algorithm's own task."""
+    """Return whether an environment is played round by round.
+
+    Other environments provide data for a task of the algorithm.
+    """
     return isinstance(environment, DirectEnvironment | ContextualEnvironment)
 
 

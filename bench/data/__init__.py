@@ -1,1 +1,1 @@
-"""Real data sets: a catalogue, a download step with checksums, parsers, and generated surrogates."""
+"""The catalogue of real data sets, with a download step with checksums, parsers, and generated surrogates."""

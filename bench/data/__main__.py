@@ -1,4 +1,4 @@
-"""The command ``python -m bench.data``: fetch or list data sets."""
+"""The command ``python -m bench.data``, which fetches or lists data sets."""
 
 import argparse
 import os
@@ -14,7 +14,10 @@ from bench.errors import BenchError, DataError, one_line
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return 0, 1 after an error message, 130 after an interrupt, 141 if the output is closed."""
+    """Run the command and return its exit code.
+
+    The code is 0, or 1 after an error message, 130 after an interrupt and 141 if the output is closed.
+    """
     parser = argparse.ArgumentParser(prog="python -m bench.data", description="Data sets of the benchmark suite.")
     commands = parser.add_subparsers(dest="command", required=True)
     fetching = commands.add_parser("fetch", help="download a data set into the cache")
@@ -55,9 +58,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fetch_all() -> None:
-    """Fetch the missing data sets that need no account; print size and terms, and the substitute after a failure.
+    """Fetch the missing data sets that need no account.
 
-    If ``BENCH_DATA_DIR`` names a folder of data sets, nothing is fetched.
+    Prints the size and the terms of each data set and, after a failure, its substitute. If ``BENCH_DATA_DIR`` names a
+    folder of data sets, nothing is fetched.
     """
     if os.environ.get("BENCH_DATA_DIR"):
         print(f"nothing is fetched: data sets are those in BENCH_DATA_DIR ({os.environ['BENCH_DATA_DIR']})")

@@ -23,19 +23,19 @@ from bench.errors import DataError
 
 
 def fingerprint() -> str:
-    """Return the identity of the data in use: a hash of the three files' sha256, or ``surrogate`` without files.
+    """Return the fingerprint of the data in use, a hash of the three files' sha256, or ``surrogate`` without files.
 
-    Raises DataError if only some of the files exist, or one cannot be read.
+    Raises DataError if only some of the files exist, or a file cannot be read.
     """
     stamps = _files_in_use()
     return _checksum(stamps) if stamps else DataKind.SURROGATE.value
 
 
 def load_log(n_users: int, n_ads: int, days: int) -> AdLog:
-    """Return the log of the three files if they exist, else a generated one of that size in the same format.
+    """Return the log of the three files if they exist, or else a generated log of the given size.
 
-    It is cached under a hash of the files' checksums and of the code. Warnings report dropped rows. Raises DataError if
-    a file is missing or damaged; the generated log then does not replace it.
+    The log is cached under a hash of the files' checksums and of the code. Warnings report dropped rows. Raises
+    DataError if a file is missing or damaged; a generated log does not replace damaged files.
     """
     stamps = _files_in_use()
     parts = (_checksum(stamps),) if stamps else (DataKind.SURROGATE.value, n_users, n_ads, days)

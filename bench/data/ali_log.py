@@ -1,4 +1,4 @@
-"""Ali-Display-Ad: the log of shown and clicked ads, and its files."""
+"""The log of shown and clicked ads of Ali-Display-Ad, and its files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class AdLog(Log):
     shown
         Row of the ad in ``ad_ids``, int32, shape (places,), ascending for each user.
     clicked
-        Whether the user clicked on it at least once, bool, shape (places,).
+        Whether the user clicked on the ad at least once, bool, shape (places,).
     """
 
     user_ids: np.ndarray
@@ -79,7 +79,7 @@ def read_log(folder: Path) -> AdLog:
 
     Rows of the log are dropped and counted if a value is missing (empty, or the word NULL), or if the user or ad is
     missing from its table or has a missing value there. Prices become five bins with equal numbers of ads. The hour of
-    a row is that of Beijing, where the log was recorded; a user's main hour is the earliest on a tie.
+    a row is in the time of Beijing, where the log was recorded. On a tie, a user's main hour is the earliest hour.
 
     Raises DataError if a file is missing, is empty or lacks a column, if a field is not a number from 0 to 2^31 - 1, if
     an id occurs twice in a table, or if no row is left. The message names file and column.
@@ -138,7 +138,7 @@ def _aggregated(rows: "pd.DataFrame", users: "pd.DataFrame", ads: "pd.DataFrame"
 
 
 def _read(path: Path, names: Sequence[str], key: str = "") -> "pd.DataFrame":
-    """Return the columns as float64, NaN for a missing value; ``key`` becomes the index."""
+    """Return the columns as float64 with NaN for a missing value; the column ``key`` becomes the index."""
     # The original has a blank after a column's name
     table = read_table(path, names, ["", "NULL"], usecols=lambda name: name.strip() in names, dtype=np.float64)
     for name in names:

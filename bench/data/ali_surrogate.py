@@ -13,14 +13,14 @@ _WEIGHTS = (0.8, 1.0, 0.5, 0.6, 0.5, 0.4, 0.3, 0.4)
 
 
 def write_surrogate(folder: Path, n_users: int = 20_000, n_ads: int = 5_000, days: int = 8, seed: int = 0) -> None:
-    """Write a substitute for Ali-Display-Ad: the same three files, with content generated from ``seed``.
+    """Write a substitute for Ali-Display-Ad, with the same three files and content generated from ``seed``.
 
     Users and ads have latent vectors that are mostly sums of vectors of their features. A user clicks on an ad if the
     cosine of the two vectors, with some noise, is above a threshold that drifts over the hours of the day: in the
     afternoon clicks are frequent, even on less relevant ads; at night they are rare. Most users have most of their
     displays in a favourite hour. Displays per user are long-tailed, with a mean of 25, and so is the popularity of ads.
     As in the original, some features are empty or NULL, and some users and ads of the log are missing from their
-    tables; both are rarer than there, so that a small log keeps most of its users.
+    tables; both are rarer than in the original, so that a small log keeps most of its users.
     """
     import pandas as pd
 
@@ -71,7 +71,7 @@ def _users(n: int, rng: np.random.Generator) -> tuple[tuple[np.ndarray, np.ndarr
 
 
 def _ads(n: int, rng: np.random.Generator) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-    """Return ids, features and latent vectors: each campaign has one customer, each customer one category."""
+    """Return ids, features and latent vectors of the ads; a campaign has one customer, and a customer one category."""
     n_categories, n_brands, n_customers, n_campaigns = n // 50 + 1, n // 20 + 1, n // 5 + 1, n // 2 + 1
     campaign = rng.integers(n_campaigns, size=n)
     customer = rng.integers(n_customers, size=n_campaigns)[campaign]

@@ -1,4 +1,4 @@
-"""Users' logs: context, action, reward and propensity of each decision, from named columns of files."""
+"""Users' logs, with the context, action, reward and propensity of each decision from named columns of files."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,10 +24,11 @@ _TOLERANCE, _STANDARD_ERRORS = 0.05, 5.0
 
 @dataclass(frozen=True, eq=False)
 class BanditLog(Log):
-    """``contexts``, shape (n, d), of norm 1; ``actions``, from 0; ``rewards``; ``propensities``, above 0; ``order``.
+    """A user's log with ``contexts`` of norm 1, ``actions`` from 0, ``rewards`` and ``propensities`` above 0.
 
-    ``order`` lists the rows by time, or in file order without times. ``arms``, shape (actions, d_a), has the features
-    of the actions, of norm 1; shape (actions, 0) without a table of them. ``names`` are the names of the actions.
+    ``contexts`` has shape (n, d). ``order`` lists the rows by time, or in file order without times. ``arms``, shape
+    (actions, d_a), has the features of the actions, of norm 1; the shape is (actions, 0) without a table of actions.
+    ``names`` are the names of the actions.
     """
 
     contexts: np.ndarray
@@ -59,10 +60,10 @@ class Columns:
 
 
 def load_bandit_log(path: str | list[str], columns: Columns, arms: str = "") -> BanditLog:
-    """Return a log; the log of the latest call is kept in memory.
+    """Return the log in the given files; the log of the latest call is kept in memory.
 
-    Raises ConfigError if a column is not named, DataError if a file is damaged or the log cannot be replayed without
-    bias: without propensities, or with actions that lack support.
+    Raises ConfigError if a column is not named. Raises DataError if a file is damaged, or if the log cannot be replayed
+    without bias, because propensities are missing or actions lack support.
     """
     for name in ("action", "reward"):
         if not getattr(columns, name):
@@ -132,7 +133,7 @@ def _load(stamps: tuple[Stamp, ...], columns: Columns, of_arms: tuple[Stamp, ...
 def _with_features(
     column: str, logged: Labels, of_arms: tuple[Stamp, ...]
 ) -> tuple[list[str], np.ndarray, np.ndarray, tuple[str, ...]]:
-    """Return all actions of the table of arms, the rows' actions as indices into it, and the arms' features."""
+    """Return the actions in the table of arms, the index of each row's action in this table, and the arms' features."""
     files = [path for path, _, _ in of_arms]
     names = column_names(files)
     match(column, names, "env.arms: the column of the action")
@@ -155,10 +156,10 @@ def _with_features(
 
 
 def check_support(labels: list[str], actions: np.ndarray, propensities: np.ndarray, uniform: bool) -> None:
-    """Refuse a log with wrong propensities, or with an action that was impossible in some contexts.
+    """Raise DataError if propensities are wrong, or if an action was impossible in some contexts.
 
-    The sum of 1 / propensity over the rows of an action estimates the number of rows in which it was possible, which
-    should be all.
+    The sum of 1 / propensity over the rows of an action estimates the number of rows in which the action was possible,
+    which should be all rows.
     """
     n = len(actions)
     inverse = 1.0 / propensities

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Cache(Generic[T]):
-    """Slow results, each kept as an ``.npz`` file, with the ``n_in_memory`` latest ones in memory.
+    """Slow results, kept as ``.npz`` files, with the ``n_in_memory`` latest results in memory.
 
     Everything that a result depends on is part of its key and file name: the parts passed, NumPy's version and the
     source of ``modules``. A damaged file is recomputed with a warning. A file that cannot be read or written also gives
@@ -44,9 +44,9 @@ class Cache(Generic[T]):
     def get(
         self, *parts: Any, compute: Callable[[], Mapping[str, Any]], build: Callable[[dict[str, np.ndarray]], T]
     ) -> T:
-        """Return the result for ``parts``: from memory, from the cache folder, or computed.
+        """Return the result for ``parts`` from memory or from the cache folder, or compute the result.
 
-        ``compute`` returns arrays (or strings) by name; ``build`` turns them into the result. Any exception of
+        ``compute`` returns arrays (or strings) by name; ``build`` turns the arrays into the result. Any exception of
         ``build`` on arrays from a file marks the file as damaged.
         """
         if parts not in self._memory:

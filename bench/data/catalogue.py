@@ -8,15 +8,15 @@ from bench.errors import DataError
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set: the location of its file, and how to get it.
+    """A data set, with the location of its file and the way to get the file.
 
     ``folder`` is below ``BENCH_DATA_DIR`` or below the cache's ``data`` folder; ``file`` may be a pattern such as
     ``clicks.*``, whose first match is used. ``stand_in`` describes the data used if the file is missing. For data that
     can be fetched, ``url`` is the address of a zip archive that contains the file as ``member``, or the common
-    beginning of the addresses of plain files. Checksums are ``algorithm:digest``: of the archive, of the files by name,
-    and in ``text_checksum``, for copies that differ only in line ends, the sha256 of the text with LF line ends and no
-    final one. ``wheel`` names a package whose wheel contains, as ``wheel_member``, a copy of the file below a line of
-    names; ``size`` is the size of a download, as text.
+    beginning of the addresses of plain files. Checksums are ``algorithm:digest`` of the archive, of the files by name,
+    and, in ``text_checksum``, for copies that differ only in line ends, the sha256 of the text with LF line ends and no
+    final line end. ``wheel`` names a package whose wheel contains, as ``wheel_member``, a copy of the file below a line
+    of names; ``size`` is the size of a download, as text.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Dataset:
 
     @property
     def missing(self) -> str:
-        """The sentence for a user without the data set: the stand-in, and how to get the data."""
+        """The sentence for a user without the data set, with the stand-in and the way to get the data."""
         return f"{self.name} is not here: {self.stand_in}; to get it: {self.how_to_get}"
 
 
@@ -55,7 +55,7 @@ ALI_DISPLAY_AD = CATALOGUE["ali_display_ad"]
 
 
 def find_dataset(name: str) -> Dataset:
-    """Return the catalogue's entry called ``name``. Raises DataError, listing the valid names, if there is none."""
+    """Return the catalogue's entry called ``name``. Raises DataError, listing the valid names, if it is unknown."""
     if name not in CATALOGUE:
         raise DataError(f"found the unknown data set '{name}', expected one of: {', '.join(CATALOGUE)}")
     return CATALOGUE[name]

@@ -20,9 +20,9 @@ _ROWS = {"movie.csv": N_ITEMS, "user.csv": N_USERS}
 
 
 def fingerprint() -> str:
-    """Return the identity of the data in use: a sha256 of both files, or ``surrogate`` without files.
+    """Return the fingerprint of the data in use, a sha256 of both files, or ``surrogate`` without files.
 
-    Raises DataError if there is only one of the two files, or one cannot be read.
+    Raises DataError if there is only one of the two files, or a file cannot be read.
     """
     identities = [identity for _, identity in _files()]
     if not identities:
@@ -35,7 +35,7 @@ def fingerprint() -> str:
 def cdt_factors() -> Factors | None:
     """Return the factors, shape (943, 20) and (1682, 20), or None without the files.
 
-    Raises DataError if there is only one of the two files, or one is damaged.
+    Raises DataError if there is only one of the two files, or a file is damaged.
     """
     files = _files()
     return _read(*(stamp_of(path) for path, _ in files)) if files else None
@@ -44,7 +44,7 @@ def cdt_factors() -> Factors | None:
 def read_factors(path: Path, n_rows: int) -> np.ndarray:
     """Read a file with a line of column numbers, then lines of a row number from 0 and its 20 factors.
 
-    Raises DataError if it is not such a file.
+    Raises DataError if the file has another format.
     """
     expected = f"a line of column numbers, then {n_rows} lines of a row number and {RANK} finite factors"
     with reading(path, expected), warnings.catch_warnings():
@@ -58,7 +58,7 @@ def read_factors(path: Path, n_rows: int) -> np.ndarray:
 
 
 def _files() -> list[tuple[Path, str]]:
-    """Return path and sha256 of both files; empty if there are none."""
+    """Return the path and the sha256 of both files, or an empty list if they do not exist."""
     files = {name: data_in_use(replace(CDT_FACTORS, file=name)) for name in _ROWS}
     present = [(path, identity) for path, identity in files.values() if path is not None]
     if present and len(present) < len(files):

@@ -1,4 +1,4 @@
-"""Columns of a table as features: numbers standardised, strings one-hot, with a note about each step."""
+"""Columns of a table as features, with numbers standardised, strings one-hot encoded, and a note about each step."""
 
 from collections import Counter
 from collections.abc import Sequence, Set
@@ -30,7 +30,10 @@ _SPARSE = 10
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """``values``, shape (rows, features), float64, each row of norm 1; ``names``; ``notes`` for the user."""
+    """Features of a table, with ``names``, and with ``notes`` for the user.
+
+    ``values`` has shape (rows, features) and type float64, and each row has norm 1.
+    """
 
     values: np.ndarray
     names: tuple[str, ...]
@@ -42,7 +45,7 @@ def counted(number: int, what: str) -> str:
 
 
 def listed(words: Sequence[str]) -> str:
-    """Return the first words, and the number of the others."""
+    """Return the first of ``words`` as a list, with the number of the remaining words."""
     more = f" and {len(words) - _LISTED:,} more" if len(words) > _LISTED else ""
     return ", ".join(words[:_LISTED]) + more
 
@@ -56,8 +59,8 @@ def match(
 ) -> list[str]:
     """Return the columns that match names or patterns such as ``user_*``, except ``besides``, in the table's order.
 
-    A pattern leaves out the columns of an ``index``. Raises ConfigError, naming the key, if one matches no column, or
-    is both the name of a column and a pattern of others.
+    A pattern leaves out the columns of an ``index``. Raises ConfigError with the ``key`` if a pattern matches no
+    column, or is both the name of a column and a pattern of other columns.
     """
     patterns = [patterns] if isinstance(patterns, str) else list(patterns)
     chosen: set[str] = set()
@@ -82,19 +85,19 @@ def match(
 
 
 def left_out(patterns: str | Sequence[str], index: Set[str], used: Sequence[str], key: str) -> list[str]:
-    """Return notes on the columns of an index that patterns would match."""
+    """Return notes on the columns of an index that ``patterns`` would match."""
     patterns = [patterns] if isinstance(patterns, str) else list(patterns)
     names = [name for name in sorted(index - {*used}) if any(fnmatchcase(name, pattern) for pattern in patterns)]
     return [f"{name}: left out, as it is the index that pandas wrote; name it in {key} to use it" for name in names]
 
 
 def encode(table: Files, columns: Sequence[str]) -> Features:
-    """Return the columns as features, with a constant after them, each row divided by its length.
+    """Return the columns as features, followed by a constant, with each row divided by its length.
 
-    Numbers are standardised, a missing one replaced by the mean; true and false are 1 and 0. Each distinct string
-    becomes a feature, and so does a missing one. A constant column is left out. The notes name the type of each column.
-    Raises DataError for an infinite number, a few strings among numbers, a number with a decimal comma, separators or
-    signs, times, or more than 100 distinct strings.
+    Numbers are standardised, and a missing number is replaced by the mean; true and false are 1 and 0. Each distinct
+    string becomes a feature, and so does a missing string. A constant column is left out. The notes name the type of
+    each column. Raises DataError for an infinite number, a few strings among numbers, a number with a decimal comma,
+    separators or signs, times, or more than 100 distinct strings.
     """
     blocks, names, taken, notes = [], [], [], []
     for column in columns:
@@ -126,7 +129,7 @@ class Taken(NamedTuple):
 
 
 def _lines(taken: list[tuple[str, Taken]]) -> list[str]:
-    """Return a note for each column, or one for all of a type if there are many."""
+    """Return a note for each column, or one note for all columns of a type if there are many."""
     kinds = Counter(found.kind for _, found in taken)
     together = [kind for kind, number in kinds.items() if number > _ALONE]
     lines = [f"{column}: {found.kind}{found.more}" for column, found in taken if found.kind not in together]

@@ -12,7 +12,7 @@ SWEEPS = 100
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """A sparse table of ratings, one entry per rated (user, item).
+    """A sparse table of ratings, with one entry per rated (user, item).
 
     ``user`` and ``item`` count from 0, int32, ``rating`` is float64, all of shape (n_ratings,).
     """
@@ -27,7 +27,7 @@ class Ratings:
         return len(self.rating)
 
     def select(self, chosen: np.ndarray) -> "Ratings":
-        """Return the ratings at the given positions, or where a mask is true."""
+        """Return the ratings at the positions ``chosen``, or where the mask ``chosen`` is true."""
         return Ratings(self.user[chosen], self.item[chosen], self.rating[chosen], self.n_users, self.n_items)
 
 
@@ -52,9 +52,9 @@ def factorise(
     The objective is ``sum (r_ij - w_i.h_j)^2 + reg sum_i n_i |w_i|^2 + reg sum_j m_j |h_j|^2``, where the first sum is
     over the observed ratings, n_i is the number of ratings of user i and m_j that of item j (weighted lambda
     regularisation; Zhou et al. 2008, "Large-scale parallel collaborative filtering for the Netflix prize"). Each of the
-    ``sweeps`` solves for all users, then for all items, exactly, so the objective never rises. The items start from
-    random factors. Raises ConfigError if a setting is out of range, or ``regularisation`` is too small to solve the
-    equations.
+    ``sweeps`` sweeps solves for all users, then for all items, exactly, so the objective never rises. The items start
+    from random factors. Raises ConfigError if a setting is out of range, or ``regularisation`` is too small to solve
+    the equations.
     """
     if rank < 1:
         raise ConfigError(f"rank: found {rank}, expected at least 1")
@@ -77,7 +77,7 @@ def factorise(
 def _grouped(
     row: np.ndarray, column: np.ndarray, rating: np.ndarray, n_rows: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sort the ratings by row: the entries of row i are those from ``starts[i]`` up to ``starts[i + 1]``."""
+    """Sort the ratings by row, so that the entries of row i are at ``starts[i]`` up to ``starts[i + 1]``."""
     order = np.argsort(row, kind="stable")
     starts = np.zeros(n_rows + 1, dtype=np.int64)
     np.cumsum(np.bincount(row, minlength=n_rows), out=starts[1:])

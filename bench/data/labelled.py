@@ -1,4 +1,4 @@
-"""Labelled data: features and a class of each row, from scikit-learn or a user's file."""
+"""Labelled data, with features and a class for each row, from scikit-learn or a user's file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,10 @@ FEW_CLASSES = 20
 
 @dataclass(frozen=True, eq=False)
 class Labelled(Log):
-    """``features``, shape (rows, d), of norm 1; ``classes``, shape (rows,), from 0; ``names`` of the classes."""
+    """Labelled data with the ``names`` of the classes.
+
+    ``features``, shape (rows, d), have norm 1, and ``classes``, shape (rows,), count from 0.
+    """
 
     features: np.ndarray
     classes: np.ndarray
@@ -83,7 +86,7 @@ def _labelled(table: Files, columns: list[str], target: str, notes: Sequence[str
 
 
 def _doubtful(target: str, labels: Labels) -> list[str]:
-    """Return a warning if classes look like measurements, for which only the exact value would count as right."""
+    """Return a warning if classes look like measurements, because only the exact class counts as right."""
     number, values = len(labels.names), labels.values
     if not labels.are_numbers or (number <= FEW_CLASSES and all(value == int(value) for value in values)):
         return []

@@ -15,9 +15,10 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?")
 
 
 class Labels(NamedTuple):
-    """Labels in order: ``names`` as they are spelled; ``values``, exact numbers if all are numbers, else the names.
+    """Labels in order, with ``names`` as they are spelled.
 
-    ``codes``, shape (rows,): the index of each row's label.
+    ``values`` are exact numbers if all labels are numbers, or else the names. ``codes``, shape (rows,), are the indices
+    of the rows' labels.
     """
 
     names: list[str]
@@ -64,7 +65,7 @@ def labels_in(table: Files, column: str, one: str, several: str, most: int) -> L
 
 
 def _values(labels: Sequence[str]) -> Sequence[Decimal] | Sequence[str]:
-    """Return the values of labels: numbers or booleans if all are, else words without outer space."""
+    """Return the values of labels: numbers or booleans if all labels are such, or else strings without outer space."""
     words = [label.strip() for label in labels]
     if all(map(_NUMBER.fullmatch, words)):
         return [Decimal(word) for word in words]

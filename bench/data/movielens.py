@@ -1,4 +1,4 @@
-"""MovieLens 100K: its ratings, and their factors for the bandit environments."""
+"""The ratings of MovieLens 100K, and their factors for the bandit environments."""
 
 import sys
 import warnings
@@ -48,18 +48,21 @@ def _columns(path: Path) -> np.ndarray:
 
 
 def fingerprint() -> str:
-    """Return the identity of the data in use: the sha256 of the data file, or ``surrogate`` without one."""
+    """Return the fingerprint of the data in use, the sha256 of the data file, or ``surrogate`` without a file."""
     return data_in_use(MOVIELENS)[1]
 
 
 def load_ratings() -> Ratings:
-    """Return the ratings of the data file, or the surrogate's without one; raises DataError if it is damaged."""
+    """Return the ratings of the data file, or the surrogate's ratings without a file.
+
+    Raises DataError if the file is damaged.
+    """
     path = data_in_use(MOVIELENS)[0]
     return surrogate_ratings() if path is None else read_ratings(path)
 
 
 def users_by_period(periods: int) -> list[np.ndarray]:
-    """Return, for each of ``periods`` parts of the log with equal numbers of ratings, its users, sorted, from 0.
+    """Return the sorted users, from 0, of each of ``periods`` parts of the log with equal numbers of ratings.
 
     The generated data has no times; its ratings are put in a random order.
     """
@@ -72,8 +75,8 @@ def users_by_period(periods: int) -> list[np.ndarray]:
 def movielens_factors(rank: int = 20, regularisation: float = 0.05) -> Factors:
     """Return the factors of the MovieLens ratings, or of the surrogate's if the data is not available.
 
-    The defaults are those of Syndicated's MovieLens experiments (0.05 from the authors' code; a penalty weighted by the
-    numbers of ratings is assumed). The result is cached; its arrays are read-only. Factors are unique only up to a
+    The defaults are from Syndicated's MovieLens experiments (0.05 from the authors' code; a penalty weighted by the
+    numbers of ratings is assumed). The result is cached, and the arrays are read-only. Factors are unique only up to a
     rotation. Raises DataError if the data file is damaged, ConfigError if a setting is out of range.
     """
     identity = data_in_use(MOVIELENS)[1]
@@ -100,7 +103,7 @@ _cache: Cache[Factors] = Cache(
 
 
 def surrogate_ratings(n_users: int = 943, n_items: int = 1682, n_ratings: int = 100_000) -> Ratings:
-    """Return a substitute for MovieLens 100K: generated ratings, always the same, sorted by user and item.
+    """Return generated ratings, always the same, as a substitute for MovieLens 100K, sorted by user and item.
 
     A few users rate very often and a few items are rated very often; every user has at least 20 ratings and every item
     at least one, as in the original. A rating is a rounded sum of a mean, a user's and an item's bias, a product of
@@ -125,7 +128,7 @@ def surrogate_ratings(n_users: int = 943, n_items: int = 1682, n_ratings: int = 
 
 
 def _activity(n_users: int, n_ratings: int, rng: np.random.Generator) -> np.ndarray:
-    """Return each user's number of ratings, shape (n_users,): long-tailed, with the sum ``n_ratings``."""
+    """Return each user's number of ratings, shape (n_users,), which are long-tailed with the sum ``n_ratings``."""
     weights = rng.gamma(0.7, size=n_users)
     shares = weights / weights.sum() * (n_ratings - _MIN_PER_USER * n_users)
     counts = np.floor(shares).astype(np.int64)

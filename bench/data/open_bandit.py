@@ -1,4 +1,4 @@
-"""The Open Bandit Dataset: the logs of a uniform and of a Thompson-sampling policy, in three campaigns."""
+"""The Open Bandit Dataset, with the logs of a uniform and of a Thompson-sampling policy in three campaigns."""
 
 import hashlib
 import importlib.util
@@ -28,10 +28,10 @@ _LARGE = 200_000_000  # bytes
 
 @dataclass(frozen=True, eq=False)
 class Campaign:
-    """The logs of the Thompson-sampling policy and of the uniform one, with common codes, and the items they show.
+    """The logs of the Thompson-sampling and of the uniform policy with common codes, and the items shown.
 
     ``item_scores``, shape (n_items,), is the items' numerical feature, standardised by the publisher;
-    ``item_categories`` has the codes, from 0, of their three categorical ones, int64, shape (n_items, 3).
+    ``item_categories`` has the codes, from 0, of their three categorical features, int64, shape (n_items, 3).
     ``fingerprint`` is the sha256 of all data, after ``packaged-`` for the sample in the package obp.
     """
 
@@ -47,12 +47,12 @@ class Campaign:
 
 
 def load_campaign(name: CampaignName) -> Campaign:
-    """Return a campaign from the full data set if that is available, else from obp's packaged sample.
+    """Return a campaign from the full data set if it is available, or else from obp's packaged sample.
 
     The full data set is the folder ``open_bandit_dataset`` of the published zip file, in the data set's folder below
     ``BENCH_DATA_DIR`` or the cache. The sample, 10,000 rows of each log, is real data and always available. The parsed
     campaign is cached under a hash of the files' paths, sizes and modification times and of the parser's source. Raises
-    DataError if some of the files are missing, or one is damaged; the sample then does not replace them.
+    DataError if some of the files are missing, or a file is damaged; the sample does not replace such files.
     """
     paths, packaged = _files(name)
     return _cache.get(
@@ -72,7 +72,7 @@ _cache: Cache[Campaign] = Cache(
 
 
 def _files(name: CampaignName) -> tuple[list[Path], bool]:
-    """Return log and items of each policy, and whether they belong to the packaged sample."""
+    """Return the files of the log and the items of each policy, and whether they belong to the packaged sample."""
     for root in data_roots():
         paths = _below(root / OPEN_BANDIT.folder / OPEN_BANDIT.file.partition("/")[0], name)
         here = [path.is_file() for path in paths]

@@ -17,14 +17,14 @@ N_POSITIONS = 3
 
 @dataclass(frozen=True, eq=False)
 class OpenBanditLog(Log):
-    """The displays of one logging policy and their clicks: one row for each item shown, by time.
+    """The displays of one logging policy and their clicks, with one row for each item shown, sorted by time.
 
     Parameters
     ----------
     timestamps
         Microseconds since 1970, non-decreasing, int64, shape (n,).
     items, positions
-        Item shown, from 0, and its position, 0 to 2, int64, shape (n,).
+        Item shown, from 0, and the item's position, 0 to 2, int64, shape (n,).
     clicks
         0 or 1, float64, shape (n,).
     propensities
@@ -71,10 +71,11 @@ _TOO_LARGE = 1e6  # features are standardised scores and numbers of clicks
 
 
 def read_items(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return the items' numerical feature, shape (n_items,), and the three categorical ones, int64, shape (n_items, 3).
+    """Return the items' numerical feature, shape (n_items,), and three categorical features, shape (n_items, 3).
 
-    Codes are by first appearance: the names are hashed differently in the folders of the two policies. Raises DataError
-    for another kind of file, or unless the ids are 0, 1, ..., each once.
+    The categorical features are int64 codes by first appearance, because the names are hashed differently in the
+    folders of the two policies. Raises DataError if the file has another format, or unless the ids are 0, 1, ..., each
+    once.
     """
     import pyarrow as pa
 
@@ -97,10 +98,11 @@ def _by_first_appearance(texts: np.ndarray) -> np.ndarray:
 
 
 def read_logs(bts: Path, random: Path, n_items: int) -> list[OpenBanditLog]:
-    """Read the logs of both policies, with common codes: each has user features that do not occur in the other.
+    """Read the logs of both policies with common codes.
 
-    Raises DataError, naming the place, for another kind of file, an unknown item, a click that is neither 0 nor 1, a
-    propensity outside (0, 1], or one in the ``random`` log that is not 1 / n_items.
+    Each log has user features that do not occur in the other log. Raises DataError with the file and line if a file has
+    another format, an item is unknown, a click is neither 0 nor 1, or a propensity is outside (0, 1] or, in the
+    ``random`` log, is not 1 / n_items.
     """
     logs = _read(bts, n_items, uniform=False), _read(random, n_items, uniform=True)
     coded = [_coded([*first, *second]) for first, second in zip(*(texts for _, texts in logs), strict=True)]
@@ -184,9 +186,9 @@ def _in_order(columns: list[np.ndarray], users: np.ndarray, names: tuple[np.ndar
 
 
 def _read_blocks(path: Path, types: dict[str, Any]) -> Iterator[tuple[int, Any]]:
-    """Yield a CSV file's columns with the given Arrow types in blocks of lines, after the number of the first line.
+    """Yield the number of the first line and the columns, with the given Arrow types, of each block of a CSV file.
 
-    Raises DataError if it cannot be read, is empty or lacks a column, or a field is not of its column's type.
+    Raises DataError if the file cannot be read, is empty or lacks a column, or a field does not have its column's type.
     """
     import pyarrow as pa
     from pyarrow import csv

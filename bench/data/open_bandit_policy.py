@@ -4,13 +4,14 @@ from bench.data.open_bandit_log import OpenBanditLog
 
 
 def probabilities(log: OpenBanditLog, n_items: int, timestamps: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Return the probabilities of all items, shape (m, n_items), under a policy at other times, estimated from its log.
+    """Return the probabilities of all items under a policy at other times, estimated from its log.
 
-    The policy ignores the user but changes all the time, and the log has only the propensities of the shown items. The
-    probability of an item at a position is therefore interpolated between its last display there before and its first
-    one after: the harmonic mean of both propensities, that is, their mean weighted by 1 / propensity, because an item
-    is more likely to be shown when its probability is high. The probabilities of a row are then scaled to sum to 1. An
-    item that was never shown at a position has probability 0 there. Log entries of the same microsecond are ignored.
+    The result has shape (m, n_items). The policy ignores the user but changes all the time, and the log has only the
+    propensities of the shown items. The probability of an item at a position is therefore interpolated between the
+    item's last display at the position before the time and its first display after. It is the harmonic mean of both
+    propensities, that is, their mean weighted by 1 / propensity, because an item is more likely to be shown when its
+    probability is high. The probabilities of a row are then scaled to sum to 1. An item that was never shown at a
+    position has probability 0 there. Log entries of the same microsecond are ignored.
     """
     found = np.zeros((len(timestamps), n_items))
     for position in np.unique(positions):
@@ -35,7 +36,7 @@ def probabilities(log: OpenBanditLog, n_items: int, timestamps: np.ndarray, posi
 def probabilities_of_log(log: OpenBanditLog, n_items: int, rows: np.ndarray) -> np.ndarray:
     """Return the probabilities of all items, shape (m, n_items), in the ``rows`` of the log itself, shape (m,).
 
-    The shown item has its logged probability; the others have those of `probabilities`, scaled to sum to the rest.
+    The shown item has its logged probability. The other items have their `probabilities`, scaled to sum to the rest.
     """
     found = probabilities(log, n_items, log.timestamps[rows], log.positions[rows])
     own, shown = np.arange(len(rows)), log.items[rows]

@@ -1,4 +1,4 @@
-"""Users' tables, Parquet or CSV: `read` returns them, and records the files that each module has read.
+"""Functions to read users' Parquet or CSV tables; `read` also records the files that each module has read.
 
 Files read here become part of the data's fingerprint automatically: if a file changes, runs on it are repeated.
 """
@@ -39,10 +39,11 @@ _read_by: dict[str, set[Path]] = {}
 
 
 def read(path: str | Path | Sequence[str | Path], columns: Sequence[str] | None = None) -> "pd.DataFrame":
-    """Return a table from Parquet or CSV files; several files, or a pattern such as ``log-*.csv``, are concatenated.
+    """Return a table from Parquet or CSV files.
 
-    An unnamed index written by pandas is left out, unless ``columns`` names it. Raises DataError, naming file and line,
-    if there is no file or it is damaged, or a column is missing or occurs twice.
+    Several files, or the files of a pattern such as ``log-*.csv``, are concatenated. An unnamed index written by pandas
+    is left out, unless ``columns`` names it. Raises DataError with the file and line if there is no file, a file is
+    damaged, or a column is missing or occurs twice.
     """
     caller = str(sys._getframe(1).f_globals.get("__name__", ""))
     files = files_of(path)
@@ -53,14 +54,14 @@ def read(path: str | Path | Sequence[str | Path], columns: Sequence[str] | None 
 
 
 def files_read_by(modules: Iterable[str]) -> list[Path]:
-    """Return the files that these modules have read in this process, in order."""
+    """Return the files that the given ``modules`` have read in this process, in order."""
     return sorted(set().union(*(_read_by.get(name, ()) for name in modules)))
 
 
 def files_of(path: str | Path | Sequence[str | Path], key: str = "path") -> list[Path]:
-    """Return the files of a path, a pattern or several of them; files of a pattern in order.
+    """Return the files of a path, of a pattern, or of several paths and patterns; a pattern gives its files in order.
 
-    Raises DataError, with the name ``key`` of the setting, if there are none, or one is named twice.
+    Raises DataError, with the name ``key`` of the setting, if there are no files, or a file is named twice.
     """
     files: list[Path] = []
     for text in [path] if isinstance(path, str | Path) else path:
@@ -99,7 +100,7 @@ def _digest(path: Path, size: int, mtime_ns: int) -> bytes:
 
 @dataclass(frozen=True, eq=False)
 class Files:
-    """A table, and the files that it was read from, each with its number of rows."""
+    """A table, with the files that it was read from and the number of rows of each file."""
 
     frame: "pd.DataFrame"
     parts: tuple[tuple[Path, int], ...]
@@ -116,7 +117,10 @@ class Files:
             raise DataError(f"{self.place(row)}, {column}: found {found[:60]}, expected {expected}")
 
     def single(self, column: str) -> "pd.Series":
-        """Return a column; DataError for the first value that is a list, a mapping or bytes, as in Parquet files."""
+        """Return a column.
+
+        Raises DataError for the first value that is a list, a mapping or bytes, as in Parquet files.
+        """
         values = self.frame[column]
         if values.dtype == object:
             wrong = [isinstance(value, bytes | dict | list | np.ndarray) for value in values]
@@ -131,9 +135,10 @@ class Files:
             raise DataError(f"{self.place(0)}, {column}: found the time {values.iloc[0]}, expected {expected}")
 
     def texts(self, column: str) -> "pd.Series":
-        """Return a column of labels as texts: whole numbers without a decimal point, None for a missing value.
+        """Return a column of labels as text.
 
-        Raises DataError for a value that is not single, or a float too large to identify one number.
+        Whole numbers have no decimal point, and a missing value is None. Raises DataError for a value that is not
+        single, or a float that is too large to identify one number.
         """
         import pandas as pd
 
@@ -167,7 +172,7 @@ class Files:
 
 
 def column_names(files: Sequence[Path]) -> list[str]:
-    """Return the names of the columns. Raises DataError if one occurs twice, or the files differ in them."""
+    """Return the names of the columns. Raises DataError if a name occurs twice, or the files have different names."""
     names = _names(files[0])
     for file in files[1:]:
         if sorted(_names(file)) != sorted(names):
@@ -197,7 +202,8 @@ def _pandas_index(file: Path) -> set[str]:
 def read_files(files: Sequence[Path], columns: Sequence[str] | None = None, labels: Sequence[str] = ()) -> Files:
     """Return the columns, by default all, of concatenated files; raises DataError as `read` does.
 
-    ``labels`` are columns to read as text, for `bench.data.labels`, so that different texts stay different.
+    The columns ``labels`` are read as text, so that different spellings of a label remain different (see
+    `bench.data.labels`).
     """
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Spelling in a user's table: numbers in other notations, words that look alike."""
+"""Checks of the spelling in a user's table, for numbers in other notations and words that look alike."""
 
 import re
 import unicodedata
@@ -39,7 +39,7 @@ def is_number_written_otherwise(text: str) -> bool:
 
 
 def folded(word: str) -> str:
-    """Return a word without invisible differences: Unicode form, outer or repeated blanks, marks of width 0."""
+    """Return a word without invisible differences in Unicode form, outer or repeated blanks, and marks of width 0."""
     text = "".join(c for c in unicodedata.normalize("NFKC", word) if unicodedata.category(c) != "Cf")
     return " ".join(text.split())
 

@@ -1,4 +1,4 @@
-"""Tables for supervised learning: Titanic and House Prices."""
+"""The tables Titanic and House Prices for supervised learning."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,9 +27,9 @@ _HOUSE_FEATURES = 75
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Features, float64, shape (rows, features), categories as codes, and the target to predict, shape (rows,).
+    """Features with categories as codes, float64, shape (rows, features), and the target to predict, shape (rows,).
 
-    The target is int64 for classes, float64 for numbers.
+    The target is int64 for classes and float64 for numbers.
     """
 
     features: np.ndarray
@@ -38,12 +38,18 @@ class Table:
 
 
 def load_titanic() -> Table:
-    """Return the passengers if the file is available, else scikit-learn's breast-cancer data; DataError if damaged."""
+    """Return the passengers if the file is available, or else scikit-learn's breast-cancer data.
+
+    Raises DataError if the file is damaged.
+    """
     return _load(*data_in_use(TITANIC), read_titanic, "load_breast_cancer")
 
 
 def load_house_prices() -> Table:
-    """Return the houses if the file is available, else scikit-learn's diabetes data; DataError if it is damaged."""
+    """Return the houses if the file is available, or else scikit-learn's diabetes data.
+
+    Raises DataError if the file is damaged.
+    """
     return _load(*data_in_use(HOUSE_PRICES), read_house_prices, "load_diabetes")
 
 
@@ -58,10 +64,10 @@ def _load(path: Path | None, identity: str, read: Callable[[Path], Table], subst
 
 
 def read_titanic(path: Path) -> Table:
-    """Read Kaggle's ``train.csv``: seven features of the passengers without a missing value (712 of 891).
+    """Read seven features of the passengers without a missing value (712 of 891) from Kaggle's ``train.csv``.
 
-    Cabin, Ticket, Name and PassengerId are ignored; Sex and Embarked are coded in alphabetical order. Raises DataError,
-    naming the place, for another kind of table. Source: habo; selection and coding from the authors' code.
+    Cabin, Ticket, Name and PassengerId are ignored; Sex and Embarked are coded in alphabetical order. Raises DataError
+    with the file if the table has another form. Source: habo; selection and coding from the authors' code.
     """
     frame = read_table(path, ("Survived", *_PASSENGER), _MISSING)[["Survived", *_PASSENGER]]
     for name in ("Survived", "Pclass", "Age", "SibSp", "Parch", "Fare"):
@@ -77,12 +83,12 @@ def read_titanic(path: Path) -> Table:
 
 
 def read_house_prices(path: Path) -> Table:
-    """Read Kaggle's ``train.csv`` of houses in Ames, Iowa: 75 features of 1,460 houses, missing values filled.
+    """Read 75 features of 1,460 houses in Ames, Iowa, from Kaggle's ``train.csv``, and fill missing values.
 
     The features are all columns but five that are mostly missing; the row number Id is included. A missing number
-    becomes the column's median, a missing category its most frequent one, the alphabetically first on a tie; categories
-    are then coded in alphabetical order. Raises DataError, naming the place, for another kind of table. Source: habo;
-    selection, filling and coding from the authors' code.
+    becomes the column's median. A missing category becomes the column's most frequent category, and on a tie the
+    alphabetically first. Categories are then coded in alphabetical order. Raises DataError with the file if the table
+    has another form. Source: habo; selection, filling and coding from the authors' code.
     """
     frame = read_table(path, (_PRICE,), _MISSING)
     names = tuple(str(name) for name in frame if name not in {_PRICE, *_MOSTLY_MISSING})

@@ -19,8 +19,8 @@ _EXPECTED = "a number, or a date and time such as 2026-01-31 14:05:00"
 def times(table: Files, column: str) -> "pd.Series":
     """Return a column of times, with text converted to numbers or dates, because 10:00 precedes 9:00 as text.
 
-    Raises DataError for a time that is missing or infinite, neither a number nor a date, or of another kind than the
-    first: a number among dates, or a date with a time zone among dates without one.
+    Raises DataError if a time is missing or infinite, is neither a number nor a date, or has another kind than the
+    first time, such as a number among dates, or a date with a time zone among dates without a time zone.
     """
     import pandas as pd
 
@@ -47,7 +47,7 @@ def times(table: Files, column: str) -> "pd.Series":
 
 
 def _kind(value: Any) -> str:
-    """Return the kind of a time, "" for another value."""
+    """Return the kind of a time, or "" for another value."""
     if isinstance(value, datetime):
         return "a date without a time zone" if value.tzinfo is None else "a date with a time zone"
     if isinstance(value, date):

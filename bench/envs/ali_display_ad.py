@@ -14,15 +14,15 @@ from bench.seeding import Seeds
 
 @component
 class AliDisplayAd(Environment):
-    """Each round is one user of the log, with the ads shown to them, clicked or not.
+    """A log of users with the ads shown to them, clicked or not; each round is one user.
 
     Users are ordered by the hour of the day with most of their interactions, displays included, and within an hour by
-    id. Only users with a clicked ad have a round, because others never score. As many of the ordered users as there are
-    rounds are taken, evenly spaced, so that any horizon covers the whole day; with fewer users, the log ends with the
-    last one. All repetitions have the same users in the same order. Without the real files, a generated log is used.
-    After ``start``, ``users`` holds the rows of the rounds' users in ``log``, int64, shape (rounds,). Source:
-    online_hpo, section 7.1. Assumed: no users without a click; users are evenly spaced, because the paper does not name
-    its 10,000 of a million users; the earlier hour wins on a tie.
+    id. Only users with a clicked ad have a round, because other users never score. As many users as there are rounds
+    are taken from the order, evenly spaced, so that any horizon covers the whole day. If there are fewer users than
+    rounds, the log ends with the last user. All repetitions have the same users in the same order. Without the real
+    files, a generated log is used. After ``start``, ``users`` holds the rows of the rounds' users in ``log``, int64,
+    shape (rounds,). Source: online_hpo, section 7.1. Assumed: no users without a click; users are evenly spaced,
+    because the paper does not name its 10,000 of a million users; the earlier hour wins on a tie.
 
     Parameters
     ----------
@@ -53,6 +53,6 @@ class AliDisplayAd(Environment):
 
 
 def ordered_users(log: AdLog) -> np.ndarray:
-    """Return the rows of the users with a clicked ad, by their main hour, then by their id."""
+    """Return the rows of the users with a clicked ad, sorted by main hour and then by id."""
     users = np.flatnonzero(log.clicks() > 0)
     return users[np.argsort(log.user_hour[users], kind="stable")]

@@ -21,7 +21,7 @@ _BLOCK = 1024
 
 @component
 class Arms(DirectEnvironment):
-    """K arms, the values 0 to K - 1 of ``arm``; the rewards of all arms are revealed in every round.
+    """K arms, the values 0 to K - 1 of ``arm``, whose rewards are all revealed in every round.
 
     Rewards are drawn before the arm is chosen, in blocks of rounds for speed.
     """
@@ -47,7 +47,7 @@ class Arms(DirectEnvironment):
         self._row = 0
 
     def play(self, configuration: Configuration) -> float:
-        """Play a round and return its reward. Raises ConfigError if there is no such arm."""
+        """Play a round and return its reward. Raises ConfigError if the arm does not exist."""
         try:
             arm = self._arms[configuration["arm"]]
         except (KeyError, TypeError):
@@ -73,7 +73,7 @@ class Arms(DirectEnvironment):
 
 @component
 class StochasticArms(Arms):
-    """Independent rewards around the ``means`` of the arms, the same in every run with the same seed."""
+    """Arms with independent rewards around ``means``, which are the same in every run with the same seed."""
 
     means: list[float] = field(default_factory=list)
 
@@ -93,9 +93,9 @@ class StochasticArms(Arms):
 
 @component
 class GaussianArms(StochasticArms):
-    """Rewards N(mean, variance), independent between arms and rounds.
+    """Arms with rewards N(mean, variance), independent between arms and rounds.
 
-    Source: the experiment of habo with five arms; the numbers are those of the authors' code.
+    Source: the experiment of habo with five arms; the numbers are from the authors' code.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class GaussianArms(StochasticArms):
 
 @component
 class BernoulliArms(StochasticArms):
-    """Rewards 1 with probability mean, else 0, independent between arms and rounds.
+    """Arms with rewards 1 with probability mean and 0 otherwise, independent between arms and rounds.
 
     Parameters
     ----------
@@ -140,18 +140,19 @@ class BernoulliArms(StochasticArms):
 
 @component
 class AdversarialArms(Arms):
-    """Rewards of an adversary, in [0, 1]; regret is against the best arm in hindsight up to the round.
+    """Arms with rewards in [0, 1] chosen by an adversary.
 
-    *oblivious*: fixed in advance. In the first half of the run a decoy pays 1 with probability 3/4 and every other arm
-    with 1/2; in the second half another arm, the best of the whole run, with 9/10 and every other with 1/10. The two
-    arms and the rewards are drawn from the seed. *adaptive*: it observes arms and rewards, computes UCB1's next arm,
-    and lets that arm pay 0 and all others 1. UCB1 therefore earns 0, whereas even a fixed arm earns (K - 1) / K per
-    round; a randomised learner is unpredictable.
+    Regret is against the best arm in hindsight up to the round. The adversary *oblivious* fixes the rewards in advance.
+    In the first half of the run, a decoy pays 1 with probability 3/4 and every other arm with probability 1/2. In the
+    second half, another arm, which is the best of the whole run, pays 1 with probability 9/10 and every other arm with
+    probability 1/10. The two arms and the rewards are drawn from the seed. The adversary *adaptive* observes arms and
+    rewards, computes UCB1's next arm, and lets this arm pay 0 and all other arms 1. UCB1 therefore earns 0, whereas
+    even a fixed arm earns (K - 1) / K per round; a randomised learner is unpredictable.
 
-    Trace columns besides ``reward``, not summed, because the best arm changes: ``regret``, and for the oblivious
-    adversary ``random_regret``, that of uniform draws on the same rewards, computed without play. Source: the adaptive
-    adversary is the one by which every deterministic learner has linear regret (Lattimore and Szepesvari 2020, section
-    11.1); habo, section 13, names neither.
+    The trace columns besides ``reward`` are ``regret`` and, for the oblivious adversary, ``random_regret``, the regret
+    of uniform draws on the same rewards, computed without play. They are not summed, because the best arm changes.
+    Source: the adaptive adversary gives every deterministic learner linear regret (Lattimore and Szepesvari 2020,
+    section 11.1); habo, section 13, names neither adversary.
 
     Parameters
     ----------

@@ -15,12 +15,12 @@ class Environment(ABC):
 
     @property
     def fingerprint(self) -> str | None:
-        """Identity of the data in use (``surrogate`` for generated data), None for an environment without data."""
+        """The fingerprint of the data in use (``surrogate`` for generated data), or None if there is no data."""
         return None
 
     @classmethod
     def data_sets(cls, settings: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the data sets of the catalogue that it reads under some of its settings."""
+        """Return the data sets of the catalogue that the environment reads with the given ``settings``."""
         return cls.reads
 
     def notes(self) -> tuple[str, ...]:
@@ -28,12 +28,15 @@ class Environment(ABC):
         return ()
 
     def notes_on(self, rounds: int) -> tuple[str, ...]:
-        """Return `notes` for runs of at most ``rounds`` rounds. For a log they state the number of rounds of a run."""
+        """Return `notes` for runs of at most ``rounds`` rounds.
+
+        For a log, the notes state the number of rounds of a run.
+        """
         return self.notes()
 
     @property
     def rounds_there(self) -> int | None:
-        """Expected number of rounds of finite data; None if the data has no end, or the number is unknown."""
+        """The expected number of rounds of finite data, or None if the data has no end or the number is unknown."""
         return None
 
     @abstractmethod

@@ -13,11 +13,12 @@ from bench.seeding import Seeds
 
 @component
 class Classification(ContextualEnvironment):
-    """Labelled data as a bandit: a round is a row, an arm is a class, and the right class earns 1, any other 0.
+    """Labelled data as a bandit, in which a round is a row and the arms are the classes.
 
-    All arms share the features of the row, so algorithms have coefficients for each arm. Numbers are standardised,
-    strings one-hot, followed by a constant, and rows have norm 1. Each repetition plays the rows in a random order.
-    Source: Dudik et al. 2014, section 5.1; Bietti et al. 2021.
+    The right class earns 1, and any other class earns 0. All arms share the features of the row, so algorithms have
+    coefficients for each arm. Numbers are standardised, strings are one-hot encoded, a constant is added, and rows have
+    norm 1. Each repetition plays the rows in a random order. Source: Dudik et al. 2014, section 5.1; Bietti et al.
+    2021.
 
     Parameters
     ----------
@@ -25,7 +26,7 @@ class Classification(ContextualEnvironment):
         A data set of scikit-learn: ``digits`` (1,797 rows, 10 classes), ``wine`` (178, 3), ``breast_cancer`` (569, 2)
         or ``iris`` (150, 3); ignored if there is a ``path``.
     path
-        Your own files, or a pattern: Parquet (.parquet) or CSV (.csv, .csv.gz).
+        Your own Parquet (.parquet) or CSV (.csv, .csv.gz) files, or a pattern of their names.
     target
         The column with the classes.
     features
@@ -33,7 +34,7 @@ class Classification(ContextualEnvironment):
     label_noise
         Probability with which a reward is flipped.
     past_end
-        After the last row: ``again``, in another random order, or ``stop``.
+        Behaviour after the last row: ``again`` plays the rows in another random order, ``stop`` ends the run.
     """
 
     data: Packaged = "digits"

@@ -13,14 +13,14 @@ Link = Literal["linear", "logistic"]
 
 @component
 class ContextualEnvironment(Environment):
-    """Shows arms with features each round and pays a noisy reward for the pulled arm.
+    """An environment that shows arms with features in each round and pays a noisy reward for the pulled arm.
 
-    After ``start``: ``dim`` (features per arm), ``n_arms`` (the largest number of arms in a round), ``sub_gaussian``
-    (constant of the reward noise), ``feature_norm`` (an upper bound of the features' Euclidean norms) and, for a log
-    that ends, optionally ``expected_rounds``, the horizon of schedules, and ``traced_rounds``, over which the rows of a
-    trace are spread if the horizon is longer. After ``observe``: ``means`` (expected rewards of the round's arms),
-    their maximum ``best_mean`` and their average ``average_mean``, the expected reward of a uniformly random arm. A
-    replayed log has no means.
+    ``start`` sets ``dim`` (features per arm), ``n_arms`` (the largest number of arms in a round), ``sub_gaussian``
+    (constant of the reward noise) and ``feature_norm`` (an upper bound of the features' Euclidean norms). For a log
+    that ends, ``start`` may also set ``expected_rounds``, the horizon of schedules, and ``traced_rounds``, over which
+    the rows of a trace are spread if the horizon is longer. ``observe`` sets ``means`` (expected rewards of the round's
+    arms), their maximum ``best_mean`` and their average ``average_mean``, the expected reward of a uniformly random
+    arm. A replayed log has no means.
     """
 
     sums: ClassVar[tuple[str, ...]] = ("reward", "regret", "random_regret")
@@ -38,7 +38,7 @@ class ContextualEnvironment(Environment):
 
     @property
     def shared_context(self) -> bool:
-        """Whether arms have no features of their own: all rows of a round's contexts are equal."""
+        """Whether arms have no features of their own, so that all rows of a round's contexts are equal."""
         return False
 
     dim: int = field(init=False, repr=False)
@@ -58,14 +58,14 @@ class ContextualEnvironment(Environment):
 
     @abstractmethod
     def observe(self) -> np.ndarray | None:
-        """Begin the next round and return its contexts, shape (arms, dim); None if no rounds are left.
+        """Begin the next round and return its contexts, shape (arms, dim), or None if no rounds are left.
 
-        The array, contiguous along the arms, is reused in the next call.
+        The array is contiguous along the axis of arms, and is reused in the next call.
         """
 
     @abstractmethod
     def pull(self, arm: int) -> float | None:
-        """Play ``arm`` in the current round and return its reward; None if it is rejected."""
+        """Play ``arm`` in the current round and return its reward, or None if the round is rejected."""
 
     def values(self, arm: int) -> dict[str, Any]:
         """Return further values of the round in which ``arm`` was played, for the trace."""
@@ -74,7 +74,10 @@ class ContextualEnvironment(Environment):
 
 
 class RewardNoise:
-    """One draw of noise per round, the same for every arm, which makes comparisons paired. Draws are made in blocks."""
+    """Noise with one draw per round, the same for every arm, so that comparisons are paired.
+
+    Draws are made in blocks.
+    """
 
     _BLOCK = 1024
 
@@ -85,7 +88,7 @@ class RewardNoise:
         self._block: list[float] = []
 
     def reward(self, mean: float) -> float:
-        """Return Bernoulli(mean) for the logistic link, N(mean, std^2) for the linear one."""
+        """Return a draw from Bernoulli(mean) for the logistic link, or from N(mean, std^2) for the linear link."""
         if not self._block:
             draw = self._rng.random if self._logistic else self._rng.standard_normal
             self._block = draw(self._BLOCK)[::-1].tolist()
@@ -95,7 +98,10 @@ class RewardNoise:
 
 @kernel
 def linear_means(contexts: np.ndarray, theta: np.ndarray, means: np.ndarray) -> None:
-    """Write x'theta of every arm into ``means``; contexts: shape (arms, dim), memory along the arms."""
+    """Write x'theta of every arm into ``means``.
+
+    ``contexts`` has shape (arms, dim) and is contiguous along the axis of arms.
+    """
     n_arms, dim = contexts.shape
     means[:n_arms] = 0.0
     for i in range(dim):
@@ -106,7 +112,7 @@ def linear_means(contexts: np.ndarray, theta: np.ndarray, means: np.ndarray) -> 
 
 @kernel
 def transform_means(means: np.ndarray, scale: float, shift: float, logistic: bool) -> tuple[float, float]:
-    """Map linear values to expected rewards in place; return the largest and the average."""
+    """Map linear values to expected rewards in place, and return the largest and the average expected reward."""
     best = -np.inf
     total = 0.0
     for k in range(means.size):

@@ -11,13 +11,14 @@ from bench.space import Configuration, Space
 
 @component
 class DirectEnvironment(Environment):
-    """Pays a noisy reward for a configuration of its search space: the configuration is the arm.
+    """An environment whose arms are the configurations of its search space, and which pays a noisy reward.
 
-    After ``start``: ``sub_gaussian`` (constant of the reward noise) and ``change_points`` (the last rounds of all its
-    stationary pieces except the last). After ``play``: the expected rewards of the round, ``mean`` of the configuration
-    played, ``best_mean`` of the best one and ``average_mean`` of one drawn uniformly; if the environment reveals them,
-    ``rewards`` of all candidates, in the order of ``space.product()``. A log that ends has no means, and sets
-    ``expected_rounds``, the horizon of schedules, and ``traced_rounds``, over which a trace spreads its rows.
+    ``start`` sets ``sub_gaussian`` (constant of the reward noise) and ``change_points`` (the last rounds of all
+    stationary pieces except the last). ``play`` sets the expected rewards of the round: ``mean`` for the configuration
+    played, ``best_mean`` for the best configuration and ``average_mean`` for a uniformly drawn configuration. If the
+    environment reveals all rewards, ``play`` also sets ``rewards`` of all candidates, in the order of
+    ``space.product()``. A log that ends has no means, and sets ``expected_rounds``, the horizon of schedules, and
+    ``traced_rounds``, over which a trace spreads its rows.
     """
 
     sums: ClassVar[tuple[str, ...]] = ("reward", "regret", "random_regret")
@@ -42,7 +43,7 @@ class DirectEnvironment(Environment):
 
     @abstractmethod
     def play(self, configuration: Configuration) -> float | None:
-        """Play a round and return its reward; None if there are no more rounds."""
+        """Play a round and return its reward, or None if there are no more rounds."""
 
     def values(self) -> dict[str, Any]:
         """Return further values of the round just played, for the trace."""

@@ -18,7 +18,7 @@ Share = Annotated[float, Field(gt=0, lt=1)]
 
 @component
 class Drifting(Synthetic):
-    """A synthetic environment that changes: abruptly between stretches of the run, or slowly all the time.
+    """A synthetic environment that changes abruptly between stretches of the run, or slowly all the time.
 
     Contexts, noise and the first theta are those of the environment without drift; with the defaults nothing changes.
     All times are scaled with the length of the run.
@@ -33,11 +33,12 @@ class Drifting(Synthetic):
     signal
         Factor on x'theta in each stretch, repeated from the first if there are more stretches.
     rotation
-        Full turns per run of theta in the plane of theta and a random direction; its norm is constant.
+        Number of full turns of theta in a run, in the plane of theta and a random direction. The norm of theta is
+        constant.
     popularity
         Amplitude of a wave over time that is added to x'theta, with a random phase for each arm.
     popularity_waves
-        Periods of that wave in a run.
+        Number of periods of the wave of ``popularity`` in a run.
     """
 
     changes: NonNegativeInt | list[Share] = 0
@@ -65,7 +66,7 @@ class Drifting(Synthetic):
         self._set_theta()
 
     def _change_points(self, rounds: int) -> tuple[int, ...]:
-        """Return the last round of every stretch but the final one; changes in the same round are merged."""
+        """Return the last round of every stretch except the final stretch; changes in the same round are merged."""
         number = self.changes
         shares = [i / (number + 1) for i in range(1, number + 1)] if isinstance(number, int) else number
         if sorted(set(shares)) != shares:

@@ -1,4 +1,4 @@
-"""Compiled parts of the replay of a log: contexts and estimates of many events at once."""
+"""Compiled parts of the replay of a log, which compute contexts and estimates of many events at once."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ NONE = -1
 
 @kernel
 def products(contexts: Array, rows: Array, arms: Array, out: Array) -> None:
-    """Write the products of the features of each row's context and of each arm, shape (d_a, arms), into ``out``."""
+    """Write the products of the features of each row's context and of the ``arms``, shape (d_a, arms), into ``out``."""
     n_own = arms.shape[0]
     for at in range(rows.size):
         for i in range(contexts.shape[1]):
@@ -31,7 +31,7 @@ def estimate(
     spread: Array,
     totals: Array,
 ) -> None:
-    """Add the events' terms of the estimates to ``totals``; after each, update the model of its action."""
+    """Add the terms of each event to the ``totals`` of the estimates, then update the model of the event's action."""
     gain = np.zeros(contexts.shape[1])
     for at in range(rows.size):
         arm, row = pulled[at], rows[at]

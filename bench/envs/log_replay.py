@@ -25,26 +25,28 @@ _WIDE = 2.0
 
 @component
 class LogReplay(Replay):
-    """A user's log, from Parquet or CSV files, replayed.
+    """A replay of a user's log from Parquet or CSV files.
 
     An event is a round if its action is the arm pulled, with probability c / propensity. c is the smallest propensity
     of the log, so every event is accepted with probability c for any pulled arm, and accepted rounds are distributed as
-    if actions had been logged uniformly. Contexts have norm 1: numbers standardised, strings one-hot, a constant.
-    Without ``arms`` all arms share the context, and algorithms have coefficients for each arm; with it the features of
-    an arm are the products of its own and the context's features.
+    if actions had been logged uniformly. In a context, numbers are standardised, strings are one-hot encoded and a
+    constant is added; contexts have norm 1. Without ``arms``, all arms share the context, and algorithms have
+    coefficients for each arm. With ``arms``, the features of an arm are the products of the arm's own features with the
+    features of the context.
 
-    Columns: ``mean_reward`` of the accepted rounds so far, ``accepted``, their number, ``share_accepted`` of all
-    events, and estimates for the same decisions from all events: ``ips``, ``snips`` and ``dr``, by inverse propensity
-    score, self-normalised, and doubly robust with a ridge regression for each action, learnt from earlier events.
-    ``ips`` and ``dr`` leave out the latest accepted event, whose weight is never 0, and which would bias them.
-    Source: Li et al. 2011 (uniform logs); Dudik et al. 2012 (rejection by propensity), 2014 (doubly robust).
+    The trace columns are ``mean_reward`` of the accepted rounds so far, ``accepted``, the number of accepted rounds,
+    ``share_accepted``, their share of all events, and three estimates for the same decisions from all events. ``ips``
+    is by inverse propensity score, ``snips`` is self-normalised, and ``dr`` is doubly robust with a ridge regression
+    for each action, learnt from earlier events. ``ips`` and ``dr`` leave out the latest accepted event: its weight is
+    never 0 and would bias them. Source: Li et al. 2011 (uniform logs); Dudik et al. 2012 (rejection by propensity), 2014
+    (doubly robust).
 
     Parameters
     ----------
     path
-        Files, or a pattern: Parquet (.parquet) or CSV (.csv, .csv.gz).
+        Parquet (.parquet) or CSV (.csv, .csv.gz) files, or a pattern of their names.
     context
-        Columns of the context, or patterns such as ``user_*``; none: there is no context.
+        Columns of the context, or patterns such as ``user_*``. With none, there is no context.
     action, reward, time
         The columns with the action, the reward, and, for ``order: time``, the time.
     propensity
@@ -54,8 +56,8 @@ class LogReplay(Replay):
     order
         The order of the events: ``shuffled`` anew in each repetition, or by ``time``.
     sample
-        The events of a repetition: a separate ``part``, the only kind whose intervals hold for data beyond the log;
-        ``all`` rows; or as many rows drawn with replacement (``bootstrap``).
+        The events of a repetition: a separate ``part`` of the log, ``all`` rows, or as many rows drawn with replacement
+        (``bootstrap``). Only with ``part`` do intervals hold for data beyond the log.
     """
 
     path: str | list[str] = ""
@@ -195,7 +197,7 @@ class LogReplay(Replay):
         return self._shown[at]
 
     def _next_block(self) -> bool:
-        """Process the next events at once, which is several times faster; return whether there are any."""
+        """Process a block of events at once, which is several times faster, and return whether there were events."""
         self.check_part()
         self._estimate_block(self._at)
         log, first = self._log, self._first + len(self._block)
@@ -241,7 +243,7 @@ class LogReplay(Replay):
 
 
 def _on_scale(name: str, rewards: np.ndarray) -> tuple[str, ...]:
-    """Warn that the spread of rewards is too large for the ranges of the algorithms' settings."""
+    """Return a warning if the spread of ``rewards`` is too large for the ranges of the algorithms' settings."""
     std = float(rewards.std())
     if std <= _WIDE:
         return ()

@@ -14,11 +14,11 @@ probabilities, shape (m, n_actions)."""
 
 @dataclass(frozen=True, eq=False)
 class LoggedData:
-    """Data logged by a policy, one row per decision.
+    """Data logged by a policy, with one row per decision.
 
-    ``contexts`` has shape (n, d); ``actions``, integers in 0 .. n_actions - 1, ``rewards`` and ``propensities``, the
-    positive probabilities with which these actions were chosen, have shape (n,). ``policy``, shape (n, n_actions),
-    holds the logging policy's probabilities of all actions.
+    ``contexts`` has shape (n, d). ``actions``, integers in 0 .. n_actions - 1, ``rewards``, and ``propensities``, the
+    positive probabilities with which the actions were chosen, have shape (n,). ``policy``, shape (n, n_actions), holds
+    the logging policy's probabilities of all actions.
     """
 
     contexts: np.ndarray
@@ -35,8 +35,9 @@ class LoggedData:
 class LoggedEnvironment(Environment):
     """The log of one policy, split into training and validation data, and the values of other policies.
 
-    After ``start``: ``n_actions``; ``action_features``, shape (n_actions, d_a); ``train`` and ``validation``;
-    ``logging_value``, the value of the logging policy, and ``best_value``, that of the best policy, None if unknown.
+    ``start`` sets ``n_actions``, ``action_features`` with shape (n_actions, d_a), ``train`` and ``validation``,
+    ``logging_value``, the value of the logging policy, and ``best_value``, the value of the best policy, or None if it
+    is unknown.
     """
 
     n_actions: int = field(init=False, repr=False)
@@ -50,9 +51,9 @@ class LoggedEnvironment(Environment):
     def value(self, policy: Policy, rows: int | None = None) -> float:
         """Return the value of ``policy``: the expected reward of a decision, on data not used in tuning.
 
-        ``rows`` limits the data, always to the same rows, for a faster and less precise value.
+        ``rows`` limits the data to a fixed set of rows, for a faster and less precise value.
         """
 
     def value_interval(self, policy: Policy) -> tuple[float, float] | None:
-        """Return a 95 % confidence interval of ``value``, None if the value is known exactly."""
+        """Return a 95 % confidence interval of ``value``, or None if the value is known exactly."""
         return None

@@ -16,9 +16,9 @@ from bench.seeding import Seeds
 
 @component
 class Movielens(ContextualEnvironment):
-    """Recommending films: a random set is offered each round; theta is the mean factor of a random set of users.
+    """Recommendation of films, with a random set of films offered in each round.
 
-    Source: syndicated, section 6; cdt, section 5.
+    theta is the mean factor of a random set of users. Source: syndicated, section 6; cdt, section 5.
 
     Parameters
     ----------
@@ -37,11 +37,13 @@ class Movielens(ContextualEnvironment):
     normalise_theta
         Whether theta is scaled to norm 1.
     feature_scaling
-        ``none``; ``unit_ball``: divided by the largest norm of all films; ``round``: by the largest of the round.
+        ``none``; ``unit_ball``: features are divided by the largest norm of all films; ``round``: by the largest norm
+        in the round.
     regularisation
         Penalty of the factorisation, per rating.
     factors
-        ``computed`` from the ratings; ``cdt``: published ones of rank 20; without them computed ones (``surrogate``).
+        ``computed`` from the ratings; ``cdt``: published factors of rank 20, or, without their file, computed factors
+        (``surrogate``).
     """
 
     reads: ClassVar[tuple[str, ...]] = ("movielens",)
@@ -145,14 +147,15 @@ def _offer(
 class DriftingMovielens(Movielens):
     """MovieLens with a changing audience: theta is the mean factor of users who rated in the current part of the log.
 
-    With one period it is the environment without drift. The mean taste of all raters in a tenth of the real log is
-    nearly that of any other tenth (cosines above 0.98): the drift comes from the selection of a few users.
+    With one period, there is no drift. The mean tastes of all raters in any two tenths of the real log are nearly equal
+    (cosines above 0.98), so the drift comes from the selection of a few users.
 
     Parameters
     ----------
     periods
-        Parts of the log, equal in ratings and in time order, that follow each other in equal parts of the run. In each,
-        theta is the mean factor of ``n_users`` random users who rated in it, or of all if they are fewer.
+        Number of parts of the log, equal in ratings and in time order, that follow each other in equal parts of the
+        run. In each part, theta is the mean factor of ``n_users`` random users who rated in that part, or of all of
+        them if they are fewer.
     """
 
     periods: PositiveInt = 20

@@ -23,7 +23,7 @@ class MovingPeak(DirectEnvironment):
 
     @property
     def space(self) -> Space:
-        """One variable, ``x`` in [0, 1]; eleven evenly spaced values for tuners of candidates."""
+        """The search space of one variable, ``x`` in [0, 1], with eleven evenly spaced candidates."""
         return Space((HyperParameter("x", candidates=tuple(i / 10 for i in range(11)), low=0.0, high=1.0),))
 
     def _begin(self, change_points: tuple[int, ...], peaks: Sequence[float], noise: RewardNoise) -> None:
@@ -66,9 +66,9 @@ _PEAKS = (0.05, 0.45, 0.7, 0.95)
 
 @component
 class Switching(MovingPeak):
-    """Functions on [0, 1]; the peak of each piece is drawn without repetition, or follows a fixed order.
+    """Functions on [0, 1], whose peak in each piece is drawn without repetition or follows a fixed order.
 
-    Source: cdt, appendix A.3; the numbers are those of the authors' code.
+    Source: cdt, appendix A.3; the numbers are from the authors' code.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Switching(MovingPeak):
     peaks
         Possible peaks, at least one for each piece.
     peak_order
-        ``drawn`` in each repetition; or ``given``: that of ``peaks``, in all of them.
+        ``drawn``: a new order in each repetition; ``given``: the order of ``peaks`` in all repetitions.
     noise_std
         Standard deviation of the Gaussian noise on the rewards.
     """
@@ -111,7 +111,7 @@ _FREQUENCY = 1.5 * math.pi
 
 @component
 class SwitchingSine(Switching):
-    """Expected reward 2 / (3 pi) sin(3 pi / 2 (x - peak + 1/3)); the peak jumps.
+    """A function with the expected reward 2 / (3 pi) sin(3 pi / 2 (x - peak + 1/3)) and a peak that jumps.
 
     Source: cdt, appendix A.3.
     """
@@ -126,17 +126,17 @@ class SwitchingSine(Switching):
 
 @component
 class SwitchingTriangle(_Triangle, Switching):
-    """Expected reward 0.9 - 0.95 |x - peak|; the peak jumps. Source: cdt, appendix A.3."""
+    """A function with the expected reward 0.9 - 0.95 |x - peak| and a peak that jumps. Source: cdt, appendix A.3."""
 
 
 @component
 class PiecewiseLipschitz(MovingPeak):
-    """Bernoulli rewards with the mean max(0, ``height`` - abs(x - peak)) for ``x`` in [0, 1]; the peak jumps.
+    """Bernoulli rewards with mean max(0, ``height`` - abs(x - peak)) for ``x`` in [0, 1] and a peak that jumps.
 
-    The slope is 1, the steepest that the theory of SD2ME and AD2ME allows. Peaks are uniform on [0, 1], as are the
-    shares of the run at which they jump, because the theory does not place changes; runs of all lengths with the same
-    seeds have the same shares and peaks. Two changes in one round of a short run become one. Source: online_hpo,
-    section 3 (the class of problems; the functions are ours).
+    The slope is 1, the steepest that the theory of SD2ME and AD2ME allows. Peaks are uniform on [0, 1]. The shares of
+    the run at which they jump are also uniform, because the theory does not fix the times of changes. Runs of all
+    lengths with the same seeds have the same shares and peaks. Two changes in one round of a short run become one.
+    Source: online_hpo, section 3 (the class of problems; the functions are ours).
 
     Parameters
     ----------
@@ -176,17 +176,17 @@ _EVEN = [(place + 0.5) / 2_000 for place in range(2_000)]
 
 @component
 class NewPeak(MovingPeak):
-    """A hill 0.5 - 0.5 |x - old_peak|, to which a higher and steeper one, 0.9 - 2 |x - new_peak|, is added later.
+    """A hill 0.5 - 0.5 |x - old_peak|, to which a higher and steeper hill, 0.9 - 2 |x - new_peak|, is added later.
 
-    The expected reward is the larger of the two. The old optimum pays as before, so a tuner detects the change only by
-    trying ``x`` near the new peak. Source: none, the functions are ours.
+    The expected reward is the larger value of the two hills. The old optimum pays as before, so a tuner detects the
+    change only by trying ``x`` near the new peak. Source: none, the functions are ours.
 
     Parameters
     ----------
     old_peak, new_peak
         The two best values of ``x``; by default neither is a candidate.
     after
-        Share of the run after which the second hill is added; at 1 it never is.
+        Share of the run after which the second hill is added; with 1 it is never added.
     noise_std
         Standard deviation of the Gaussian noise on the rewards.
     """
@@ -213,11 +213,11 @@ class NewPeak(MovingPeak):
 
 @component
 class WanderingTriangle(_Triangle):
-    """Expected reward 0.9 - 0.95 |x - peak|; the peak walks at random, in small steps.
+    """A function with the expected reward 0.9 - 0.95 |x - peak|, whose peak walks at random in small steps.
 
-    A step that would end within ``step`` of 0 or 1 ends at twice ``step`` from it. Source: the public code of cdt,
-    ZoomingTS_exp/alg1_code_slowtv.py and run_slow.py at d67bc02 (2023-03-22), whose defaults these are; the paper does
-    not mention the experiment.
+    A step that would end within ``step`` of 0 or 1 ends at the distance 2 ``step`` from that end. Source: the public
+    code of cdt, ZoomingTS_exp/alg1_code_slowtv.py and run_slow.py at d67bc02 (2023-03-22), from which the defaults are
+    taken; the paper does not mention the experiment.
 
     Parameters
     ----------

@@ -29,9 +29,10 @@ _DEGREES = 2.0
 class NoisyPeak(MovingPeak):
     """A hill exp(-(x - peak)^2 / (2 0.15^2)) on [0, 1] whose noise has outliers, heavy tails, or a changing size.
 
-    *still*: one peak, uniform on [0, 1]. *jumps*: three times, at uniform rounds, to uniform peaks. *wanders*: steps
-    N(0, 0.004^2) in each round, reflected at 0 and 1. *swings*: 0.5 + 0.4 sin(2 pi t / T + phase), the phase uniform.
-    Source: none, the functions are ours.
+    With *still* there is one peak, uniform on [0, 1]. With *jumps* the peak moves three times, at uniform rounds, to
+    uniform positions. With *wanders* the peak takes a step N(0, 0.004^2) in each round and is reflected at 0 and 1.
+    With *swings* the peak is 0.5 + 0.4 sin(2 pi t / T + phase) with a uniform phase. Source: none, the functions are
+    ours.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ class NoisyPeak(MovingPeak):
     noise_std
         Standard deviation of the normal noise, also reported to tuners as the sub-Gaussian constant.
     outlier
-        Noise of the one reward in units of ``noise_std``; its sign is drawn.
+        Noise of the one reward in units of ``noise_std``, with a random sign.
     outlier_after
         Share of the run before the outlier.
     """
@@ -73,7 +74,10 @@ class NoisyPeak(MovingPeak):
 
 
 class _UnevenNoise(RewardNoise):
-    """One draw per round, the same for every configuration; ``outlier`` in units of ``std``, ``at`` counted from 0."""
+    """Noise with one draw per round, the same for every configuration.
+
+    ``outlier`` is in units of ``std``, and the round ``at`` is counted from 0.
+    """
 
     def __init__(self, kind: Noise, std: float, rounds: int, outlier: float, at: int, rng: np.random.Generator) -> None:
         super().__init__("linear", std, rng)

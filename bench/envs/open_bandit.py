@@ -23,11 +23,11 @@ _STATIC = N_POSITIONS + 2
 
 @component
 class OpenBandit(Replay, LoggedEnvironment):
-    """One campaign's two logs. An action is an item; its position on the page is part of the context.
+    """The two logs of one campaign, in which an action is an item and its position on the page is part of the context.
 
     For off-policy learning, ``n_tuning`` random rows of the Thompson-sampling log, one half for training and one for
     validation, are the logged data, and the whole uniform log is the test data. A context is the user's four features
-    and the position, one-hot; an item's features are its numerical one and the three categorical ones, one-hot.
+    and the position, one-hot; an item's features are one numerical feature and three categorical features, one-hot.
 
     For online bandits, the uniform log is replayed (Li et al. 2011): an event whose item is not the chosen one is
     rejected. Repetitions replay disjoint random parts of the log, each in chronological order. Their results are
@@ -35,16 +35,16 @@ class OpenBandit(Replay, LoggedEnvironment):
     Rewards are clicks; expected rewards, and so regret, are unknown. Each row is treated as an event, although a page
     view has three rows. The features of an item are the position, one-hot, the item's numerical feature, the user-item
     affinity a as a / (1 + a), and ``n_hashed`` signed hashed features (item, its categories, and these crossed with the
-    user's features); each item's features are scaled to norm 1. Source: opl_hpo, appendix A. It states 240 actions for
-    the men's campaign, which is 80 items of another campaign times 3 positions; the position in the context and the
-    equal halves are assumed.
+    user's features); each item's features are scaled to norm 1. Source: opl_hpo, appendix A. The paper states 240
+    actions for the men's campaign, which is 80 items of another campaign times 3 positions; the position in the context
+    and the equal halves are assumed.
 
     Parameters
     ----------
     campaign
         ``men`` (34 items), ``women`` (46) or ``all`` (80).
     n_tuning
-        Rows of the Thompson-sampling log to draw, at most all.
+        Number of rows to draw from the Thompson-sampling log, at most all rows.
     n_hashed
         Number of hashed features in the replay.
     """
@@ -98,13 +98,14 @@ class OpenBandit(Replay, LoggedEnvironment):
         )
 
     def value(self, policy: Policy, rows: int | None = None) -> float:
-        """Return the IPS estimate of the policy's value, clicks per item shown, on the whole uniform log."""
+        """Return the IPS estimate of the policy's value, in clicks per item shown, on the whole uniform log."""
         return float(self.value_terms(policy).mean())
 
     def value_terms(self, policy: Policy) -> np.ndarray:
-        """Return each row's term of the IPS estimate on the uniform log, shape (rows,); the estimate is their mean.
+        """Return each row's term of the IPS estimate on the uniform log, shape (rows,).
 
-        The policy is evaluated on the rows with a click only, so it must treat every row independently.
+        The estimate is the mean of the terms. The policy is evaluated only on the rows with a click, so it must treat
+        every row independently.
         """
         log, clicked = self._data.random, self._clicked
         terms = np.zeros(len(log))
@@ -114,9 +115,9 @@ class OpenBandit(Replay, LoggedEnvironment):
         return terms
 
     def value_interval(self, policy: Policy) -> tuple[float, float]:
-        """Return a 95 % confidence interval of ``value``, by the normal approximation.
+        """Return a 95 % confidence interval of ``value`` by the normal approximation.
 
-        It reflects the randomness of the uniform log only; with few clicks its upper end is too low.
+        The interval reflects the randomness of the uniform log only. With few clicks the upper end is too low.
         """
         terms = self.value_terms(policy)
         middle, half = float(terms.mean()), _Z * float(terms.std(ddof=1)) / math.sqrt(len(terms))
@@ -137,7 +138,7 @@ class OpenBandit(Replay, LoggedEnvironment):
         self.start_replay(part, data.random.items, data.random.clicks)
 
     def _hashed(self, data: Campaign) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Hash the items' features and their crosses with the values of the users' features, independently of the seed.
+        """Hash the items' features, and their crosses with the users' features, independently of the seed.
 
         Returns the items' features, shape (n_hashed, n_items); the additional features for each value of the users'
         features, shape (values, n_hashed, n_items); and the first value of each user feature, shape (4,).
@@ -181,9 +182,9 @@ class OpenBandit(Replay, LoggedEnvironment):
         return self._memory.T
 
     def values(self, arm: int) -> dict[str, Any]:
-        """Return click-through rates so far: of accepted events, and of all events (the uniform policy).
+        """Return the click-through rates so far of accepted events and of all events (the uniform policy).
 
-        ``ctr_low`` and ``ctr_high`` are 95 % limits of the first rate by Wilson's method: before the first click, an
+        ``ctr_low`` and ``ctr_high`` are 95 % limits of the first rate by Wilson's method. Before the first click, an
         interval over repetitions would have length 0.
         """
         n, ctr = self._accepted, self._earned / self._accepted
@@ -218,7 +219,7 @@ def _fill(
     affinities: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Write the features of all items in one event into ``out``, shape (dim, n_items), each item's of norm 1."""
+    """Write the features of all items in one event, each of norm 1, into ``out``, shape (dim, n_items)."""
     n_hashed, n_items = own.shape
     for i in range(n_hashed):
         for k in range(n_items):

@@ -1,4 +1,4 @@
-"""The replay of a log: an event is a round if the pulled arm is the logged one."""
+"""The replay of a log, in which an event is a round if the pulled arm is the logged arm."""
 
 from dataclasses import field
 from functools import lru_cache
@@ -15,10 +15,10 @@ from bench.seeding import Seeds
 
 @component
 class Replay(ContextualEnvironment):
-    """Rejects events whose logged action is not the arm pulled (Li et al. 2011). Expected rewards are unknown.
+    """A replay that rejects events whose logged action is not the arm pulled (Li et al. 2011).
 
-    The columns of a run are the reward, summed, and means over the rounds so far, because the number of rounds differs
-    between repetitions and tuners.
+    Expected rewards are unknown. The columns of a run are the summed reward and means over the rounds so far, because
+    the number of rounds differs between repetitions and tuners.
 
     Parameters
     ----------
@@ -35,18 +35,21 @@ class Replay(ContextualEnvironment):
 
     @property
     def most_repetitions(self) -> int | None:
-        """The largest number of repetitions, None for no limit."""
+        """The largest number of repetitions, or None if there is no limit."""
         return self.n_parts
 
     def start_replay(self, rows: np.ndarray, actions: np.ndarray, rewards: np.ndarray) -> None:
-        """Prepare to replay these rows of a log in order; ``actions`` and ``rewards`` have shape (n,)."""
+        """Prepare to replay the given ``rows`` of a log in order; ``actions`` and ``rewards`` have shape (n,)."""
         self._rows, self._actions, self._rewards = rows, actions, rewards
         self._row = -1
         self._seen = self._accepted = 0
         self._earned = self._logged_reward = 0.0
 
     def part(self, n_rows: int, seeds: Seeds) -> np.ndarray:
-        """Return the rows, in order, of the part of this repetition; the parts are the same for all repetitions."""
+        """Return the rows of this repetition's part in order.
+
+        The division into parts is the same for all repetitions.
+        """
         self._repetition = seeds.repetition
         shuffled = _shuffled(n_rows, Seeds(seeds.base_seed, 0, seeds.path))
         return np.sort(shuffled[seeds.repetition % self.n_parts :: self.n_parts])
@@ -60,7 +63,10 @@ class Replay(ContextualEnvironment):
             )
 
     def next_event(self) -> int | None:
-        """Return the next row, None after the last. Raises ConfigError in a repetition beyond the number of parts."""
+        """Return the next row, or None after the last.
+
+        Raises ConfigError in a repetition beyond the number of parts.
+        """
         self.check_part()
         if self._seen == len(self._rows):
             return None
@@ -70,7 +76,7 @@ class Replay(ContextualEnvironment):
         return self._row
 
     def pull(self, arm: int) -> float | None:
-        """Return the logged reward, None if the event is rejected."""
+        """Return the logged reward, or None if the event is rejected."""
         if arm != self._actions[self._row]:
             return None
         reward = float(self._rewards[self._row])
@@ -88,5 +94,8 @@ class Replay(ContextualEnvironment):
 
 @lru_cache(maxsize=1)
 def _shuffled(n_rows: int, seeds: Seeds) -> np.ndarray:
-    """Return the rows in random order; kept, because every repetition takes its part of the same order."""
+    """Return the rows in random order.
+
+    The order is cached, because every repetition takes a part of the same order.
+    """
     return seeds.generator("parts").permutation(n_rows)

@@ -26,7 +26,10 @@ _FAR = 4.0
 
 @dataclass(frozen=True, eq=False)
 class _Asks:
-    """The asks of a log, shape (n,): ``codes``, the index of each configuration in ``space.product()``."""
+    """The asks of a log, with arrays of shape (n,).
+
+    ``codes`` are the indices of the configurations in ``space.product()``.
+    """
 
     space: Space
     codes: np.ndarray
@@ -37,20 +40,21 @@ class _Asks:
 
 @component
 class ServiceLog(DirectEnvironment):
-    """The log of a service whose tuner draws with probabilities, replayed for other tuners.
+    """A replay, for other tuners, of the log of a service whose tuner draws with known probabilities.
 
-    An ask is a round if its configuration is the proposed one, with probability c / propensity. c is the smallest
-    propensity of the log, so every ask is accepted with probability c for any proposal. The tuner may have learnt
-    during the log, but rewards must not depend on earlier configurations. Configurations are those of the log. Trace
-    columns: ``mean_reward`` of the rounds so far, ``accepted``, their number, and ``share_accepted`` of all asks.
-    Source: Dudik et al. 2012 (rejection by propensity).
+    An ask whose configuration is the proposed one is accepted as a round with probability c / propensity. c is the
+    smallest propensity of the log, so every ask is accepted with probability c for any proposal. The tuner may have
+    learnt during the log, but rewards must not depend on earlier configurations. The search space has the
+    configurations of the log. The trace columns are ``mean_reward`` of the rounds so far, ``accepted``, the number of
+    these rounds, and ``share_accepted``, their share of all asks. Source: Dudik et al. 2012 (rejection by propensity).
 
     Parameters
     ----------
     path
-        Files, or a pattern: Parquet (.parquet) or CSV (.csv, .csv.gz).
+        Parquet (.parquet) or CSV (.csv, .csv.gz) files, or a pattern of their names.
     hyper_parameters
-        The columns of the configuration; none: all except the columns named here, ``asked`` and ``told``.
+        The columns of the configuration. With none, all columns except ``asked``, ``told`` and the columns named by the
+        other settings.
     reward, propensity, time
         The columns with the reward, the probability of the configuration, and, for ``order: time``, the time.
     order

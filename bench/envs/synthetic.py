@@ -12,7 +12,7 @@ from bench.seeding import Seeds
 
 @component
 class Synthetic(ContextualEnvironment):
-    """Arms with uniform features and a uniform parameter theta, entries of theta in (-1/sqrt(dim), 1/sqrt(dim)).
+    """Arms with uniform features, and a parameter theta with uniform entries in (-1/sqrt(dim), 1/sqrt(dim)).
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Synthetic(ContextualEnvironment):
     feature_range: Literal["inverse_sqrt_dim", "one"] = "inverse_sqrt_dim"
 
     def _mean_map(self) -> tuple[float, float]:
-        """Scale and shift from x'theta to the mean, before the link."""
+        """Return the scale and the shift that map x'theta to the mean, before the link."""
         return 1.0, 0.0
 
     @abstractmethod

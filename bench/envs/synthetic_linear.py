@@ -12,7 +12,7 @@ from bench.seeding import Seeds
 
 @component
 class SyntheticLinear(Synthetic):
-    """Contextual linear bandit: reward N(mean, noise_std^2).
+    """Contextual linear bandit with rewards N(mean, noise_std^2).
 
     Source: syndicated, section 6 (``shifted``), table 1 (``raw``); cdt, section 5 (``raw``).
 

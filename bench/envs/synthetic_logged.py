@@ -25,16 +25,18 @@ class SyntheticLogged(LoggedEnvironment):
     Parameters
     ----------
     beta0
-        Inverse temperature of the logging policy. 0: uniform; large: near-optimal; negative, at least -700: worse than
-        uniform.
+        Inverse temperature of the logging policy, at least -700. The policy is uniform for 0, near-optimal for large
+        values and worse than uniform for negative values.
     n_actions, dim, action_dim
         Number of actions, of features of a context and of an action.
     representation
-        e_a: ``uniform`` on [-1, 1], or ``one_hot``, which needs as many features as actions.
+        Representation e_a of an action: ``uniform`` on [-1, 1], or ``one_hot``, which needs as many features as
+        actions.
     standardize_logits
         Whether the argument of the sigmoid is shifted and scaled to mean 0 and variance 1 over contexts and actions.
     reward_seed
-        Seed of one reward function, with its action features, for all repetitions; null: one for each repetition.
+        Seed of one reward function, with its action features, for all repetitions; null: a function for each
+        repetition.
     n_train, n_validation, n_test
         Rows to train on, rows to tune on, and contexts to evaluate on.
     """

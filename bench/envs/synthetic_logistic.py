@@ -5,7 +5,7 @@ from bench.envs.synthetic import Synthetic
 
 @component
 class SyntheticLogistic(Synthetic):
-    """Contextual logistic bandit: reward Bernoulli(1 / (1 + exp(-x'theta))).
+    """Contextual logistic bandit with rewards Bernoulli(1 / (1 + exp(-x'theta))).
 
     Source: syndicated, section 6 (features in (-1, 1)); cdt, section 5 (features in (-1/sqrt(dim), 1/sqrt(dim))).
     """

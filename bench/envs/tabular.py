@@ -18,7 +18,7 @@ from bench.seeding import Seeds
 class TabularEnvironment(Environment):
     """A table, split at random into rows for training and for testing, and optionally held-out rows.
 
-    After ``start``: ``train_features``, float64, shape (rows, features), with ``train_target``, ``test_features`` with
+    ``start`` sets ``train_features``, float64, shape (rows, features), with ``train_target``, ``test_features`` with
     ``test_target``, ``held_out_features`` with ``held_out_target``, and ``split``, the seed of the split in use.
 
     Parameters
@@ -57,7 +57,10 @@ class TabularEnvironment(Environment):
         """Return the whole table."""
 
     def start(self, rounds: int, seeds: Seeds) -> None:
-        """Load and split the table. Raises DataError if damaged, ConfigError if a part has fewer than two rows."""
+        """Load and split the table.
+
+        Raises DataError if the table is damaged, and ConfigError if a part has fewer than two rows.
+        """
         from sklearn.model_selection import train_test_split
 
         table = self.load()

@@ -10,12 +10,12 @@ from bench.seeding import Seeds
 
 @component
 class YahooR6A(ContextualEnvironment):
-    """News on a front page: every distinct time stamp of the log is a round; the log ends after about 2,880.
+    """News on a front page, with a round for every distinct time stamp of the log, about 2,880 rounds in all.
 
     Arms are the articles that were shown at that stamp, ordered by id, so their number changes. The success probability
-    of an arm is its click-through rate at that stamp, clicks divided by shows; rewards are drawn from it in each
-    repetition. Without the files, a generated log is used.
-    Source: cdt, section 5; the click-through rate per stamp from the authors' code.
+    of an arm is its click-through rate at that stamp, clicks divided by shows. Rewards are drawn with this probability
+    in each repetition. Without the files, a generated log is used. Source: cdt, section 5; the click-through rate per
+    stamp from the authors' code.
     """
 
     reads: ClassVar[tuple[str, ...]] = ("yahoo_r6a",)

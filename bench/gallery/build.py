@@ -1,4 +1,4 @@
-"""Pages of the suite's results: static, self-contained, made from the existing files."""
+"""Static and self-contained pages of the suite's results, made from the existing files."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Claims of a figure for its page: cases on an axis."""
+"""The claims of a figure for its page, with their cases on an axis."""
 
 import math
 import re
@@ -24,7 +24,7 @@ _OWN, _SHARE = ("estimate", "ci_low", "ci_high"), ("relative", "relative_low", "
 
 
 class Spot(NamedTuple):
-    """Position of a case's interval and estimate, in percent of the axis, and the ends that are cut off."""
+    """The positions of a case's interval and estimate in percent of the axis, and the ends that are cut off."""
 
     left: float
     right: float
@@ -33,10 +33,11 @@ class Spot(NamedTuple):
 
 
 class Forest(NamedTuple):
-    """Cases on one axis: labels of its ends, the threshold, and its position in percent.
+    """Cases on one axis, with the labels of its ends, the threshold, and the threshold's position in percent.
 
     ``side`` is the expected side of the threshold: ``below``, ``above``, or ""; a case without numbers has no spot. On
-    an axis of shares of the right side, ``shares`` are each case's estimate and interval in its unit, otherwise none.
+    an axis of shares of the right side, ``shares`` are the estimate and the interval of each case in the claim's unit;
+    otherwise ``shares`` is empty.
     """
 
     ends: tuple[str, str]
@@ -48,7 +49,7 @@ class Forest(NamedTuple):
 
 
 class ClaimView(NamedTuple):
-    """A claim with its cases: those with evidence, on one axis, and those without."""
+    """A claim with its cases: cases with evidence, on one axis, and cases without evidence."""
 
     slug: str
     first: Case
@@ -73,7 +74,7 @@ def claim_of(cases: list[Case]) -> ClaimView:
 
 
 def forest(cases: Sequence[Case]) -> Forest | None:
-    """Return the cases of a claim on one axis; None if none of them has an interval."""
+    """Return the cases of a claim on one axis, or None if no case has an interval."""
     is_share, triples = _values(cases)
     known = [triple for triple in triples if triple]
     if not known:
@@ -116,7 +117,7 @@ def forest(cases: Sequence[Case]) -> Forest | None:
 
 
 def _in_percent(triple: Triple | None) -> tuple[str, str]:
-    """Return an estimate and its interval as text: ``+5.3 %`` and ``−0.8 to +12 %``."""
+    """Return an estimate and its interval as text, such as ``+5.3 %`` and ``−0.8 to +12 %``."""
     if triple is None:
         return "", ""
     percents = (f"{100 * number:+,.{int(abs(number) < 0.1)}f}".replace("-", "−") for number in triple)
@@ -138,7 +139,10 @@ def _values(cases: Sequence[Case]) -> tuple[bool, list[Triple | None]]:
 
 
 def _triple(values: Mapping[str, float], name: str, low: str, high: str) -> Triple | None:
-    """Return a number with the ends of its interval, by default itself; None if it is unknown or an end is infinite."""
+    """Return a number with the ends of its interval, or None if the number is unknown or an end is infinite.
+
+    A missing end is replaced by the number.
+    """
     number, *ends = values[name], values[low], values[high]
     if not math.isfinite(number) or any(map(math.isinf, ends)):
         return None
@@ -147,7 +151,7 @@ def _triple(values: Mapping[str, float], name: str, low: str, high: str) -> Trip
 
 
 def needed_in_words(row: Mapping[str, Any]) -> str:
-    """Return the number of repetitions that would decide an open case, as text; "" if unknown."""
+    """Return the number of repetitions that would decide an open case as text, or "" if it is unknown."""
     needed = row["values"]["repetitions_needed"]
     if not math.isfinite(needed):
         return ""

@@ -25,7 +25,8 @@ def title_of(text: str) -> str:
 def page_of(text: str, names: Collection[str]) -> str:
     """Return a Markdown text of the folder ``docs`` as HTML, for a page in the results folder beside it.
 
-    ``names`` are texts with such a page: ``docs/<name>.md`` as ``<name>.html``, ``results/a/b.md`` as ``a_b.html``.
+    ``names`` are the texts that have a page: ``docs/<name>.md`` is ``<name>.html``, and ``results/a/b.md`` is
+    ``a_b.html``.
     """
     html = _html_of(re.sub(r"[ \t]*\n?[ \t]*<!--.*?-->", "", text, flags=re.DOTALL))
     html = re.sub(_FOLD, r"<details><summary>\1</summary>", html).replace("<p>&lt;/details&gt;</p>", "</details>")
@@ -60,7 +61,7 @@ def _html_of(text: str) -> str:
 
 
 def _table(html: str, number: int) -> str:
-    """Return a table that can be scrolled sideways; on a phone, cells of text are stacked."""
+    """Return a table that can be scrolled sideways; on a phone, cells with text are stacked."""
     head, end, body = html.partition("</thead>")
     if "text-align:right" not in head:
         names = itertools.cycle(re.sub("<[^>]*>", "", name) for name in re.findall("<t[dh]>(.*?)</t[dh]>", head))

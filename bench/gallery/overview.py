@@ -1,4 +1,4 @@
-"""The overview of all papers: every claim with the number of its cases by verdict."""
+"""The overview of all papers, with every claim and the number of its cases by verdict."""
 
 from typing import Any
 
@@ -16,8 +16,8 @@ _COLUMNS = ("paper", "figure", "scale", "data", "claim", "text", "origin", "plac
 def overview(papers: list[PaperPage]) -> pd.DataFrame:
     """Return a row for each claim of each figure of the suite that has a reference result, at the largest scale.
 
-    ``counted`` says whether its cases count in tallies; ``holds_holm`` and so on, the numbers of verdicts that survive
-    Holm's correction within their figure, are "" for cases without a test of their own.
+    ``counted`` states whether the claim's cases count in tallies. ``holds_holm`` and so on are the numbers of verdicts
+    that survive Holm's correction within their figure, and are "" for cases without their own test.
     """
     rows = []
     figures = [figure for paper in papers for figure in paper.figures if figure.is_counted]

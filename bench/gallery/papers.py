@@ -1,4 +1,4 @@
-"""The papers and comparisons in a folder of results: their figures, and their results, if there are any."""
+"""The papers and comparisons in a folder of results, with their figures and available results."""
 
 import json
 import re
@@ -27,7 +27,7 @@ COMPARE = "compare"
 
 @dataclass
 class FigurePage:
-    """A figure with its results, the largest scale first; a user's own are not counted in the suite's totals."""
+    """A figure with its results, the largest scale first; a user's own results do not count in the suite's totals."""
 
     paper: str
     name: str
@@ -49,7 +49,7 @@ class FigurePage:
 
     @property
     def label(self) -> str:
-        """Its name as text, such as ``Figure 2, scale`` for ``figure2_scale``; a comparison's as it is."""
+        """The name as text, such as ``Figure 2, scale`` for ``figure2_scale``; a comparison's name is unchanged."""
         if self.paper == COMPARE:
             return self.name
         match = re.fullmatch(r"(figure|table)(\d+)(?:_(.+))?", self.name)
@@ -62,14 +62,14 @@ class FigurePage:
 
     @property
     def address(self) -> str:
-        """The path of its page in the folder of results; without results, an anchor on its paper's page."""
+        """The path of the figure's page in the folder of results or, without results, an anchor on the paper's page."""
         if self.results:
             return f"{quote(self.folder)}/index.html"
         return f"{quote(self.paper)}/index.html#{quote(self.name)}"
 
     @property
     def picture(self) -> str:
-        """The address of its picture, relative to the folder of results; "" if there is none."""
+        """The address of the figure's picture, relative to the folder of results, or "" if there is no picture."""
         return f"{quote(self.folder)}/{self.first.picture}" if self.first and self.first.picture else ""
 
 
@@ -90,7 +90,7 @@ class PaperPage:
 
     @property
     def is_own(self) -> bool:
-        """Whether these are a user's comparisons, not figures of a paper."""
+        """Whether the figures are a user's comparisons, not figures of a paper."""
         return self.name == COMPARE
 
     @property
@@ -103,7 +103,7 @@ class PaperPage:
 
     @property
     def tallies(self) -> dict[str, Tally]:
-        """The cases by origin and verdict, of results that allow conclusions."""
+        """The tallies of cases by origin and verdict, for results that allow conclusions."""
         firsts = [figure.first for figure in self.figures if figure.is_counted == self.is_counted]
         return added_up(first.tallies for first in firsts if first and first.gives_verdicts and not first.caveat)
 
@@ -114,7 +114,7 @@ class PaperPage:
 
     @cached_property
     def judged(self) -> list[Judged]:
-        """The headlines with their verdicts; none where all results are too small for verdicts."""
+        """The headlines with their verdicts, empty if all results are too small for verdicts."""
         shown = {figure.name: figure.first for figure in self.figures if figure.first}
         firsts = {name: first for name, first in shown.items() if first.gives_verdicts}
         if not self.headlines or (shown and not firsts):
@@ -136,14 +136,14 @@ class PaperPage:
 
     @property
     def picture(self) -> FigurePage | None:
-        """The paper's figure on the first page: the one named by a headline, else the first with a picture."""
+        """The paper's figure on the first page, which is named by a headline or else is the first with a picture."""
         named = [headline.picture for headline in self.headlines if headline.picture][:1]
         with_picture = [figure for figure in self.made if figure.picture]
         return next(iter(sorted(with_picture, key=lambda figure: figure.name not in named)), None)
 
     @property
     def short(self) -> str:
-        """The sentence on the first page; "" if there is none."""
+        """The sentence on the first page, or "" if there is no sentence."""
         return next((row.short for row in self.judged if row.headline.picture), "")
 
     def decided_by(self, figure: str) -> list[Judged]:
@@ -151,7 +151,7 @@ class PaperPage:
         return [row for row in self.judged if row.sentence and figure in row.figures]
 
     def evidence(self, row: Judged) -> dict[str, str]:
-        """Return the places of a headline's evidence, by figure title: the first claim of each."""
+        """Return the address of the first claim of a headline's evidence in each figure, by figure title."""
         figures = {figure.name: figure for figure in self.figures}
         addresses: dict[str, str] = {}
         for reference in (reference for several in row.headline.rests_on.values() for reference in several):
@@ -168,9 +168,9 @@ def read_papers(
     about: Mapping[str, Mapping[str, Any]] | None = None,
     counted: Collection[str] | None = None,
 ) -> list[PaperPage]:
-    """Return all papers with their figures: those of ``figures`` by ``paper/figure``, and others that have results.
+    """Return all papers with the ``figures``, by ``paper/figure``, and with further figures that have results.
 
-    ``about`` has by paper, in display order, ``title``, ``authors``, ``summary``, ``questions`` (see
+    ``about`` maps each paper, in display order, to its ``title``, ``authors``, ``summary``, ``questions`` (see
     `bench.gallery.docs.questions_of`) and ``headlines`` (see `bench.audit.headlines`). ``counted`` are the names of the
     figures that count in totals, by default all.
     """
@@ -196,7 +196,7 @@ def read_paper(results: Path, paper: str, figures: Mapping[str, Any], about: Map
 
 
 def _figure(results: Path, name: str, config: Any) -> FigurePage:
-    """Return a figure, by its name ``paper/figure``, with its results, if any."""
+    """Return the figure with the name ``paper/figure`` with its results, if there are any."""
     paper, _, own_name = name.partition("/")
     figure = read_figure(config) if config else None
     is_link = (results / paper).is_symlink() or (results / name).is_symlink()
@@ -222,7 +222,7 @@ def comparisons(results: Path) -> PaperPage:
 
 
 def _order(name: str) -> tuple[bool, list[tuple[bool, int, str]]]:
-    """Return a sort key: the papers' own figures and tables come first, and figure 10 after figure 9."""
+    """Return a sort key by which the papers' own figures and tables come first, and figure 10 follows figure 9."""
     parts = [part for part in re.split(r"(\d+)", name) if part]
     is_ours = not re.search(r"/(figure|table)\d", name)
     return is_ours, [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]

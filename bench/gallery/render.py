@@ -1,4 +1,4 @@
-"""Rendering of templates; all pages of a user's own results."""
+"""The rendering of templates, and all pages of a user's own results."""
 
 import os
 from collections.abc import Collection, Mapping
@@ -48,12 +48,12 @@ OWN = {PAGE: "Your results"}
 
 
 def render(template: str, up: str = "", **words: Any) -> str:
-    """Return a page from a template and its data; ``up`` leads from it to the folder of results."""
+    """Return a page from a template and its data; ``up`` is the path from the page to the folder of results."""
     return _environment().get_template(f"{template}.html.j2").render(up=up, **words)
 
 
 def build_own(papers: list[PaperPage]) -> dict[str, str]:
-    """Return the pages of a user's own folder of results: figures, comparisons, and the list of them."""
+    """Return the pages of a user's own folder of results: figures, comparisons, and their list."""
     return {PAGE: render("own", papers=papers, SITE=OWN)} | pages_of(papers, OWN)
 
 
@@ -62,7 +62,7 @@ def pages_of(
 ) -> dict[str, str]:
     """Return the page of each paper and of its figures with results, or only of the figures named in ``only``.
 
-    All link to the pages ``site``; ``about`` is the text of a paper's page besides its figures.
+    All pages link to the pages ``site``. ``about`` is the text of a paper's page besides the figures.
     """
     pages = {}
     for paper in papers:
@@ -75,7 +75,7 @@ def pages_of(
 
 
 def _compiled_templates() -> FileSystemBytecodeCache | None:
-    """Return the cache of compiled templates: each command would spend a third of a second on them."""
+    """Return the cache of compiled templates, which saves each command a third of a second."""
     folder = user_cache_path("bandit-tuning-bench") / "templates"
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)

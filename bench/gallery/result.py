@@ -29,9 +29,9 @@ Verdicts = dict[str, dict[str, tuple[str, str]]]
 
 
 class ReadingsView(NamedTuple):
-    """Readings, claims under them, and published numbers: table and counts.
+    """The readings, the claims under these readings, and the published numbers as a table and as counts.
 
-    ``rows`` are claims as text, each with the cases that differ between readings, and the number of the others.
+    ``rows`` are claims as text, each with the cases that differ between readings and the number of other cases.
     """
 
     readings: Sequence[Reading]
@@ -78,7 +78,7 @@ class ResultView:
         return otherwise
 
     def csv(self, name: str, *words: str) -> pd.DataFrame:
-        """Return the content of a file, empty if it cannot be read; columns ``words`` stay text."""
+        """Return the content of a file, which is empty if the file cannot be read; the columns ``words`` stay text."""
         return self._tried(lambda: self.folder.csv(name, *words), pd.DataFrame())
 
     @property
@@ -94,12 +94,12 @@ class ResultView:
 
     @property
     def is_reference(self) -> bool:
-        """Whether it is a result to be committed, not a user's own."""
+        """Whether the result is to be committed, and is not a user's own."""
         return not self.is_own and self.scale.startswith("paper")
 
     @property
     def gives_verdicts(self) -> bool:
-        """Whether its verdicts may be stated as findings: a few short repetitions prove nothing."""
+        """Whether the verdicts may be stated as findings, which a few short repetitions would not allow."""
         return self.is_own or self.is_computed or (self.is_reference and "-custom" not in self.scale)
 
     @property
@@ -109,12 +109,12 @@ class ResultView:
 
     @cached_property
     def tallies(self) -> dict[str, Tally]:
-        """Its cases by origin and verdict, except cases that count elsewhere."""
+        """The tallies of the cases by origin and verdict, except cases that count in another figure."""
         return tallies(self.figure, self._cases)
 
     @cached_property
     def every_tally(self) -> dict[str, Tally]:
-        """Its cases by origin and verdict, including cases that count elsewhere."""
+        """The tallies of the cases by origin and verdict, including cases that count in another figure."""
         return tallies(self.figure, self._cases, every=True)
 
     @property
@@ -123,12 +123,12 @@ class ResultView:
 
     @property
     def size(self) -> str:
-        """Repetitions and rounds of its runs, as text; "" if unknown."""
+        """The repetitions and rounds of the runs as text, or "" if they are unknown."""
         return self.provenance.size() if self.provenance.repetitions else ""
 
     @property
     def seconds_by_run(self) -> dict[str, float]:
-        """The known seconds of each run's repetitions; readings may share some of them."""
+        """The known seconds of each run's repetitions; readings may share repetitions."""
         means = self.made.seconds_per_repetition
         in_order = sorted(self.manifest.runs, key=lambda run: run.repetitions)  # the largest number counts
         return {run.key: means[run.key] * run.repetitions for run in in_order if run.key in means}
@@ -140,7 +140,7 @@ class ResultView:
 
     @property
     def commit(self) -> str:
-        """The commit of the code that made it, as text; "" if unknown."""
+        """The commit of the code that made the result as text, or "" if it is unknown."""
         git = self.made.git or {}
         commit = str(git.get("commit") or "")[:10]
         return f"{commit}{' with changes' if git.get('dirty') else ''}" if commit else ""
@@ -151,7 +151,7 @@ class ResultView:
 
     @property
     def comparisons(self) -> list[str]:
-        """For each panel, a command that compares its methods as in the figure."""
+        """The commands that compare the methods of each panel as in the figure."""
         if self.figure is None or self.figure.source != "runs" or self.is_own:
             return []
         pairs = zip(self.manifest.runs, overrides_of(self.manifest.model_dump()), strict=True)
@@ -162,21 +162,21 @@ class ResultView:
 
     @property
     def picture(self) -> str:
-        """The address of the picture that was written with it; "" if there is none."""
+        """The address of the picture that was written with the result, or "" if there is no picture."""
         file = f"{self.figure.name}.svg" if self.figure else ""
         return f"{self.at}{quote(file)}" if file in self.files else ""
 
     def table(self, name: str) -> pd.DataFrame:
-        """Return a table by its file name; empty if there is none."""
+        """Return a table by its file name; the result is empty if there is no such table."""
         return self._tables.get(name, pd.DataFrame())
 
     @cached_property
     def tables(self) -> dict[str, dict[str, Any]]:
-        """Its tables by title, in the form of `readable`."""
+        """The tables by title, in the form of `readable`."""
         return {title: readable(self.table(name)) for name, title in self.titles.items() if len(self.table(name))}
 
     def readings(self) -> ReadingsView | None:
-        """Return the figure's readings and published numbers for the page; None if there are neither."""
+        """Return the figure's readings and published numbers for the page, or None if there are neither."""
         if self.figure is None or self.is_own:
             return None
         from bench.audit.published import ASSUMING, is_assuming
@@ -215,7 +215,7 @@ class ResultView:
         return self.figure is not None and self.figure.is_limit(run.labels)
 
     def _claims(self) -> list[ClaimView]:
-        """Return the claims; their cases have formatted numbers, and unformatted ones as `values`."""
+        """Return the claims, whose cases have formatted numbers, and unformatted numbers as `values`."""
         figure, known = self.figure, sources(self.figure)
         by_claim: dict[str, list[dict[str, Any]]] = {}
         claims = claims_of(Results(figure)) if figure else []

@@ -1,1 +1,1 @@
-"""Off-policy evaluation: estimators, lower bounds and the reward models of policies."""
+"""Estimators, lower bounds and reward models of policies for off-policy evaluation."""

@@ -13,11 +13,12 @@ def fit_logistic(
 ) -> tuple[np.ndarray, float]:
     """Return the coefficients, shape (d,), and the intercept of a logistic regression with an elastic net, by SAGA.
 
-    It minimises c sum_i ln(1 + exp(-(2 r_i - 1)(x_i'w + b))) + ``l1_ratio`` |w|_1 + (1 - ``l1_ratio``) |w|^2 / 2 for
-    ``features`` x_i, shape (n, d), and ``rewards`` r_i, 0 or 1, shape (n,). Step size, order of the rows, first values,
-    and the last pass are those of scikit-learn's ``LogisticRegression(solver="saga")``, and so, up to rounding, is the
-    result, which here is the same on every processor. There are at most ``max_iter`` passes, converged or not. Raises
-    TaskError if a coefficient is not finite. Source: Defazio, Bach and Lacoste-Julien 2014.
+    The coefficients w and the intercept b minimise c sum_i ln(1 + exp(-(2 r_i - 1)(x_i'w + b))) + ``l1_ratio`` |w|_1 +
+    (1 - ``l1_ratio``) |w|^2 / 2 for ``features`` x_i, shape (n, d), and ``rewards`` r_i, 0 or 1, shape (n,). The step
+    size, the order of the rows, the first values and the last pass are the same as in scikit-learn's
+    ``LogisticRegression(solver="saga")``. The result is therefore the same up to rounding, but here it does not depend
+    on the processor. There are at most ``max_iter`` passes, converged or not. Raises TaskError if a coefficient is not
+    finite. Source: Defazio, Bach and Lacoste-Julien 2014.
     """
     seed = np.random.RandomState(random_state).randint(1, np.iinfo(np.int32).max)
     features = np.ascontiguousarray(features, dtype=np.float64)

@@ -14,15 +14,16 @@ BOUNDS: tuple[Bound, ...] = get_args(Bound)
 def estimator_terms(
     estimator: Estimator, data: LoggedData, policy: np.ndarray, predictions: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return each row's term, shape (n,), of an estimate of a policy's value; the estimate is the mean of the terms.
+    """Return the terms, shape (n,), whose mean is an estimate of a policy's value.
 
     - ``ips``: w r with w = pi(a|x) / pi0(a|x), the inverse propensity score;
     - ``snips``: V + w (r - V) / mean(w) with V = sum(w r) / sum(w), self-normalised; the terms are those of its linear
       expansion, which has the estimator's variance. V is 0 if the policy gives every logged action probability 0;
     - ``dr``: sum_a pi(a|x) mu(x, a) + w (r - mu(x, a)), doubly robust.
 
-    ``policy`` holds the probabilities of all actions, ``predictions`` mu(x, a), needed for ``dr`` only: shape (n,
-    n_actions). Source: opl_hpo, section 2.1 and appendix B; Dudik et al. 2014; Swaminathan and Joachims 2015.
+    ``policy`` holds the probabilities of all actions, and ``predictions``, needed for ``dr`` only, hold mu(x, a); both
+    have shape (n, n_actions). Source: opl_hpo, section 2.1 and appendix B; Dudik et al. 2014; Swaminathan and Joachims
+    2015.
     """
     rows = np.arange(len(data))
     weights = policy[rows, data.actions] / data.propensities
@@ -42,7 +43,7 @@ def estimator_terms(
 def lower_bound(bound: Bound, terms: np.ndarray, largest_weight: float, delta: float) -> float:
     """Return a lower confidence bound of the policy's value, which fails with probability at most ``delta``.
 
-    With V the mean of the n > 1 ``terms`` and Var = mean((term - V)^2):
+    Let V be the mean of the n > 1 ``terms`` and Var = mean((term - V)^2). The bounds are:
 
     - ``t_test``: V - t_{1 - delta, n - 1} sqrt(Var / (n - 1));
     - ``hoeffding``: V - w_max sqrt(2 ln(2 / delta) / n);
@@ -64,7 +65,8 @@ def lower_bound(bound: Bound, terms: np.ndarray, largest_weight: float, delta: f
 def paired_sign(first: np.ndarray, second: np.ndarray, delta: float) -> int:
     """Return 1 if the first policy is significantly better than the second, -1 if it is worse, else 0.
 
-    Two-sided t-test at level ``delta`` on terms of the same rows; 0 if identical. Source: opl_hpo, equation 13.
+    The test is a two-sided t-test at level ``delta`` on terms of the same rows. The result is 0 if all terms are
+    identical. Source: opl_hpo, equation 13.
     """
     difference = first - second
     n = difference.size

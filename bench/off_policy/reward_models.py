@@ -12,10 +12,10 @@ _MASK_BITS = 62
 
 @dataclass(frozen=True, eq=False)
 class LogisticRewards:
-    """sigmoid(x'w_a + c_a): a logistic regression on the context joined with the action's features.
+    """A logistic regression sigmoid(x'w_a + c_a) on the context joined with the action's features.
 
-    ``weights`` has w_a in column a, shape (d, n_actions); shape (d,) if all actions share the weights. ``offsets``,
-    shape (n_actions,), are c_a: the action features' part and the intercept.
+    ``weights`` has w_a in column a and shape (d, n_actions), or shape (d,) if all actions share the weights.
+    ``offsets``, shape (n_actions,), are c_a, the sum of the action features' part and the intercept.
     """
 
     weights: np.ndarray
@@ -27,7 +27,7 @@ class LogisticRewards:
     ) -> "LogisticRewards":
         """Convert the coefficients of a logistic regression on a context's features and then those of an action.
 
-        With ``products``, the products of context and action features follow.
+        With ``products``, the coefficients of the products of context and action features follow.
         """
         action_dim = action_features.shape[1]
         dim = (coefficients.size - action_dim) // (action_dim + 1) if products else coefficients.size - action_dim
@@ -45,14 +45,15 @@ class LogisticRewards:
 
 @dataclass(frozen=True, eq=False)
 class ForestRewards:
-    """The mean over trees of the share of reward 1 in the leaf of the context joined with the action's features.
+    """A random forest on the context joined with the action's features, which predicts the mean share of reward 1.
 
-    All actions of a context descend a tree together and separate only at splits on action features, where a bit mask
-    holds the actions that turn left. The numbers equal scikit-learn's, which descends once per action.
+    The mean is over the leaves that the trees reach. All actions of a context descend a tree together and separate only
+    at splits on action features, where a bit mask holds the actions that turn left. The numbers equal scikit-learn's,
+    which descends once per action.
 
     ``nodes`` are the trees' roots and, for each node, the ``feature`` of its split (context features first, -1 for a
-    leaf), the ``threshold`` up to which ``left`` follows, else ``right``, and the ``share`` of reward 1. Bit a of row c
-    of ``masks``, shape (chunks, nodes), says whether action 62 c + a turns left.
+    leaf), the ``threshold`` up to which ``left`` follows, and above which ``right`` follows, and the ``share`` of
+    reward 1. Bit a of row c of ``masks``, shape (chunks, nodes), states whether action 62 c + a turns left.
     """
 
     nodes: tuple[np.ndarray, ...]

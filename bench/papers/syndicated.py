@@ -1,4 +1,4 @@
-"""The estimates of a figure's claims: a row per case, on one axis."""
+"""The estimates of a figure's claims, with a row per case on one axis."""
 
 from collections.abc import Mapping
 
@@ -18,7 +18,7 @@ _ROW, _WIDTH, _LETTERS = 0.3, 8.4, 34
 class Cases(Rows):
     """The estimate of every case of the figure's claims, in one unit, with its interval.
 
-    ``reference_line`` is their reference, such as 1 for ratios of regret to its bound.
+    ``reference_line`` is the reference of the estimates, such as 1 for ratios of regret to a bound.
     """
 
     def check(self, results: Results) -> None:

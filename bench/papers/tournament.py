@@ -1,4 +1,4 @@
-"""Performance profiles: the share of the tasks on which a method is within a factor of the best."""
+"""Performance profiles, which show the share of the tasks on which a method is within a factor of the best method."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -21,10 +21,10 @@ _FACTORS = (1.05, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 class Profile(Ranking):
     """For every method, as a function of f, the share of the tasks on which its mean is at most f times the lowest.
 
-    Tasks are those of the families that all methods are run on; each family has the same weight, and so has each task
-    in it. The lowest mean is over methods: the best fixed configuration, which is drawn as a limit, may be below it;
-    its factor then counts as 1. Methods other than those ``shown``, by default all, are in the table. Source: Dolan and
-    More 2002.
+    The tasks belong to the families that all methods are run on. All families have the same weight, and so have all
+    tasks of a family. The lowest mean is over methods. The best fixed configuration, which is drawn as a limit, may
+    have a lower mean; its factor then counts as 1. Methods other than those ``shown``, by default all, are in the
+    table. Source: Dolan and More 2002.
     """
 
     shown: tuple[str, ...] = ()
@@ -37,7 +37,9 @@ class Profile(Ranking):
         return {"table": "Share of tasks within a factor of the best", "factors": "Factors"}
 
     def factors(self, results: Results) -> pd.DataFrame:
-        """Return ``family``, ``task``, ``weight``, ``method`` and ``factor``: mean over the lowest mean, at least 1.
+        """Return ``family``, ``task``, ``weight``, ``method`` and ``factor``.
+
+        The factor is the mean divided by the lowest mean, but at least 1.
 
         Tasks whose lowest mean is not above 0 have no factors and are left out.
         """
@@ -51,7 +53,7 @@ class Profile(Ranking):
         return table[[FAMILY, TASK, "weight", METHOD, "factor"]].reset_index(drop=True)
 
     def shares(self, factors: pd.DataFrame) -> pd.DataFrame:
-        """Return for each method the share of the tasks within each of `_FACTORS`, the largest shares on top."""
+        """Return for each method the share of the tasks within each of `_FACTORS`, with the largest shares on top."""
         rows = [
             (method, of[TASK].nunique(), *(float(of["weight"][of["factor"] <= factor].sum()) for factor in _FACTORS))
             for method, of in factors.groupby(METHOD, sort=False)
@@ -84,7 +86,7 @@ class Profile(Ranking):
 
 
 def _steps(factors: pd.DataFrame, largest: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the corners of a method's step curve: each factor twice, with the share of tasks before and at it."""
+    """Return the corners of a method's step curve, with each factor twice for the share of tasks before and at it."""
     at = factors[factors["factor"] <= largest].groupby("factor")["weight"].sum().sort_index()
     shares = np.concatenate([[0.0, 0.0], np.repeat(at.cumsum().to_numpy(), 2)])
     places = np.concatenate([[1.0], np.repeat(at.index.to_numpy(dtype=float), 2), [largest]])

@@ -1,1 +1,1 @@
-"""Claims, tables and figures, made from aggregated results alone: nothing here runs an experiment."""
+"""Claims, tables and figures, made from aggregated results alone, without running an experiment."""

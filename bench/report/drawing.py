@@ -1,4 +1,4 @@
-"""Drawing of a panel with matplotlib: its marks, its axes and their numbers."""
+"""Drawing of a panel with matplotlib, with marks, axes and their numbers."""
 
 import math
 from collections.abc import Sequence
@@ -37,9 +37,10 @@ _BESIDE_NAMES = 0.55
 def draw_panel(
     axes: Axes, panel: Panel, *, is_left: bool = True, is_bottom: bool = True, letters: tuple[int, int] | None = None
 ) -> None:
-    """Draw a panel; the `y` label only at the left of a page, the `x` label unless a panel below has the same.
+    """Draw a panel.
 
-    ``letters`` is the width and height in letters, by default those of a panel of the usual size.
+    The `y` label is drawn only at the left of a page, and the `x` label unless the panel below has the same label.
+    ``letters`` is the width and height of the panel in letters, by default of the usual size.
     """
     across, up = letters or (TITLE_LETTERS if panel.rows else _LETTERS, 0)
     subtitle = wrapped(panel.subtitle, across) if letters else panel.subtitle
@@ -78,7 +79,7 @@ def draw_panel(
 
 
 def _set(words: str, letters: int = 0) -> str:
-    """Return text in lines of up to ``letters`` letters (0: one line), with its mathematics set."""
+    """Return text in lines of up to ``letters`` letters (0: one line), with mathematics as formulas."""
     return "\n".join(map(typeset, (wrapped(words, letters) if letters else words).split("\n")))
 
 
@@ -90,7 +91,7 @@ def sample(look: Look) -> Artist:
 
 
 def _draw_mark(axes: Axes, mark: Mark) -> None:
-    """Draw a mark; the ids of its parts in an SVG are the kind of part, the case and the name."""
+    """Draw a mark, whose parts in an SVG have ids made of the kind of part, the case and the name."""
     look = mark.look
 
     def gid(part: str) -> str:
@@ -161,7 +162,7 @@ def _line_style(look: Look) -> dict[str, Any]:
 
 
 def _number(axes: Axes, which: str, axis: Axis, panel: Panel, across: int) -> None:
-    """Set the ends of an axis and write its numbers, or the names at its ticks; ``across`` letters have room."""
+    """Set the ends of an axis, and write its numbers or the names at its ticks; ``across`` letters fit."""
     target, set_ends = (axes.xaxis, axes.set_xlim) if which == "x" else (axes.yaxis, axes.set_ylim)
     if axis.low is not None or axis.high is not None:
         set_ends(axis.low, axis.high)
@@ -202,7 +203,7 @@ class _Numbers(Formatter):
 
 
 def in_digits(values: Sequence[float]) -> list[str]:
-    """Return numbers with six digits, more if these do not distinguish them."""
+    """Return the numbers as text with six digits, or more if six digits do not distinguish them."""
     texts: list[str] = []
     for digits in range(6, 18):
         texts = [f"{value:,.0f}" if value == round(value) else f"{value:.{digits}g}" for value in values]
@@ -212,14 +213,14 @@ def in_digits(values: Sequence[float]) -> list[str]:
 
 
 def _is_whole(panel: Panel, which: str) -> bool:
-    """Whether all numbers along an axis are whole, so that it needs no others."""
+    """Return whether all numbers along an axis are whole, so that the axis shows only whole numbers."""
     places = [getattr(mark, which) for mark in panel.marks]
     numbers = np.concatenate([place for place in places if place is not None] or [np.array([0.5])])
     return bool(len(numbers)) and bool((np.mod(numbers[np.isfinite(numbers)], 1) == 0).all())
 
 
 def _name_rows(axes: Axes, panel: Panel, is_left: bool) -> None:
-    """Write the names of the rows, first row on top; only in panels at the left."""
+    """Write the names of the rows, with the first row on top, in panels at the left."""
     axes.set_yticks(list(panel.y.ticks or ()), [_set(name) for name in panel.y.names or ()])
     axes.tick_params(axis="y", length=0, labelleft=is_left)
     axes.set_ylim(panel.y.low, panel.y.high)

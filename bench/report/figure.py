@@ -31,21 +31,21 @@ MOST_PANELS = 100
 
 
 class Figure(FigureKeys):
-    """A figure's configuration; each kind is a subclass in `bench.report.kinds`, named as its module.
+    """A figure's configuration; each kind is a subclass in a module of `bench.report.kinds` with the kind's name.
 
-    A kind declares keys of its own and the data that it needs from the raw runs, makes the tables, and turns them into
-    a `Plot`.
+    A kind of figure declares its own keys and the data that it needs from the raw runs. It makes the tables and, from
+    the tables, a `Plot`.
     """
 
     def blank(self, results: Results, names: Iterable[str]) -> Plot:
-        """Return a plot without panels, for methods of these names, with the note on its provenance."""
+        """Return a plot without panels for methods with these ``names``, with the note on the provenance."""
         methods, note = tuple(dict.fromkeys(names)), ". ".join(results.notes())
         looks, mark = looks_of(methods, self.looks, self.colors), results.provenance.mark
         words = self.looks.words
         return Plot(self.heading, note, mark=mark, methods=methods, looks=looks, colors=self.colors, words=words)
 
     def picture(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot | None:
-        """Return `plot` of at most `MOST_PANELS` panels, with a note if there are more."""
+        """Return `plot` with at most `MOST_PANELS` panels, and with a note if there are more."""
         panels = results.groups(results.panel_axes(), [{}])
         if len(panels) <= MOST_PANELS:
             return self.plot(results, tables)
@@ -59,15 +59,21 @@ class Figure(FigureKeys):
     # Methods that a kind may override
 
     def curve_columns(self) -> list[str]:
-        """Return the trace columns, or patterns of them, that need curves; empty means final values only."""
+        """Return the trace columns, or patterns of their names, whose curves the figure needs.
+
+        The list is empty if the figure needs only final values.
+        """
         return []
 
     def individual_columns(self) -> list[str]:
-        """Return the entries of `curve_columns` whose curves of single repetitions are kept, as column ``regret@3``."""
+        """Return the entries of `curve_columns` whose curves of single repetitions are kept.
+
+        The columns of these curves have names such as ``regret@3``.
+        """
         return []
 
     def trace_columns(self) -> dict[str, str]:
-        """Return the columns of traces that tables and claims need, each with the place in the file that names it."""
+        """Return the trace columns that tables and claims need, with the place in the file that names each column."""
         claims = [claim for claim in claims_of(Results(self)) if isinstance(claim, CaseClaim)]
         named = {claim.column: f"{self.where}, claim '{claim.id}', key 'column'" for claim in reversed(claims)}
         named |= {self.column: f"{self.where}, key 'column'"}
@@ -78,7 +84,7 @@ class Figure(FigureKeys):
 
     @property
     def is_timed(self) -> bool:
-        """Whether tables or claims need measured seconds of runs, which only one kind of machine may have made."""
+        """Whether tables or claims need measured seconds, which must come from runs on one kind of machine."""
         return any(map(is_measured, self.trace_columns()))
 
     def kept_rounds(self, rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
@@ -86,24 +92,27 @@ class Figure(FigureKeys):
         return evenly(rounds)
 
     def restrict(self, given: dict[str, Any], labels: Collection[str]) -> dict[str, Any]:
-        """Return the file's content for the part of the figure with these labels."""
+        """Return the file's content for the part of the figure with the given ``labels``."""
         return given
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
-        """Return all tables by file name; the main one is called ``table``.
+        """Return all tables by file name; the main table is called ``table``.
 
-        Raises BenchError if results do not fit.
+        Raises BenchError if the results do not fit the figure.
         """
         return {"table": summary(results)}
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot | None:
-        """Return the plot, all its numbers read from ``tables`` or ``results``; None if the figure only has tables."""
+        """Return the plot, or None if the figure only has tables.
+
+        All numbers of the plot are read from ``tables`` or ``results``.
+        """
         return None
 
     def further(self, results: Results, labels: Mapping[str, str], what: str, size: int) -> tuple[float, float] | None:
-        """Return the 95 % prediction interval for a number published from ``size`` further repetitions.
+        """Return the 95 % prediction interval of a published number that is computed from ``size`` further repetitions.
 
-        None for a mean or deviation in one experiment, whose interval `bench.audit.agreement` computes.
+        The result is None for a mean or a deviation of one experiment, whose interval `bench.audit.agreement` computes.
         """
         return None
 
@@ -116,11 +125,14 @@ class Figure(FigureKeys):
         return False
 
     def table_titles(self) -> dict[str, str]:
-        """Return the titles of the tables on a page, by file name, in order."""
+        """Return the titles of the tables on a page by file name, in order."""
         return {"table": "Table"}
 
     def check(self, results: Results) -> None:
-        """Check, without results, axes, labels, claims and published numbers; ConfigError names figure and key."""
+        """Check the axes, the labels, the claims and the published numbers, which does not require any runs.
+
+        Raises ConfigError with the figure and the key.
+        """
         for axis in results.axes:
             if axis in (*TABLE_COLUMNS, self.column):
                 raise ConfigError(f"{self.where}: an axis is called '{axis}', like a column of its tables: rename it")
@@ -136,7 +148,7 @@ class Figure(FigureKeys):
         claims_of(results)
 
     def check_readings(self, results: Results) -> None:
-        """Check the readings' names, axes and labels, and that the first is the figure unchanged."""
+        """Check the names, axes and labels of the readings, and that the first reading is the figure unchanged."""
         names = [reading.name for reading in self.readings]
         for number, reading in enumerate(self.readings):
             where = f"{self.where}, reading '{reading.name}'"
@@ -156,19 +168,20 @@ class Figure(FigureKeys):
 
 
 def evenly(rounds: npt.NDArray[np.int64], most: int = MAX_ROUNDS) -> npt.NDArray[np.intp]:
-    """Return up to ``most`` positions, evenly spaced, the first and the last among them."""
+    """Return up to ``most`` evenly spaced positions, among them the first and the last."""
     return np.unique(np.linspace(0, len(rounds) - 1, min(len(rounds), most)).round().astype(np.intp))
 
 
 def kinds() -> list[str]:
-    """Return the names of all kinds: the modules of `bench.report.kinds`."""
+    """Return the names of all kinds, which are the modules of `bench.report.kinds`."""
     return sorted(module.name for module in pkgutil.iter_modules(bench.report.kinds.__path__))
 
 
 def _kind(name: str, where: str, *, is_own: bool) -> type[Figure]:
-    """Return a kind of figure by the name of its module, or a class by its dotted path; ConfigError without one.
+    """Return a kind of figure by the name of its module, or a class by its dotted path.
 
-    Only a user's own configuration may name a class: a result must not cause an import.
+    Only a user's own configuration may name a class, because a result must not cause an import. Raises ConfigError if
+    there is no such kind or class.
     """
     path = f"bench.report.kinds.{name}.{name.title().replace('_', '')}" if name in kinds() else name
     module, _, class_name = path.rpartition(".")
@@ -184,10 +197,11 @@ def _kind(name: str, where: str, *, is_own: bool) -> type[Figure]:
 
 
 def read_figure(given: Mapping[str, Any] | Figure, *, is_own: bool = False) -> Figure:
-    """Return a checked figure of its kind from a file's content, as plain containers; results are not needed.
+    """Return a checked figure of its kind from the content of a file, given as plain containers.
 
-    ``is_own``: whether it is configuration, whose kind may be a class of any module; the kind of a result is one of the
-    suite's. ConfigError names the unknown, missing or invalid key.
+    Results are not needed. ``is_own`` states whether the content is a user's configuration, whose kind may be a class
+    of any module; the kind of a result must belong to the suite. Raises ConfigError with the unknown, missing or
+    invalid key.
     """
     if isinstance(given, Figure):
         return given

@@ -26,10 +26,11 @@ Sources = dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]]
 
 
 class Sourced(BaseModel):
-    """The origin of a claim; that of a figure is the default for all its claims.
+    """The origin of a claim; the origin of a figure is the default for all its claims.
 
-    It is ``stated`` in the paper, part of a ``theorem``, or ``ours``; ``place`` is the place in the paper, or the
-    theorem with its constants and logarithms. The cases of a claim or figure that it ``repeats`` count only there.
+    The claim is ``stated`` in the paper, part of a ``theorem``, or ``ours``. ``place`` is the place in the paper, or
+    the theorem with its constants and logarithms. If a claim or figure ``repeats`` the cases of another, these cases
+    count only in the other.
     """
 
     origin: Origin = "ours"
@@ -40,8 +41,8 @@ class Sourced(BaseModel):
 class Scale(BaseModel):
     """The size of a figure at one scale; its search spaces are the same at all scales.
 
-    ``max_horizon`` and ``max_repetitions`` are caps. With ``until_decided``, repetitions are added until the claims are
-    decided, up to that number, unless the command gives a number; readings after the first have up to
+    ``max_horizon`` and ``max_repetitions`` are caps. If ``until_decided`` is set, repetitions are added until the
+    claims are decided, up to this number, unless the command gives a number. Readings after the first have up to
     ``readings_up_to`` repetitions, by default as many as the first. ``overrides`` make the data of runs smaller unless
     the figure sets its size; ``leave_out`` are labels of an axis that are not run. Output and pages name these labels
     and the overrides.
@@ -65,13 +66,13 @@ class Scale(BaseModel):
         return overrides
 
     def in_words(self) -> tuple[str, ...]:
-        """Return the reductions of the scale other than horizon and repetitions, as text."""
+        """Return the reductions of the scale, other than the horizon and the repetitions, as text."""
         left_out = (f"without {axis} {', '.join(map(canonical, labels))}" for axis, labels in self.leave_out.items())
         return (*self.overrides, *left_out)
 
 
 class Unfold(BaseModel):
-    """An axis made of trace columns: label -> column, and the name of their values."""
+    """An axis made of trace columns, with the column of each label and the name of the values."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -89,16 +90,16 @@ class FigureKeys(Sourced, BaseModel):
     replace the paper's. Each label of the axes ``panels``, by default `panel`, has a panel. ``unfold`` makes an axis of
     several trace columns. ``like``, in a file, names a figure of the paper that provides all missing keys.
 
-    ``published`` names the printed numbers shown with ours. Each is the mean of ``published_repetitions``, by default
-    `repetitions` or the paper's; ``deviation`` says whether published deviations have the divisor n - 1, as ours do, or
-    n. ``repetitions_of`` names the figure of the paper whose committed repetitions are drawn: all of them, or those
-    that have this figure's labels.
+    ``published`` names the printed numbers shown with ours. A printed number is the mean of ``published_repetitions``,
+    by default `repetitions` or the paper's; ``deviation`` states whether published deviations have the divisor n - 1,
+    as ours do, or n. ``repetitions_of`` names the figure of the paper whose committed repetitions are drawn: all
+    repetitions, or the repetitions that have this figure's labels.
 
-    ``origin`` and ``place`` are defaults for its claims: ``stated`` or ``theorem`` with the place, or ``ours``;
-    ``repeats`` names the figure whose cases are judged again here. ``sources`` give for a setting ``stated``, ``code``
-    or ``assumed``, and the place. The first of the ``readings`` is the figure unchanged. The ``note``, a line below the
-    title, is hidden with surrogate data. ``colors`` are by label, as matplotlib names them; ``looks`` are those of the
-    paper.
+    ``origin`` and ``place`` are defaults for the figure's claims: ``stated`` or ``theorem`` with the place, or
+    ``ours``. ``repeats`` names the figure whose cases this figure judges again. ``sources`` give for a setting
+    ``stated``, ``code`` or ``assumed``, and the place. The first of the ``readings`` is the figure unchanged. The
+    ``note``, a line below the title, is hidden with surrogate data. ``colors`` are matplotlib's names of colours by
+    label; ``looks`` are the looks of the paper.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
@@ -138,11 +139,11 @@ class FigureKeys(Sourced, BaseModel):
     looks: Looks = Looks()
 
     def given(self) -> dict[str, Any]:
-        """Return the content of its file, as plain containers, from which it can be built again."""
+        """Return the content of the figure's file as plain containers, from which the figure can be built again."""
         return self.model_dump(mode="json", exclude_unset=True)
 
     def at(self, scale: str) -> Scale:
-        """Return the figure's size at a scale; unchanged if its file does not mention the scale."""
+        """Return the figure's size at a scale, which is unchanged if the file does not mention the scale."""
         return self.scales.get(scale) or Scale()
 
     def with_source(self, claim: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A result's folder: pages, commands and the Python interface read its files only through this module."""
+"""The folder of a result, whose files pages, commands and the Python interface read only through this module."""
 
 import json
 import re
@@ -31,7 +31,7 @@ _NAME = re.compile(r"\w[\w.-]*")
 
 
 class Setting(BaseModel):
-    """A setting with its values, its source (stated, code, assumed, scale) and the place."""
+    """A setting with its values, its source (stated, code, assumed, scale) and the place of the source."""
 
     key: str
     values: list[Any] = []
@@ -78,7 +78,10 @@ class Made(BaseModel):
 
 
 def text_of(path: Path) -> str:
-    """Return the text of a result's file; raises OSError for a link, too: it may lead out of the results."""
+    """Return the text of a result's file.
+
+    Raises OSError also for a link, because a link may lead out of the results.
+    """
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise OSError("found a link or device, expected a file")
     return path.read_text(encoding="utf-8")
@@ -88,7 +91,7 @@ def text_of(path: Path) -> str:
 class ResultFiles:
     """The files of a figure at one scale, below the folder of results; for a comparison ``compare/<name>``.
 
-    Reading raises FileNotFoundError for a missing file, and DataError for a damaged one.
+    Reading raises FileNotFoundError if a file is missing, and DataError if a file is damaged.
     """
 
     path: Path
@@ -106,7 +109,7 @@ class ResultFiles:
 
     @property
     def files(self) -> list[str]:
-        """The names of its files, without pages and hidden ones."""
+        """The names of the files, without pages and hidden files."""
         names = (path.name for path in self.path.iterdir() if path.is_file())
         return sorted(name for name in names if name[0] != "." and name != PAGE)
 
@@ -119,7 +122,10 @@ class ResultFiles:
 
     @property
     def with_runs(self) -> Self:
-        """The folder with its repetitions: itself, or that of the figure in its manifest; a link is not followed."""
+        """The folder with the repetitions, which is this folder or the folder of the figure named in the manifest.
+
+        A link is not followed.
+        """
         try:
             other = self.beside(name := json.loads(text_of(self.path / MANIFEST))["repetitions_of"])
             is_link = other.path.is_symlink() or other.path.parent.is_symlink()
@@ -140,11 +146,11 @@ class ResultFiles:
             ) from None
 
     def csv(self, name: str, *words: str) -> pd.DataFrame:
-        """Return a table; columns ``words`` stay text."""
+        """Return a table, in which the columns ``words`` stay text."""
         return self.read(name, lambda text: from_csv(text, *words))
 
     def manifest(self) -> dict[str, Any]:
-        """Return its manifest, completed from the figure that has its runs; raises OSError or ValueError."""
+        """Return the manifest, completed from the figure that has the runs. Raises OSError or ValueError."""
         own: dict[str, Any] = json.loads(text_of(self.path / MANIFEST))
         if (source := self.with_runs) == self:
             return own
@@ -153,7 +159,7 @@ class ResultFiles:
 
     @cached_property
     def about(self) -> Manifest:
-        """The manifest, checked."""
+        """The checked manifest."""
         return self.read(MANIFEST, lambda _: Manifest.model_validate(self.manifest()))
 
     @property
@@ -174,7 +180,7 @@ class ResultFiles:
 
     @property
     def order(self) -> tuple[bool, int, bool, str]:
-        """The sort key: whole figures first, the largest scale, real and synthetic data before stand-ins."""
+        """The sort key, by which whole figures, large scales, and real and synthetic data come first."""
         size = self.path.name.split("-")[0]
         place = SCALES.index(size) if size in SCALES else len(SCALES)
         return bool(self.about.part), place, any(kind in self.data for kind in CAVEATS), self.path.name

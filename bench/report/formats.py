@@ -1,4 +1,4 @@
-"""Files of a figure: widths for print, and formats on request."""
+"""The widths of figures for print, and the file formats on request."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -13,7 +13,10 @@ EXTRA = ("png", "pdf", "tex")
 
 
 def extra_formats(asked: str | Sequence[Any] | None) -> tuple[str, ...]:
-    """Return the requested entries of `EXTRA`, as a list or a text with commas; ConfigError for another format."""
+    """Return the requested entries of `EXTRA`, given as a list or a text with commas.
+
+    Raises ConfigError for another format.
+    """
     words = asked.strip("[]").split(",") if isinstance(asked, str) else list(asked or ())
     names = [str(word).strip() for word in words]
     for name in filter(None, names):
@@ -25,7 +28,10 @@ def extra_formats(asked: str | Sequence[Any] | None) -> tuple[str, ...]:
 
 
 def print_size(asked: str | None, formats: Sequence[str] = EXTRA) -> Size:
-    """Return the width for print, "" for the screen's; ConfigError for an unknown one, or without a format."""
+    """Return the width for print, or "" for the screen.
+
+    Raises ConfigError for an unknown width, or for a width without a format.
+    """
     if asked and (asked not in SIZES or not {"pdf", "tex"} & {*formats}):
         raise ConfigError(f"size: found '{asked}', expected {' or '.join(SIZES)}, with format=pdf or tex")
     return next((size for size in SIZES if size == asked), "")

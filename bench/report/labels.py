@@ -1,4 +1,4 @@
-"""Labels of axes in one form, whether from a YAML file, a CSV file or a data frame."""
+"""Labels of axes in one form, for labels from YAML files, CSV files and data frames."""
 
 import math
 import re
@@ -17,9 +17,9 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def canonical(value: Any) -> str:
-    """Return ``value`` as a label: words as they are written, "0.5" for 0.5, "4" for 4.0, "" for None and NaN.
+    """Return ``value`` as a label, such as "0.5" for 0.5, "4" for 4.0, and "" for None and NaN.
 
-    A number has enough digits to identify it.
+    Strings are unchanged. A number has enough digits to identify it.
     """
     if isinstance(value, float):
         short = f"{value:.10g}"
@@ -28,9 +28,9 @@ def canonical(value: Any) -> str:
 
 
 def labels_of(entry: Any) -> Any:
-    """Return the overrides of an axis by label: written out, or values with a template; other content unchanged.
+    """Return the overrides of an axis by label, which are written out or given as values with a template.
 
-    Raises ValueError if two of them have the same label.
+    Other content is returned unchanged. Raises ValueError if two values have the same label.
     """
     if not isinstance(entry, Mapping):
         return entry
@@ -50,7 +50,7 @@ def is_number(label: str) -> bool:
 
 
 def same_numbers(labels: Iterable[str]) -> tuple[str, ...]:
-    """Return labels in different notations of one number, such as 1.1 and 1.10; empty if there are none."""
+    """Return labels that are different notations of one number, such as 1.1 and 1.10, or an empty tuple."""
     by_number: dict[float, list[str]] = {}
     for label in filter(is_number, labels):
         by_number.setdefault(float(label), []).append(label)
@@ -63,7 +63,7 @@ def is_plain(label: str) -> bool:
 
 
 def apart(name: str, taken: Collection[str]) -> str:
-    """Return the name of a reference or limit, changed if a method has it."""
+    """Return the name of a reference or limit, changed if a method has the same name."""
     while name in taken:
         name += " (not a method)"
     return name
@@ -84,7 +84,7 @@ def matches(labels: Mapping[str, str], chosen: Selection) -> bool:
 
 
 def is_allowed(label: str, allowed: Collection[str]) -> bool:
-    """Return whether a label is among those allowed; ``ANY`` stands for all but "", the missing label."""
+    """Return whether a label is in ``allowed``; ``ANY`` stands for all labels but "", the missing label."""
     return label in allowed or (label != "" and ANY in allowed)
 
 
@@ -102,7 +102,7 @@ def describe(chosen: Selection) -> str:
 
 
 def said(axis: str, label: str, link: str = " ") -> str:
-    """Return a label as text: a number with its axis."""
+    """Return a label as text, in which a number is preceded by its axis."""
     return f"{axis.replace('_', ' ')}{link}{label}" if is_number(label) else label
 
 
@@ -111,6 +111,6 @@ def panel_title(labels: Selection) -> str:
 
 
 def anchor_of(heading: str) -> str:
-    """Return a heading's id in GitHub's form."""
+    """Return the id of a heading in GitHub's form."""
     words = unescape(re.sub(r"<[^>]*>", "", heading)).lower()
     return re.sub(r"[^\w\- ]", "", words).replace(" ", "-")

@@ -1,4 +1,4 @@
-"""Tables as LaTeX, for papers; they need the packages booktabs and adjustbox."""
+"""Tables as LaTeX for papers, which need the packages booktabs and adjustbox."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -37,9 +37,9 @@ _SPECIAL = re.compile("|".join(map(re.escape, _ESCAPES)))
 def latex_tables(results: Results, tables: Mapping[str, pd.DataFrame], *, size: Size = "") -> dict[str, str]:
     """Return tables of the figure's kind as LaTeX by file name, for a width in a paper.
 
-    A table of means has a row for each method and a column for each panel; the best mean of a panel is bold, as are
-    means whose paired differences to it are not distinguishable from 0 (see `indistinguishable_from_best`). Other
-    tables are as on pages. Raises ConfigError for an unknown size.
+    A table of means has a row for each method and a column for each panel. The best mean of a panel is bold, and so are
+    means whose paired differences from the best mean are not distinguishable from 0 (see
+    `indistinguishable_from_best`). Other tables are the same as on pages. Raises ConfigError for an unknown size.
     """
     size, figure, texts = print_size(size), results.figure, dict[str, str]()
     say = partial(_words, spelling=figure.looks.words)
@@ -64,11 +64,12 @@ def escape(text: str) -> str:
 def indistinguishable_from_best(
     values: Mapping[str, "pd.Series[float]"], *, lowest: bool, most: int | None = None
 ) -> set[str]:
-    """Return the name with the best mean, and all whose difference to it has a 95 % interval that contains 0.
+    """Return the name with the best mean, and the names with no clear difference from the best mean.
 
-    ``values`` are final values by name, each indexed by repetition, within which differences are taken. If repetitions
-    were added until the claims were decided, the interval is the sequential one, see `bench.critical`. With fewer than
-    two names, or too few repetitions for a verdict, there is none.
+    A difference is not clear if its 95 % interval contains 0. ``values`` are final values by name, indexed by
+    repetition, and differences are taken within repetitions. If repetitions were added until the claims were decided,
+    the interval is sequential (see `bench.critical`). With fewer than two names, or too few repetitions for a verdict,
+    the result is empty.
     """
     least = MIN_REPETITIONS if most is None else FIRST_LOOK
     if len(values) < 2 or any(len(series) < least for series in values.values()):
@@ -87,7 +88,10 @@ def indistinguishable_from_best(
 
 
 def _means(table: pd.DataFrame, results: Results, at_once: int, say: Say) -> tuple[list[pd.DataFrame], list[str]]:
-    """Return the blocks of a table of means, a column for each of some panels, and the sentences of its caption."""
+    """Return the blocks of a table of means and the sentences of its caption.
+
+    A block has a column for each of up to ``at_once`` panels.
+    """
     figure, most = results.figure, results.provenance.until_decided
     lowest = _lowest_is_best(figure)
     across = [*results.panel_axes(), *([figure.unfold.axis] if figure.unfold else [])]
@@ -126,7 +130,7 @@ def _means(table: pd.DataFrame, results: Results, at_once: int, say: Say) -> tup
 
 
 def _lowest_is_best(figure: FigureKeys) -> bool | None:
-    """Return whether low values of the figure's column are good; None if neither low nor high ones are."""
+    """Return whether low values of the figure's column are good, or None if neither low nor high values are."""
     chosen, column = getattr(figure, "best", ""), figure.column
     if chosen:
         return {"lowest": True, "highest": False}.get(chosen)
@@ -134,7 +138,10 @@ def _lowest_is_best(figure: FigureKeys) -> bool | None:
 
 
 def _cells(rows: Mapping[str, Mapping[str, float]], bold: set[str]) -> dict[str, str]:
-    """Return the cells of a column by name; half-widths of intervals have about two digits, means as many decimals."""
+    """Return the cells of a column by name.
+
+    The half-width of an interval has about two digits, and the mean has the same number of decimals.
+    """
     halves = {name: (row["ci_high"] - row["ci_low"]) / 2.0 for name, row in rows.items()}
     typical = [half for half in halves.values() if half > 0] or [abs(row["mean"]) / 100 for row in rows.values()]
     size = float(np.nanmedian(typical)) if np.isfinite(typical).any() else 1.0

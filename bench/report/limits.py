@@ -1,7 +1,7 @@
-"""Limits of tuning: the best fixed configuration of a grid, and the best one of each stretch of the run.
+"""Limits of tuning: the best fixed configuration of a grid, and the best configuration of each stretch of the run.
 
-Both are known only afterwards, and chosen on the repetitions that measure them: the lowest of several means lies below
-the expected regret of its configuration, so the limits are optimistic.
+Both are known only afterwards and are chosen on the repetitions that measure them. The lowest of several means lies
+below the expected regret of its configuration, so the limits are optimistic.
 """
 
 import math
@@ -30,10 +30,11 @@ BEST_BY_STRETCH = "Best configuration in each stretch"
 class Limits(BaseModel):
     """Fixed configurations, run in addition to a figure's methods; only the best are drawn.
 
-    ``candidates`` are blocks of axes as in ``runs``: the axes of the panels, and further axes whose labels make the
-    configurations; ``random`` has the overrides of a configuration drawn at random in each round; ``repetitions`` is
-    the largest number for each of these runs, ``stretches`` the number of equal parts of a panel's run, each with its
-    best configuration. ``sources`` are as in the figure, for settings of these runs only.
+    ``candidates`` are blocks of axes as in ``runs``, with the axes of the panels and further axes whose labels make the
+    configurations. ``random`` has the overrides of a configuration drawn at random in each round. ``repetitions`` is
+    the largest number of repetitions of each run, and ``stretches`` is the number of equal parts of a panel's run, each
+    with its best configuration. ``sources`` have the same form as in the figure, and are for settings of these runs
+    only.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -61,7 +62,7 @@ class Limits(BaseModel):
         return frozenset(name for block in self.blocks(panels) for name in block[METHOD])
 
     def check(self, results: Results, panels: Sequence[str], where: str) -> None:
-        """Raise ConfigError if the figure has no methods, or one with a limit's name, or if a panel is unknown."""
+        """Raise ConfigError if there are no methods, if a method has a limit's name, or if a panel is unknown."""
         results.check_axis(METHOD, f"{where}, key 'limits'")
         for name in self.names(panels).intersection(results.labels(METHOD)):
             text = f"{where}, key 'limits': a method is called '{name}', like a limit: rename it"
@@ -77,7 +78,7 @@ class Limits(BaseModel):
 
 
 class OfPanel(NamedTuple):
-    """The limits of a panel: the random configuration, all fixed ones, and the best of these."""
+    """The limits of a panel: the random configuration, all fixed configurations, and the best fixed configuration."""
 
     random: Labels
     candidates: list[Labels]
@@ -86,7 +87,10 @@ class OfPanel(NamedTuple):
 
 
 def limits_of(results: Results, names: frozenset[str], chosen: Selection, column: str) -> OfPanel | None:
-    """Return the limits of a panel, given the labels of all; None unless all have the same repetitions."""
+    """Return the limits of a panel, or None unless all limits have the same repetitions.
+
+    ``names`` are the labels of the limits of all panels.
+    """
     random = results.undeclared({**chosen, METHOD: (RANDOM_CONFIGURATION,)})
     candidates = results.undeclared({**chosen, METHOD: tuple(names - {RANDOM_CONFIGURATION})})
     values = results.complete([*random, *candidates], column)
@@ -97,9 +101,9 @@ def limits_of(results: Results, names: frozenset[str], chosen: Selection, column
 
 
 def by_stretch(results: Results, limits: OfPanel, column: str, stretches: int) -> tuple[Array, Array]:
-    """Return rounds and regret of the best configuration in each stretch: the one whose mean grows least there.
+    """Return the rounds and the regret of the configuration whose mean grows least in each stretch.
 
-    Each was played from the first round. Between the rounds that curves keep, means are interpolated.
+    Each configuration was played from the first round. Between the rounds that curves keep, means are interpolated.
     """
     curves = [results.curve(key, column) for key in limits.candidates]
     rounds = curves[0]["round"].to_numpy(dtype=np.float64)
@@ -114,12 +118,13 @@ def by_stretch(results: Results, limits: OfPanel, column: str, stretches: int) -
 
 
 def closed_gaps(results: Results, limits: Limits, column: str, panels: Sequence[Selection]) -> pd.DataFrame:
-    """Return the share of the gap from random configurations to the best fixed one that each method closes.
+    """Return the share that each method closes of the gap between random and the best fixed configurations.
 
     Repetitions are paired, intervals are Fieller's, and there are none unless random configurations are clearly worse.
     The columns are the axes of the panels, `method`, `n`, `mean`, `random` and `best_fixed` (means of the same
-    repetitions), `configuration` (the best one), `share` (1: as good as it), `ci_low` and `ci_high`. If random
-    configurations are no worse than the best fixed one there is no share, and a column `note` says so.
+    repetitions), `configuration` (the best configuration), `share` (1 for a method that is as good), `ci_low` and
+    `ci_high`. If random configurations are no worse than the best fixed configuration, there is no share, and the
+    column `note` states this.
     """
     rows, names = [], limits.names(results.panel_axes())
     for chosen in panels:

@@ -1,4 +1,4 @@
-"""Pictures of plots: for the screen with title, note and caption, or for print at a given width; as file contents."""
+"""Pictures of plots as file contents, for the screen with title, note and caption, or for print at a given width."""
 
 import io
 import math
@@ -41,7 +41,7 @@ _BETWEEN = 1.4
 
 
 class Drawing(Figure):
-    """A figure whose PDF has TrueType fonts (Type 42): journals refuse the default, Type 3."""
+    """A figure whose PDF has TrueType fonts (Type 42), because journals refuse the default, Type 3."""
 
     def savefig(self, *args: Any, **keys: Any) -> None:
         with mpl.rc_context({"pdf.fonttype": 42, "ps.fonttype": 42}):
@@ -50,7 +50,7 @@ class Drawing(Figure):
 
 @dataclass(frozen=True)
 class Sheet:
-    """Layout of a picture: lengths in inches, and matplotlib's settings that differ from the screen's."""
+    """The layout of a picture, with lengths in inches and the settings of matplotlib that differ from the screen's."""
 
     width: float = 0.0  # of the picture; 0: as its panels need, with title, note and caption
     panel: float = 0.0  # the least width of a panel,
@@ -81,8 +81,8 @@ SHEETS: dict[Size, Sheet] = {
 def draw(plot: Plot, size: Size = "") -> Figure:
     """Return a plot as a page of panels, built without matplotlib's global state.
 
-    In print it has no title, note and caption, and type of 7 to 9 points; heat maps and tables need the whole width.
-    Raises ConfigError for an unknown size.
+    In print the page has no title, note or caption, and the type has 7 to 9 points. Heat maps and tables need the whole
+    width. Raises ConfigError for an unknown size.
     """
     size, plot = print_size(size), plot.spelled()
     is_table = any(panel.is_table for panel in plot.panels)
@@ -93,9 +93,10 @@ def draw(plot: Plot, size: Size = "") -> Figure:
 
 
 def in_rows(panels: Sequence[Panel], most: int = 4) -> list[list[Panel]]:
-    """Return panels row by row, at most ``most`` in each.
+    """Return the panels row by row, with at most ``most`` panels in each row.
 
-    If titles have two parts, such as "LinUCB, simulation", and share the last, panels that share it are in one row.
+    If titles have two parts, such as "LinUCB, simulation", and share the last part, panels with the same last part are
+    in one row.
     """
     last = [panel.title.rpartition(", ")[2] if ", " in panel.title else "" for panel in panels]
     counts = Counter(last)
@@ -144,7 +145,10 @@ class _Page:
         self._fix_layout()
 
     def _fix_layout(self) -> None:
-        """Fix the places of panels: the layout moves a little each time, and a figure saved twice must be identical."""
+        """Fix the places of the panels.
+
+        The layout would move a little each time, but a figure saved twice must be identical.
+        """
         engine = self.figure.get_layout_engine()
         assert engine is not None  # it was just set
         engine.execute(self.figure)
@@ -213,7 +217,10 @@ class _Page:
         return [] if self._sheet.width else textwrap.wrap(text, max(20, letters), break_on_hyphens=False)
 
     def _legend_columns(self, letters: Sequence[int]) -> int:
-        """Return the number of columns, each as wide as its longest label, that fits the page in the fewest rows."""
+        """Return the number of columns with which the legend fits the page in the fewest rows.
+
+        A column is as wide as its longest label.
+        """
         room, letter = self._width - 2 * self._sheet.edge, _inches(_LETTER, "legend.fontsize")
         handle = _inches((self._sheet.handle + 0.8 + _BETWEEN) / 72, "legend.fontsize")
         for rows in range(1, len(letters)):
@@ -239,7 +246,7 @@ def content(figure: Figure, kind: str) -> bytes:
 
 
 def keep(plot: Plot, order: Iterable[str]) -> None:
-    """Draw only some labels, in this order. Raises ConfigError for an unknown one."""
+    """Draw only the labels in ``order``, in this order. Raises ConfigError for an unknown label."""
     names = list(order)
     check_names(plot, names, "order")
     place = {name: i for i, name in enumerate(names)}
@@ -250,7 +257,7 @@ def keep(plot: Plot, order: Iterable[str]) -> None:
 
 
 def rename(plot: Plot, labels: Mapping[str, str]) -> None:
-    """Rename labels and panels. Raises ConfigError for an unknown one, and for two lines of one name."""
+    """Rename labels and panels. Raises ConfigError if a name is unknown, or if two lines would have the same name."""
     titles = [panel.title for panel in plot.panels]
     check_names(plot, [name for name in labels if name not in titles], "labels")
     labels = {name: canonical(word) for name, word in labels.items()}

@@ -1,4 +1,4 @@
-"""The content of a figure, as marks with their numbers, from which pictures, pages and notebooks are made."""
+"""The content of a figure as marks with numbers, from which pictures, pages and notebooks are made."""
 
 import math
 import textwrap
@@ -66,9 +66,10 @@ class Mark:
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis, by default scaled to the marks; ``few``: there is room for few numbers.
+    """An axis, which is scaled to the marks by default.
 
-    A logarithmic axis with numbers on both sides of 0 is linear up to ``linear``.
+    If ``few`` is true, there is room for only a few numbers. A logarithmic axis with numbers on both sides of 0 is
+    linear up to ``linear``.
     """
 
     label: str = ""
@@ -83,7 +84,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Text:
-    """Text in a panel; ``x``, and ``y`` too unless it names a row, are shares of the panel."""
+    """Text in a panel; ``x`` is a share of the panel, and ``y`` is a share of the panel or a row."""
 
     x: float
     y: float
@@ -115,9 +116,10 @@ class Panel:
         return np.concatenate([mark.every_number for mark in self.marks if mark.number])
 
     def add(self, name: str, look: Look, *, x: Any = None, y: Any = None, **keys: Any) -> Mark:
-        """Add a mark of numbers or sequences, and return it; a single number of `x` or `y` applies to all points.
+        """Add a mark of numbers or sequences, and return the mark.
 
-        If only one of the two is given, the mark is a line across the panel at that number.
+        A single number of ``x`` or ``y`` applies to all points. If only ``x`` or only ``y`` is given, the mark is a
+        line across the panel at this number.
         """
         numbers = {"x": x, "y": y} | {key: keys.pop(key) for key in ("low", "high") if key in keys}
         arrays = {key: np.atleast_1d(np.asarray(given, float)) for key, given in numbers.items() if given is not None}
@@ -132,16 +134,17 @@ class Panel:
         self.add(name, look, **({"x": numbers, "y": row, "number": "x"} | keys))
 
     def mention_random_arms(self, regret: float) -> None:
-        """Write the regret of random arms at the top, if it exceeds the panel."""
+        """Write the regret of random arms at the top if the regret exceeds the panel."""
         how: dict[str, Any] = {"ha": "left", "va": "top", "color": "#555555", "fontstyle": "italic", "fontsize": 8.0}
         how |= {"zorder": 6, "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1.5}}
         self.texts.append(Text(0.02, 0.98, f"random arms: {regret:,.0f} ↑", "xy", how=how))
 
 
 def end_without(random: float, bottom: float, top: float, *, is_log: bool) -> float | None:
-    """Return the upper end of a linear axis that leaves out random arms; None if they fit, or are unknown (NaN).
+    """Return the upper end of a linear axis that leaves out random arms, or None.
 
-    The axis begins at ``bottom``, ``top`` is the largest drawn number of a method.
+    The result is None if random arms fit or are unknown (NaN). The axis begins at ``bottom``, and ``top`` is the
+    largest drawn number of a method.
     """
     if is_log or not math.isfinite(random) or top <= 0 or random <= FAR * top:
         return None
@@ -150,7 +153,7 @@ def end_without(random: float, bottom: float, top: float, *, is_log: bool) -> fl
 
 @dataclass
 class Plot:
-    """A plot; ``methods`` are the names of its lines. References and limits have other names: see `beside`."""
+    """A plot, whose lines have the names ``methods``; references and limits have other names (see `beside`)."""
 
     title: str
     note: str = ""  # above the panels: scale, repetitions and data
@@ -180,7 +183,7 @@ class Plot:
         self.legend.setdefault(name, look)
 
     def put(self, panel: Panel, name: str, look: Look, *, role: Role = "method", **keys: Any) -> Mark:
-        """Add a mark to a panel, see `Panel.add`, and its name to the legend; return the mark."""
+        """Add a mark to a panel (see `Panel.add`) and its name to the legend, and return the mark."""
         if role != "method":
             name = self.beside(name)
             look = replace(look, color=self.colors.get(name, look.color))
@@ -188,7 +191,7 @@ class Plot:
         return panel.add(name, look, role=role, **keys)
 
     def put_random(self, panel: Panel, **keys: Any) -> None:
-        """Add random arms to a panel, see `put`."""
+        """Add random arms to a panel (see `put`)."""
         self.put(panel, RANDOM_ARMS, RANDOM, role="reference", **keys)
 
     def spelled(self) -> "Plot":
@@ -212,14 +215,14 @@ class Plot:
         return replace(self, title=title, note=note, panels=panels, legend=legend, caption=caption, words={})
 
     def put_last(self, *names: str) -> None:
-        """Move names to the end of the legend, in this order."""
+        """Move ``names`` to the end of the legend in the given order."""
         for name in names:
             if name in self.legend:
                 self.legend[name] = self.legend.pop(name)
 
 
 def row_panel(title: str, x_label: str, names: Sequence[str], beyond: float = 0.5) -> Panel:
-    """Return a panel with a named row at each whole number, separated by thin lines, with room ``beyond`` both ends."""
+    """Return a panel with a named row at each whole number, thin lines between rows, and room ``beyond`` both ends."""
     last = len(names) - 1
     y = Axis(ticks=range(len(names)), names=names, low=last + beyond, high=-beyond)
     lines = dict.fromkeys((row + 0.5 for row in range(last)), LINE_BETWEEN)
@@ -227,7 +230,7 @@ def row_panel(title: str, x_label: str, names: Sequence[str], beyond: float = 0.
 
 
 def start_at_zero(lowest: float, highest: float) -> float | None:
-    """Return 0 as an axis's lower end if no number is negative, and the numbers stay distinguishable."""
+    """Return 0 as the lower end of an axis if no number is negative and the numbers remain distinguishable."""
     return 0.0 if 0 <= lowest < highest / 2 else None
 
 

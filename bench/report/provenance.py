@@ -17,10 +17,11 @@ _SIZE = ("horizon", "repetitions")
 def factored(
     labels: Sequence[Mapping[str, str]], overrides: Sequence[Sequence[str]]
 ) -> tuple[dict[str, Any], list[list[str]]]:
-    """Return the compact form of the experiments' overrides in a manifest; `overrides_of` is its inverse.
+    """Return the compact form of the experiments' overrides in a manifest, whose inverse is `overrides_of`.
 
-    First the common ones: `all`, overrides that all experiments have, and `labels`: axis -> label -> overrides that all
-    with the label have; then the remaining ones of each. Of several overrides of one key the last is used.
+    The first result has the common overrides: `all`, the overrides that all experiments have, and `labels`, by axis and
+    label, the overrides that all experiments with the label have. The second result has the remaining overrides of each
+    experiment. The last of several overrides of one key is used.
     """
     last = [list({key_of(word): word for word in words if key_of(word) not in _SIZE}.values()) for words in overrides]
     every = [word for word in last[0] if all(word in words for words in last)] if last else []
@@ -64,8 +65,8 @@ def compare_commands(
 ) -> list[str]:
     """Return, for each panel whose methods differ only in their tuner, a command that compares them.
 
-    ``runs`` are labels, those of ``axis`` being methods, with overrides and size. If numbers of repetitions differ, the
-    largest is used.
+    ``runs`` are labels with overrides and size, and the labels on ``axis`` are methods. If numbers of repetitions
+    differ, the largest is used.
     """
     panels: dict[str, dict[str, Sequence[str]]] = {}
     for labels, own in runs:
@@ -104,16 +105,16 @@ _LEFT_OUT = ("until_decided", "smaller", "altered", "genuine", "other_than_publi
 
 
 class Provenance(BaseModel):
-    """Scale, size and data of the runs behind a figure.
+    """The scale, the size and the data of the runs behind a figure.
 
-    Repetitions and horizons are those requested, each once, in order. ``surrogate`` are the environments with generated
-    or altered data in place of the real data, ``altered`` the environments among them whose data differs from the
-    published data, ``genuine`` labels of the experiments on real or synthetic data, if the data of others is not.
-    ``packaged`` says that a packaged sample was used, ``until_decided`` the largest number of repetitions if the
-    verdicts decided on it, ``other_than_published`` the reason why published numbers belong to other runs and are not
-    judged. If all runs replay a log, ``accepted`` are the mean numbers of accepted rounds, ``horizons`` only limits;
-    ``parts`` of the log are the largest number of repetitions. ``smaller`` is the scale's reduction of other sizes than
-    horizon and repetitions.
+    ``repetitions`` and ``horizons`` are the requested numbers, each once, in order. ``surrogate`` are the environments
+    with generated or altered data in place of the real data, and ``altered`` are the environments among them whose data
+    differs from the published data. ``genuine`` are the labels of the experiments on real or synthetic data if other
+    experiments use other data. ``packaged`` states that a packaged sample was used. ``until_decided`` is the largest
+    number of repetitions if repetitions were added until the verdicts were decided. ``other_than_published`` is the
+    reason why published numbers belong to other runs and are not judged. If all runs replay a log, ``accepted`` are the
+    mean numbers of accepted rounds, and ``horizons`` are only limits; ``parts`` of the log are the largest number of
+    repetitions. ``smaller`` is the scale's reduction of sizes other than the horizon and the repetitions.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -134,7 +135,10 @@ class Provenance(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _read_older(cls, given: Any) -> Any:
-        """Read ``sequential``, of results before 0.4, which did not say the largest number: 400 by default."""
+        """Convert ``sequential`` of results before version 0.4 to ``until_decided``.
+
+        These results do not state the largest number of repetitions, which was 400 by default.
+        """
         if isinstance(given, Mapping) and given.get("sequential") and "until_decided" not in given:
             return {**given, "until_decided": max([400, *given.get("repetitions", ())])}
         return given
@@ -145,12 +149,12 @@ class Provenance(BaseModel):
 
     @property
     def mark(self) -> str:
-        """The mark on pictures; "" if all data is genuine, or a sample of genuine data."""
+        """The mark on pictures, or "" if all data is genuine or a sample of genuine data."""
         return "ALTERED DATA" if self.altered else "SURROGATE DATA" if self.surrogate else ""
 
     @classmethod
     def of_manifest(cls, manifest: Mapping[str, Any]) -> "Provenance":
-        """Return the provenance in a manifest; without one, as in older results, from its runs."""
+        """Return the provenance in a manifest, which is computed from the runs for older results."""
         if not isinstance(manifest, Mapping):
             raise ValueError(f"found {type(manifest).__name__}, expected an object")
         if "provenance" in manifest:
@@ -191,7 +195,10 @@ class Provenance(BaseModel):
 
 
 def number_of_repetitions(numbers: Iterable[int], *, sequential: bool) -> str:
-    """Return numbers of repetitions as text; ``sequential``: whether they were chosen by looking."""
+    """Return numbers of repetitions as text.
+
+    ``sequential`` states whether the numbers were chosen by looking at the verdicts.
+    """
     distinct = sorted(set(numbers))
     if sequential and len(distinct) > 1:
         return f"{distinct[0]:,} to {distinct[-1]:,} repetitions"
@@ -199,7 +206,7 @@ def number_of_repetitions(numbers: Iterable[int], *, sequential: bool) -> str:
 
 
 def number_of_rounds(horizons: Iterable[int]) -> str:
-    """Return lengths of runs as text: one or two are listed, more are given as a range."""
+    """Return lengths of runs as text; one or two lengths are listed, and more lengths are given as a range."""
     lengths = sorted(set(horizons))
     shown, between = (lengths, " or ") if len(lengths) <= 2 else ((lengths[0], lengths[-1]), " to ")
     return f"{between.join(f'{value:,}' for value in shown)} {'round' if lengths == [1] else 'rounds'}"

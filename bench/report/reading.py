@@ -26,10 +26,11 @@ class Some(BaseModel):
 
 
 class Reading(BaseModel):
-    """One interpretation of a paper; its `text` is a sentence.
+    """One interpretation of a paper, described by the sentence ``text``.
 
-    ``source`` is ``stated``, ``code`` or ``assumed``, and the place; for code the repository, the commit and its date.
-    Runs with the labels ``same_draws`` have the authors' random draws: their first repetitions may be the printed ones.
+    ``source`` is ``stated``, ``code`` or ``assumed`` with the place; for code the place is the repository, the commit
+    and its date. Runs with the labels ``same_draws`` have the authors' random draws, so their first repetitions may be
+    the printed ones.
     """
 
     model_config = ConfigDict(extra="forbid")

@@ -1,4 +1,4 @@
-"""The experiments of a figure with their available results."""
+"""The experiments of a figure, with their available results."""
 
 import itertools
 import math
@@ -27,7 +27,7 @@ Labels = tuple[str, ...]
 
 
 class PublishedNumber(NamedTuple):
-    """A number printed in a paper; ``cell`` is its name in every figure that shows it."""
+    """A number printed in a paper, with the name ``cell`` in every figure that shows the number."""
 
     labels: dict[str, str]
     what: str
@@ -43,10 +43,11 @@ _NOTHING = pd.DataFrame()
 class Results(Generic[F]):
     """A figure's experiments by their axis labels, with their available results.
 
-    The figure's `runs` list the experiments; others in ``finals`` are left out. Without `runs`, the experiments are
-    those in ``finals``, which has one row per experiment and repetition: axis columns, `repetition`, `rounds`, then
-    final values; it may be empty or hold only some. ``curves`` have the axes' columns, `column`, `round`, `mean`,
-    `std`, `ci_low`, `ci_high` and `n`. DataError if ``finals`` have columns but no `repetition`, or a repetition twice.
+    The figure's `runs` list the experiments; other experiments in ``finals`` are left out. Without `runs`, the
+    experiments are those in ``finals``. ``finals`` has one row per experiment and repetition, with the axes' columns,
+    `repetition`, `rounds` and final values; it may be empty or lack experiments. ``curves`` have the axes' columns,
+    `column`, `round`, `mean`, `std`, `ci_low`, `ci_high` and `n`. Raises DataError if ``finals`` have columns but no
+    `repetition`, or have a repetition twice.
     """
 
     def __init__(
@@ -99,7 +100,7 @@ class Results(Generic[F]):
     # The experiments
 
     def labels(self, axis: str) -> list[str]:
-        """Return the labels of an axis in the figure's order, without the empty one."""
+        """Return the labels of an axis in the figure's order, without the empty label."""
         return [label for label in self._by_label.get(axis, ()) if label]
 
     @cached_property
@@ -118,7 +119,7 @@ class Results(Generic[F]):
         return describe({axis: (label,) for axis, label in self.as_dict(key).items() if label})
 
     def series_name(self, key: Labels, without: Iterable[str]) -> str:
-        """Return an experiment's name within a panel: its labels on all axes other than those in ``without``."""
+        """Return an experiment's name within a panel, made of its labels on all axes except the axes in ``without``."""
         shown = {axis: label for axis, label in self.as_dict(key).items() if label and axis not in set(without)}
         return ", ".join(said(axis, label) for axis, label in shown.items())
 
@@ -135,7 +136,10 @@ class Results(Generic[F]):
         return self._matching((key for key in self._rows if key not in declared), chosen)
 
     def _matching(self, keys: Iterable[Labels], chosen: Selection) -> list[Labels]:
-        """Return the experiments that satisfy a selection; `matches`, for one experiment, would be slower for many."""
+        """Return the experiments that satisfy a selection.
+
+        For many experiments this is faster than calls of `matches`.
+        """
         for axis, allowed in chosen.items():
             if axis in self.axes:
                 place = self.axes.index(axis)
@@ -145,10 +149,10 @@ class Results(Generic[F]):
         return list(keys)
 
     def groups(self, per: Iterable[str], selections: Iterable[Selection]) -> list[Selection]:
-        """Return the cases of a claim or the panels of a figure: combinations of the labels of the axes ``per``.
+        """Return the cases of a claim or the panels of a figure, which are combinations of labels on the axes ``per``.
 
-        A case counts if every selection has an experiment in it. Without the figure's `runs`, one selection is enough:
-        the others are then missing results.
+        A case counts if every selection has an experiment in the case. Without the figure's `runs`, an experiment of
+        one selection is enough, and the other selections are missing results.
         """
         axes = list(per)
         if not axes:
@@ -165,7 +169,10 @@ class Results(Generic[F]):
         return [{axis: (label,) for axis, label in zip(axes, labels, strict=True)} for labels in cases]
 
     def check(self, chosen: Selection, where: str) -> None:
-        """Check the axes of a selection and, if the figure declares its runs, labels; errors begin with ``where``."""
+        """Check the axes of a selection and, if the figure declares its runs, the labels.
+
+        Errors begin with ``where``.
+        """
         for axis, labels in chosen.items():
             self.check_axis(axis, where)
             known = self.labels(axis)
@@ -179,13 +186,16 @@ class Results(Generic[F]):
             raise ConfigError(f"{where}: the figure has no axis '{axis}', its axes are: {', '.join(self.axes)}")
 
     def panel_axes(self) -> list[str]:
-        """Return the axes whose labels make the panels; ConfigError if one is unknown."""
+        """Return the axes whose labels make the panels. Raises ConfigError if an axis is unknown."""
         for axis in self.figure.panels or ():
             self.check_axis(axis, f"{self.figure.where}, key 'panels'")
         return [axis for axis in (["panel"] if self.figure.panels is None else self.figure.panels) if axis in self.axes]
 
     def published_numbers(self) -> list[PublishedNumber]:
-        """Return the numbers of the paper; ConfigError if an entry lacks one, or names an unknown axis or label."""
+        """Return the published numbers.
+
+        Raises ConfigError if an entry has no number, or names an unknown axis or label.
+        """
         entries = []
         for number, entry in enumerate(self.figure.published, start=1):
             where = f"{self.figure.where}, published entry {number}"
@@ -206,14 +216,14 @@ class Results(Generic[F]):
         return entries
 
     def published_means(self) -> dict[Labels, PublishedNumber]:
-        """Return the published mean of every experiment that has one."""
+        """Return the published mean of every experiment that has a published mean."""
         means = [number for number in self.published_numbers() if number.what == "mean"]
         return {
             key: mean for mean in means for key in self.experiments if mean.labels.items() <= self.as_dict(key).items()
         }
 
     def once(self, name: Any, make: Callable[[], Any]) -> Any:
-        """Return the result of ``make``, which is called once: a fact that many cases share."""
+        """Return the result of ``make``, which is called once and shared by many cases."""
         if name not in self._known:
             self._known[name] = make()
         return self._known[name]
@@ -230,7 +240,7 @@ class Results(Generic[F]):
         return self._rows.get(key, self._no_rows)
 
     def ends(self, key: Labels, column: str) -> tuple[npt.NDArray[np.int64], Array]:
-        """Return the repetitions of an experiment that have a final value, in order, and these values."""
+        """Return the repetitions of an experiment that have a final value, in order, and the final values."""
         if (key, column) not in self._ends:
             rows = self.rows(key)
             if column not in rows or not len(rows):
@@ -247,11 +257,11 @@ class Results(Generic[F]):
         return pd.Series(values, index=numbers)
 
     def column(self, key: Labels, column: str) -> Array:
-        """Return the final values of an experiment, one per repetition that has one; empty if there are none."""
+        """Return the final values of an experiment, without repetitions that lack the value; the array may be empty."""
         return self.ends(key, column)[1]
 
     def matched(self, keys: Iterable[Labels], column: str) -> dict[Labels, Array]:
-        """Return, by experiment, the final values of the repetitions that all of them have."""
+        """Return by experiment the final values of the repetitions that all experiments have."""
         ends = {key: self.ends(key, column) for key in keys}
         first, *others = (numbers for numbers, _ in ends.values())
         if all(np.array_equal(first, numbers) for numbers in others):
@@ -269,7 +279,10 @@ class Results(Generic[F]):
         return self._labelled(self.given_curves)
 
     def curve(self, key: Labels, column: str) -> pd.DataFrame:
-        """Return an experiment's mean curve of a column, or of all columns like ``probe_*``; empty if there is none."""
+        """Return an experiment's mean curve of a column, or of all columns that match a pattern such as ``probe_*``.
+
+        The table is empty if there is no curve.
+        """
         if "column" not in self.curves.columns:
             return self.curves.iloc[:0]
         if (key, column) not in self._mean_curves:
@@ -289,7 +302,7 @@ class Results(Generic[F]):
         return places
 
     def random_arms(self, keys: Sequence[Labels]) -> float:
-        """Return the mean final regret of uniformly random arms over some experiments, NaN if there is none."""
+        """Return the mean final regret of uniformly random arms over the experiments ``keys``, or NaN if unknown."""
         values = np.concatenate([self.column(key, RANDOM_REGRET) for key in keys] or [np.empty(0)])
         return float(values.mean()) if len(values) else math.nan
 

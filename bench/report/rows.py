@@ -1,4 +1,4 @@
-"""Panels of rows, one per method: the common part of the kinds `dots` and `selection`."""
+"""Panels with a row per method, the common part of the kinds `dots` and `selection`."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,9 +19,9 @@ _JITTER = 0.5 * (5**0.5 - 1)
 
 
 class Rows(Figure):
-    """Final values, a row per method, a panel per case.
+    """Final values with a row per method and a panel per case.
 
-    ``x_scale: log`` needs positive numbers; `reference_line` is a vertical line, `reference_label` its name.
+    ``x_scale: log`` needs positive numbers. ``reference_line`` is a vertical line with the name ``reference_label``.
     """
 
     x_scale: Literal["linear", "log"] = "linear"
@@ -30,16 +30,16 @@ class Rows(Figure):
 
     @property
     def reference_name(self) -> str:
-        """The reference line's name in the legend; "" if there is none."""
+        """The reference line's name in the legend, or "" if there is no line."""
         return "" if self.reference_line is None else self.reference_label or f"{self.reference_line:g}"
 
     def names(self, results: Results, otherwise: str = "") -> list[str]:
-        """Return the names of all rows; ``otherwise`` if labels are empty."""
+        """Return the names of all rows; the name of a row without labels is ``otherwise``."""
         axes = results.panel_axes()
         return [results.series_name(key, axes) or otherwise for key in results.experiments]
 
     def panels_of_rows(self, results: Results, plot: Plot) -> Iterator[tuple[Panel, dict[str, tuple[int, Labels]]]]:
-        """Add empty panels to ``plot``, and yield each with its rows and experiments by name."""
+        """Add empty panels to ``plot``, and yield each panel with its rows and experiments by name."""
         axes = results.panel_axes()
         panels = results.groups(axes, [{}])
         names = list(dict.fromkeys(results.series_name(key, axes) for panel in panels for key in results.select(panel)))
@@ -66,9 +66,10 @@ class Rows(Figure):
         panel.x = Axis(panel.x.label, is_log, low, high, few=True)
 
     def fit(self, plot: Plot, width: float, row: float) -> None:
-        """Set the size of panels with rows of at least ``row`` inches, higher for long names.
+        """Set the size of panels with rows of at least ``row`` inches, and higher rows for long names.
 
-        Panels that show columns of the same runs share a scale, unless the numbers of one would fill too little of it.
+        Panels that show columns of the same runs share a scale, unless the numbers of one panel would fill too little
+        of the scale.
         """
         axes = [panel.x for panel in plot.panels]
         ends = [(axis.low, axis.high) for axis in axes if axis.low is not None and axis.high is not None]
@@ -86,6 +87,6 @@ class Rows(Figure):
 
 
 def add_repetitions(panel: Panel, row: int, name: str, values: Array, look: Look) -> None:
-    """Add single values, spread evenly over half the height of a row, neighbours far from each other."""
+    """Add single values, spread evenly over half the height of a row so that neighbours are far from each other."""
     heights = row + 0.5 * (np.arange(1, len(values) + 1) * _JITTER % 1.0 - 0.5)
     panel.add_in_row(row, name, values, look, part="repetitions", y=heights)

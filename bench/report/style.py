@@ -1,4 +1,4 @@
-"""One style for all figures: colours distinguishable with red-green colour-blindness, with dashes and markers."""
+"""The style of all figures, with dashes, markers, and colours for readers with red-green colour-blindness."""
 
 import itertools
 from collections.abc import Collection, Iterator, Mapping
@@ -31,10 +31,10 @@ _MARKERS = ("o", "s", "^", "v", "D", "P", "X", "<", ">", "h", "p", "d")
 
 @dataclass(frozen=True)
 class Look:
-    """Style of a mark; sizes in points, 0, "" and None for the default style.
+    """The style of a mark, with sizes in points; 0, "" and None stand for the default style.
 
-    ``fill`` is the colour of the marker's inside, "none" for an open one. A mark with a larger ``order`` is drawn above
-    others. In the legend, a look with ``is_box`` is a rectangle.
+    ``fill`` is the colour of the marker's inside, or "none" for an open marker. A mark with a larger ``order`` is drawn
+    above other marks. In the legend, a look with ``is_box`` is a rectangle.
     """
 
     color: str
@@ -51,7 +51,7 @@ class Look:
 
 
 class Looks(BaseModel):
-    """A paper's style of lines: colour, dashes and marker by name; and replacements of its words.
+    """A paper's style of lines, with colour, dashes and marker by name, and replacements of the paper's words.
 
     In ``words``, such as ``beta0: $\\beta_0$``, mathematics is between dollars.
     """
@@ -63,10 +63,11 @@ class Looks(BaseModel):
 
 
 def looks_of(names: Collection[str], looks: Looks, colors: Mapping[str, str]) -> dict[str, Look]:
-    """Return the look of each line of a figure: its paper's, else an automatic one; with the chosen colour, if any.
+    """Return the look of each line of a figure, which is the paper's look or else an automatic look.
 
-    Automatic looks follow the order of ``names``; no two are equal while unused ones remain, and none has both
-    dashes and colour of a line of the paper. Raises ConfigError for an unknown colour in ``colors``.
+    ``colors`` replace the colours of the looks. Automatic looks follow the order of ``names``. No two automatic looks
+    are equal while unused looks remain, and no automatic look has both the dashes and the colour of a line of the
+    paper. Raises ConfigError for an unknown colour in ``colors``.
     """
     from matplotlib.colors import is_color_like  # slow to import
 
@@ -114,7 +115,7 @@ SETTINGS: dict[str, Any] = {
 
 @contextmanager
 def applied() -> Iterator[None]:
-    """Draw or save in this style, independent of the user's settings, which are restored afterwards."""
+    """Draw or save in this style, independently of the user's settings, which are restored afterwards."""
     import matplotlib as mpl  # slow to import
 
     with mpl.rc_context():

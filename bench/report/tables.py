@@ -32,9 +32,10 @@ _WHATS = ("best", "mean", "std", "theory_mean", "theory_std")
 def summary(results: Results, *, beside: bool = True) -> pd.DataFrame:
     """Return one row per experiment of a figure, including those without results (n = 0).
 
-    The mean of the figure's column with its 95 % interval; for regret `random_arms`, that of uniformly random arms;
-    with ``beside``, unless results are surrogate, `published_mean` with `ratio_mean` (measured / published) and so on.
-    DataError if no result has the column; ConfigError if a published number fits no experiment, or several.
+    A row has the mean of the figure's column with its 95 % interval and, for regret, `random_arms`, the regret of
+    uniformly random arms. With ``beside``, unless results are surrogate, `published_mean` with `ratio_mean` (measured /
+    published) and so on are added. Raises DataError if no result has the column, and ConfigError if a published number
+    fits no experiment, or several experiments.
     """
     figure = results.figure
     check_column(results)
@@ -72,7 +73,7 @@ def check_column(results: Results) -> None:
 
 
 def put_beside(row: dict[str, Any], number: PublishedNumber, results: Results) -> None:
-    """Add a published number to a row of measured ones, with the ratio unless it was published for other runs."""
+    """Add a published number to a row of measured numbers, with the ratio unless it was published for other runs."""
     what, value = number.what, number.value
     row[f"published_{what}"] = value
     # The best grid value is a setting, not a size: a ratio has no meaning, and it may be 0.
@@ -91,7 +92,7 @@ def by_experiment(table: pd.DataFrame, results: Results) -> dict[Labels, dict[An
 
 
 def table_of(rows: list[dict[str, Any]], axes: Sequence[str]) -> pd.DataFrame:
-    """Return rows as a table, published numbers last, numeric axes as numbers."""
+    """Return ``rows`` as a table, with published numbers last and numeric axes as numbers."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     beside = [f"{kind}_{what}" for what in _WHATS for kind in ("published", "ratio")] + ["published_note"]
     ordered = [name for name in names if name not in beside] + [name for name in beside if name in names]
@@ -104,7 +105,7 @@ def table_of(rows: list[dict[str, Any]], axes: Sequence[str]) -> pd.DataFrame:
 
 
 def to_markdown(table: pd.DataFrame, title: str = "", notes: Sequence[str] = ()) -> str:
-    """Return a table as Markdown below its title, numbers rounded for reading, missing values as a dash."""
+    """Return a table as Markdown below ``title``, with rounded numbers and a dash for missing values."""
     lines = [f"## {title}", ""] if title else []
     columns = {str(name): cells_of(str(name), table[name]) for name in table.columns}
     lines.append("| " + " | ".join(name.replace("_", " ") for name in columns) + " |")
@@ -117,9 +118,9 @@ def to_markdown(table: pd.DataFrame, title: str = "", notes: Sequence[str] = ())
 
 
 def to_csv(table: pd.DataFrame, digits: int = DIGITS) -> str:
-    """Return a table as CSV with ``digits`` significant digits: the same bytes for the same numbers.
+    """Return a table as CSV with ``digits`` significant digits, and the same bytes for the same numbers.
 
-    Words that a spreadsheet would take for a formula begin with an apostrophe, as OWASP advises.
+    Strings that a spreadsheet would take for a formula begin with an apostrophe, as OWASP advises.
     """
     written = table.copy()
     for name in _of_words(table):
@@ -128,11 +129,11 @@ def to_csv(table: pd.DataFrame, digits: int = DIGITS) -> str:
 
 
 def from_csv(source: Path | str, *words: str) -> pd.DataFrame:
-    """Read a table that `to_csv` wrote, from a file or its content; columns ``words`` stay text.
+    """Read a table written by `to_csv` from a file or its content; the columns ``words`` stay text.
 
-    Only an empty cell is a missing value, not a name such as None, NA or nan. Columns before the first of `_FIRST` may
-    hold labels: they are numbers only if these give back the written text. Raises ParserWarning if a row has more
-    values than there are columns, which pandas would shift.
+    Only an empty cell is a missing value; a name such as None, NA or nan is not. Columns before the first column in
+    `_FIRST` may hold labels. Labels are converted to numbers only if the numbers give back the written text. Raises
+    ParserWarning if a row has more values than there are columns, which pandas would shift.
     """
     text = source if isinstance(source, str) else source.read_text(encoding="utf-8")
     heads = next(csv.reader([text.partition("\n")[0]]), [])
@@ -174,7 +175,7 @@ def _numbers(labels: "pd.Series[Any]") -> "pd.Series[Any]":
 
 
 def cells_of(name: str, column: "pd.Series[Any]") -> tuple[list[str], bool]:
-    """Return a column's cells as text, rounded for reading, and whether it is numeric."""
+    """Return a column's cells as text, rounded for reading, and whether the column is numeric."""
     if not pd.api.types.is_numeric_dtype(column):
         return [canonical(value) or "–" for value in column], False
     numbers = column.to_numpy(dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Ratios to a reference and ranks of methods over tasks, averaged over tasks and then over families of tasks."""
+"""Ranks of methods and ratios to a reference, averaged over tasks and then over families of tasks."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -20,9 +20,9 @@ Place = tuple[str, str]
 class Tasks:
     """Final values of methods on tasks.
 
-    Values are divided by the means of the method ``reference``; each group of ``duplicates`` counts as one method in
-    the ranks of the others. ``families`` are the tasks of every family, ``methods`` the experiments of every task by
-    method.
+    Values are divided by the means of the method ``reference``. Each group of ``duplicates`` counts as one method in
+    the ranks of the other methods. ``families`` are the tasks of every family, and ``methods`` are the experiments of
+    every task by method.
     """
 
     def __init__(
@@ -52,7 +52,10 @@ class Tasks:
         return all(set(self.methods[task]) == set(self.all_methods) for task in self.families[family])
 
     def run_by_all(self, family: str) -> list[Place]:
-        """Return the tasks of a family with results, if all methods are run on these; else none."""
+        """Return the tasks of a family that have results.
+
+        The list is empty unless all methods are run on these tasks.
+        """
         rows = self._results.rows
         run = [task for task in self.families[family] if any(len(rows(key)) for key in self.methods[task].values())]
         return run if all(set(self.methods[task]) == set(self.all_methods) for task in run) else []
@@ -62,7 +65,9 @@ class Tasks:
         return float(self._results.series(key, self._column).mean()) if key else math.nan
 
     def relative(self, task: Place) -> pd.DataFrame:
-        """Return final values over the reference's mean on a task: a row per repetition, a column per method.
+        """Return final values divided by the reference's mean on a task.
+
+        The table has a row per repetition and a column per method.
 
         The fixed configuration with the lowest mean is included, if there are any.
         """
@@ -77,9 +82,9 @@ class Tasks:
         return self._relative[task]
 
     def paired(self, values: pd.DataFrame) -> pd.DataFrame:
-        """Return numbers whose means are the ratios to the reference, and whose spread is the ratios' (delta method).
+        """Return numbers whose means are the ratios to the reference, with the spread of the ratios (delta method).
 
-        A repetition in which all methods have more regret, the reference too, changes no ratio.
+        A repetition in which all methods, also the reference, have more regret does not change the ratios.
         """
         if self._reference not in values:
             return values
@@ -88,9 +93,9 @@ class Tasks:
         return ratios - np.outer(ratios[self._reference], means) + means.to_numpy()
 
     def by_task(self) -> pd.DataFrame:
-        """Return every method's mean on every task that it is run on, its ratio to that of the reference, and its rank.
+        """Return the mean of every method on each of its tasks, the ratio to the reference's mean, and the rank.
 
-        The 95 % interval is that of the ratio, over repetitions.
+        The 95 % interval is for the ratio, over repetitions.
         """
         rows = []
         for family, names in self.families.items():
@@ -111,12 +116,13 @@ class Tasks:
         return self._each(FAMILY, {name: {name: of} for name, of in self.families.items()}).drop(columns="families")
 
     def mean_ranks(self) -> pd.DataFrame:
-        """Return mean rank and mean ratio of every method over the families on which all methods are run.
+        """Return the mean rank and mean ratio of every method over the families on which all methods are run.
 
-        Methods are ranked in every repetition, whose data they share: the rank is 1 plus, for each other group of
-        duplicates, the share of its members with a lower value; equal values count half. Tasks without results are
-        ignored. Only repetitions that all methods have on all of these tasks are used. The 95 % intervals are over the
-        repetitions, not over the choice of the tasks; the best comes first, the best fixed configuration last.
+        Methods are ranked within repetitions, because they share the data of a repetition. The rank is 1 plus, for each
+        other group of duplicates, the share of its members with a lower value; equal values count half. Tasks without
+        results are ignored, and only repetitions that all methods have on all other tasks are used. The 95 % intervals
+        are over the repetitions, not over the choice of the tasks. The best method comes first, and the best fixed
+        configuration last.
         """
         table = self._over({family: run for family in self.families if (run := self.run_by_all(family))})
         missing = [method for method in self.all_methods if method not in set(table[METHOD])]
@@ -124,12 +130,12 @@ class Tasks:
         return pd.concat([table, rest], ignore_index=True) if missing else table
 
     def over_tasks_of(self, method: str) -> pd.DataFrame:
-        """Return the columns of `mean_ranks` over a method's tasks, for all methods that are run on all of these."""
+        """Return the columns of `mean_ranks` over the tasks of ``method``, for all methods run on all these tasks."""
         families = {name: [task for task in of if method in self.methods[task]] for name, of in self.families.items()}
         return self._over(families)
 
     def shown_apart(self, apart: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-        """Return the columns of `mean_ranks` for the tasks that are shown separately, and for all others.
+        """Return the columns of `mean_ranks` for the tasks that are shown separately, and for all other tasks.
 
         Each part includes the methods that are run on all of its tasks.
         """
@@ -148,7 +154,7 @@ class Tasks:
         return pd.concat(tables, names=[column]).reset_index(level=0).reset_index(drop=True)
 
     def _over(self, families: Mapping[str, Sequence[Place]]) -> pd.DataFrame:
-        """Return ranks and ratios averaged over tasks and then families, of methods that are run on all of them."""
+        """Return the ranks and ratios of the methods run on all tasks, averaged over tasks and then over families."""
         values = {task: self.relative(task) for of in families.values() for task in of}
         values = {task: table for task, table in values.items() if table.notna().any(axis=None)}
         kept = [run for of in families.values() if (run := [task for task in of if task in values])]
@@ -193,7 +199,10 @@ class Tasks:
 
 
 def _averaged(tables: Mapping[Place, pd.DataFrame], families: Sequence[Sequence[Place]], method: str) -> Array:
-    """Return a method's mean over tasks and then families in every repetition; empty if it is not in the tables."""
+    """Return a method's mean over tasks and then families in every repetition.
+
+    The array is empty if the method is not in the tables.
+    """
     if any(method not in tables[task] for tasks in families for task in tasks):
         return np.empty(0)
     means = [np.mean([tables[task][method].to_numpy() for task in tasks], axis=0) for tasks in families]

@@ -1,4 +1,4 @@
-"""Numbers, tables and words in a reader's form."""
+"""Numbers, tables and words in a form for readers."""
 
 import math
 import re
@@ -23,7 +23,10 @@ _HEADS = {
 
 
 def number(value: Any) -> str:
-    """Return a number with four significant digits and separated thousands; a dash if missing; text unchanged."""
+    """Return a number with four significant digits and separated thousands.
+
+    A missing number gives a dash, and text is unchanged.
+    """
     if isinstance(value, str):
         return value or NONE
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
@@ -38,14 +41,14 @@ def number(value: Any) -> str:
 
 
 def listed(value: Any) -> str:
-    """Return the value of a setting as text, a list separated by commas."""
+    """Return the value of a setting as text; the elements of a list are separated by commas."""
     if isinstance(value, list):
         return ", ".join(map(listed, value)) or "none"
     return str(value) if isinstance(value, bool | dict) or value is None else number(value)
 
 
 def sentence_list(words: Iterable[str]) -> str:
-    """Return words as a list in a sentence: ``a, b and c``."""
+    """Return ``words`` as a list in a sentence, such as ``a, b and c``."""
     *first, last = [*words] or [""]
     return f"{', '.join(first)} and {last}" if first else last
 
@@ -63,10 +66,10 @@ def duration(seconds: float) -> str:
 
 
 def readable(table: pd.DataFrame) -> dict[str, Any]:
-    """Return a table for a template: heads with their kind (label, number or verdict), and rows.
+    """Return the rows and heads of a table for a template, with the kind of each head (label, number or verdict).
 
-    Empty columns are left out; a pair ``x_low``, ``x_high`` is one column, an interval. Deviations and sizes come last,
-    so that a phone shows the means.
+    Empty columns are left out, and a pair ``x_low``, ``x_high`` becomes one column with an interval. Deviations and
+    sizes come last, so that a phone shows the means.
     """
     heads: list[tuple[str, str]] = []
     columns: list[list[str]] = []
@@ -99,7 +102,7 @@ _SIGN = re.compile("|".join(map(re.escape, _SIGNS)))
 
 
 def spelled(text: str, words: Mapping[str, str]) -> str:
-    """Return a text in which whole words are replaced by a paper's (see `Looks`), the longest first."""
+    """Return a text in which whole words are replaced by a paper's words (see `Looks`), the longest word first."""
     if not words:
         return text
     any_of = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
@@ -107,7 +110,7 @@ def spelled(text: str, words: Mapping[str, str]) -> str:
 
 
 def typeset(words: str, plain: Callable[[str], str] | None = None) -> str:
-    r"""Return words with mathematics between dollars, in the syntax of LaTeX and matplotlib: ``$\beta_0$ = 3``.
+    r"""Return words with mathematics between dollars for LaTeX and matplotlib, such as ``$\beta_0$ = 3``.
 
     ``plain`` is applied to all other text, and to formulas that matplotlib cannot read; by default dollars stay dollars
     in matplotlib.
@@ -134,12 +137,12 @@ def _is_formula(text: str) -> bool:
 
 @cache
 def in_unicode(words: str) -> str:
-    """Return words with their mathematics in Unicode characters, ``β₀ = 3``; powers keep their sign."""
+    """Return words with mathematics in Unicode characters, such as ``β₀ = 3``; the sign ^ of a power is kept."""
     return in_letters(words, str)
 
 
 def in_letters(words: str, formula: Callable[[str], str]) -> str:
-    """Return words with their mathematics in Unicode characters, to which ``formula`` is applied."""
+    """Return words with mathematics in Unicode characters; ``formula`` is applied to each formula."""
     return _FORMULA.sub(lambda found: formula(_letters(found[1])) if _is_formula(found[0]) else found[0], words)
 
 

@@ -20,7 +20,7 @@ class Outcome:
     Parameters
     ----------
     reward
-        The tuner's reward: that of the round, or the mean over the rounds of the decision.
+        The tuner's reward: the reward of the round, or the mean reward over the rounds of the decision.
     values, steps
         Named numbers of the round, or one dict for every round of a longer decision; they become trace columns. A tuner
         is told only the values that its wish asks for or the task reveals.
@@ -29,10 +29,10 @@ class Outcome:
     agreement
         For each configuration of the tuner's wish, whether it would have pulled the same arm, if the task knows.
     forecast_losses
-        For each candidate, in the order of `Space.product`: the loss of its reward forecasts, summed over the rounds of
-        the decision, if the task compares forecasts.
+        The loss of each candidate's reward forecasts, summed over the rounds of the decision, in the order of
+        `Space.product`, if the task compares forecasts.
     costs
-        Seconds by purpose. They are not reproducible and therefore not values; a run keeps their sums.
+        Seconds by purpose. They are not reproducible and are therefore not in ``values``; a run keeps their sums.
     """
 
     reward: float
@@ -62,7 +62,7 @@ class Told(dict[str, Any]):
 
 
 def told(outcome: Outcome, reward: float, names: Sequence[str]) -> Outcome:
-    """Return the part of an outcome that a tuner is told: values with these names only, and no costs.
+    """Return the part of an outcome that a tuner is told, with the values in ``names`` only and without costs.
 
     Other values, such as the regret, are for the trace; a real tuner could not observe them.
     """
@@ -79,7 +79,10 @@ def told(outcome: Outcome, reward: float, names: Sequence[str]) -> Outcome:
 
 
 def convert_reward(outcome: Outcome, round_: int, configuration: Configuration) -> float:
-    """Convert an outcome's reward, and its copy among the values, to one float; TaskError if it is not finite."""
+    """Convert an outcome's reward, and its copy among the values, to one float.
+
+    Raises TaskError if the reward is not finite.
+    """
     found = outcome.reward
     outcome.reward = reward = check_reward(found, round_, configuration)
     if type(outcome.values) is dict and outcome.values.get("reward") is found:
@@ -95,7 +98,7 @@ def check_parts(expected: str, *parts: tuple[Any, type]) -> None:
 
 
 class Task(ABC):
-    """Plays configurations; ``sums`` names the values that a trace adds up over the rounds."""
+    """A task, which plays configurations; ``sums`` names the values that a trace adds up over the rounds."""
 
     sums: tuple[str, ...] = ("reward",)
     traced_rounds: int | None = None
@@ -117,7 +120,7 @@ class Task(ABC):
 
     @abstractmethod
     def start(self, rounds: int, seeds: Seeds) -> Problem:
-        """Reset, prepare for ``rounds`` rounds and return the problem that the tuner may know."""
+        """Prepare for a new run of ``rounds`` rounds, and return the problem that the tuner may know."""
 
     @property
     def random_rounds(self) -> int:
@@ -125,9 +128,9 @@ class Task(ABC):
         return 0
 
     def explore(self) -> dict[str, Any] | None:
-        """Play one random warm-up round and return its values; None if no rounds are left."""
+        """Play one random warm-up round and return its values, or None if no rounds are left."""
         return None
 
     @abstractmethod
     def play(self, configuration: Configuration) -> Outcome | None:
-        """Play ``configuration`` and return the outcome; None if no rounds are left (a log has ended)."""
+        """Play ``configuration`` and return the outcome, or None if no rounds are left (a log has ended)."""

@@ -18,19 +18,19 @@ _PARTS = 10
 
 
 class CandidateGenerationTask(Task):
-    """Each round is a user with the ads shown to them; the reward is the F-score of the candidates among these ads.
+    """Generation of candidates: a round is a user with the ads shown, and the reward is the candidates' F-score.
 
-    Let A be the shown ads and A+ the clicked ones. An ad is a candidate if its cosine with the user is at least the
-    threshold: F = 2 |candidates in A+| / (|A+| + |candidates in A|), 0 if the denominator is 0.
+    Let A be the shown ads and A+ the clicked ads. An ad is a candidate if its cosine with the user is at least the
+    threshold. The F-score is 2 |candidates in A+| / (|A+| + |candidates in A|), or 0 if the denominator is 0.
 
-    Trace columns, the first two summed: ``reward``; ``regret``, the F-score of this user's best threshold in [0, 1]
-    less the reward, which no tuner can bring to 0, because that threshold is known only afterwards and differs between
-    users; ``best_threshold``, the best of 101 for the users of this tenth of the run; ``one_threshold`` and
-    ``ten_thresholds``, the F-scores of a whole run with one threshold, or one per tenth, chosen on every second user
-    and judged on the others: without drift both earn the same.
+    The trace columns ``reward`` and ``regret`` are summed. ``regret`` is the F-score of this user's best threshold in
+    [0, 1] less the reward; no tuner can reduce it to 0, because the best threshold is known only afterwards and differs
+    between users. ``best_threshold`` is the best of 101 thresholds for the users of this tenth of the run.
+    ``one_threshold`` and ``ten_thresholds`` are the F-scores of a whole run with one threshold, and with one threshold
+    per tenth, chosen on every second user and judged on the other users; without drift the two are equal.
 
-    Raises ConfigError if environment or algorithm is of the wrong type. Source: online_hpo, section 7.1 (the closed
-    form of F; the quotient of precision and recall printed there lacks the factor 2).
+    Raises ConfigError if the environment or the algorithm has the wrong type. Source: online_hpo, section 7.1 (the
+    closed form of F; the quotient of precision and recall printed there lacks the factor 2).
     """
 
     sums = ("reward", "regret")
@@ -92,7 +92,7 @@ def _is_share(threshold: Any) -> bool:
 
 
 def f_scores(cosines: np.ndarray, clicked: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the F-scores of all distinct thresholds, and the best of each round.
+    """Return the F-scores of all distinct thresholds, and the best F-score of each round.
 
     ``cosines`` and ``clicked`` have shape (places,), round after round; ``first``, shape (rounds,), is the first place
     of each round; every round has ads. Returns the cosines in float64, ascending within each round; the F-score if an
@@ -115,10 +115,11 @@ def f_scores(cosines: np.ndarray, clicked: np.ndarray, first: np.ndarray) -> tup
 
 
 def drift(cosines: np.ndarray, scores: np.ndarray, first: np.ndarray) -> tuple[list[float], float, float]:
-    """Return the best threshold of each tenth of the rounds, and the F-scores of one for all and one for each tenth.
+    """Return the best threshold of each tenth of the rounds, and the F-scores of a common and of separate thresholds.
 
-    Thresholds are chosen on every second round and judged on the others, in both directions. ``cosines`` and ``scores``
-    come from `f_scores`; ``first`` is the first place of each round, shape (rounds,).
+    The first F-score is for one threshold in all rounds, and the second for one threshold in each tenth. Thresholds are
+    chosen on every second round and judged on the other rounds, in both directions. ``cosines`` and ``scores`` come
+    from `f_scores`; ``first`` is the first place of each round, shape (rounds,).
     """
     last = np.append(first[1:], len(cosines))
     earned = np.zeros((_THRESHOLDS, len(first)))

@@ -29,25 +29,26 @@ microseconds.
 
 
 class ContextualBandit(Task):
-    """A contextual bandit algorithm plays in its environment, with the configuration as its hyper-parameters.
+    """A contextual bandit algorithm that plays in an environment with the configuration as its hyper-parameters.
 
-    Trace columns: ``reward``, summed, and the environment's own: mostly ``regret``, the best expected reward of the
-    round less that of the arm pulled, and ``random_regret``, the same for an arm drawn uniformly, computed from the
-    means without a pull; both summed. An event of a log that the environment rejects is not a round. For a tuner that
-    wishes for estimates, also ``model_mean``, the algorithm's estimate of the pulled arm's reward, and
-    ``model_regret``, the greedy arm's estimate less that.
+    The trace columns are ``reward``, which is summed, and the columns of the environment. Most environments have
+    ``regret``, the best expected reward of the round less the expected reward of the arm pulled, and ``random_regret``,
+    the regret of a uniformly drawn arm, computed from the means without a pull; both are summed. An event of a log that
+    the environment rejects is not a round. If the tuner requests estimates, there are also ``model_mean``, the
+    algorithm's estimate of the pulled arm's reward, and ``model_regret``, the greedy arm's estimate less
+    ``model_mean``.
 
-    Raises ConfigError if the algorithm does not suit the rewards, or values are to be probed in a log without means;
-    TaskError if the environment contradicts itself: see `bench.tasks.stated`.
+    Raises ConfigError if the algorithm does not suit the rewards, or if values are probed in a log without means.
+    Raises TaskError if the environment contradicts itself (see `bench.tasks.stated`).
 
     Parameters
     ----------
     probe
-        Values of one hyper-parameter, by its name, that are evaluated in every round without a pull: the column
-        ``probe_<value>`` sums the expected rewards of the arms that they would have pulled, all else being equal, with
-        the same random draws of the algorithm. This costs a copy of the algorithm for each value and round. The column
-        ``tuning_regret``, not summed, is the largest of these sums so far less that of the arms pulled (syndicated,
-        lemma 1, with the best value of each run in place of the best value on average).
+        Values of one hyper-parameter, by its name, that are evaluated in every round without a pull. The column
+        ``probe_<value>`` sums the expected rewards of the arms that this value would have pulled, all else being equal,
+        with the same random draws of the algorithm. The evaluation needs a copy of the algorithm for each value and
+        round. The column ``tuning_regret``, not summed, is the largest of these sums so far less the sum for the arms
+        pulled (syndicated, lemma 1, with the best value of each run in place of the best value on average).
     """
 
     delays_algorithm: ClassVar[bool] = True
@@ -138,7 +139,10 @@ class ContextualBandit(Task):
         return Outcome(total(step["reward"] for step in steps) / len(steps), steps=tuple(steps))
 
     def _step(self, configuration: Configuration | None) -> dict[str, Any] | None:
-        """Play one round, with a uniformly drawn arm if no configuration is given; None when no rounds are left."""
+        """Play one round, with a uniformly drawn arm if no configuration is given.
+
+        The result is None if no rounds are left.
+        """
         environment, algorithm = self.environment, self.algorithm
         while (contexts := environment.observe()) is not None:
             if type(contexts) is not np.ndarray or contexts.dtype is not _FLOAT:
@@ -190,7 +194,7 @@ class ContextualBandit(Task):
         return None
 
     def _check_finite(self, contexts: np.ndarray) -> None:
-        """Raise TaskError if a context, or an estimate that the algorithm derived from earlier ones, is not finite."""
+        """Raise TaskError if a context, or an estimate that the algorithm made from earlier contexts, is not finite."""
         step = 1 if self._round < _SELDOM else max(1, min(_SELDOM, self._rounds - 1 - self._round))
         self._looks_at = self._round + step
         estimate = self.algorithm.estimate
@@ -213,7 +217,7 @@ class ContextualBandit(Task):
         return reward
 
     def _update_later(self, contexts: np.ndarray, arm: int, reward: float, delay: int) -> None:
-        """Keep a reward, and let the algorithm learn the rewards that are due after this round."""
+        """Store a reward, and let the algorithm learn the rewards that are due after this round."""
         heapq.heappush(self._coming, (self._round + delay, self._round, contexts, arm, reward))
         while self._coming and self._coming[0][0] <= self._round:
             self.algorithm.update(*heapq.heappop(self._coming)[2:])
@@ -256,7 +260,7 @@ class ContextualBandit(Task):
         return copy.deepcopy(self.algorithm).choose(contexts, configuration)
 
     def _complete(self, configuration: Configuration) -> Configuration:
-        """Set the hyper-parameters that are not tuned: to their theoretical values, else to their defaults."""
+        """Set the hyper-parameters that are not tuned to their theoretical values, or else to their defaults."""
         if len(configuration) == len(self._defaults):
             return configuration
         if any(name not in configuration for name in self._theoretical):

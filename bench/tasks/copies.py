@@ -23,29 +23,29 @@ _FAR = 1e100
 
 
 class Copies(ContextualBandit):
-    """Like `contextual_bandit`, with one copy of the algorithm for each candidate; the configuration's copy pulls.
+    """A contextual bandit with one copy of the algorithm for each candidate, in which the configuration's copy pulls.
 
-    For settings that change learning, such as a step size, a learning rate or a ridge. With one shared algorithm, a bad
-    configuration spoils the state for all others; here each copy has its own state, as if its configuration had been
-    played throughout. Every copy starts from the same seeds, so its draws are those of a run with that configuration
-    alone.
+    See `contextual_bandit` for the rest. The task is meant for settings that change learning, such as a step size, a
+    learning rate or a ridge. If all configurations share one algorithm, a bad configuration damages the state for all
+    of them. Here each copy has its own state, as if its configuration had been played throughout. Every copy starts
+    from the same seeds, so its draws are equal to the draws of a run with its configuration alone.
 
-    If every copy learns from all rounds, outcomes hold their forecast losses: the log loss of the probability of a
-    reward of 1 for algorithms with logistic rewards only; for others half the squared error in units of the noise,
-    which is the log loss of a normal reward up to a constant. Without a warm-up, all copies forecast the same in the
-    first decision. A warm-up is played by no copy, learnt by all copies, and not judged.
+    If every copy learns from all rounds, outcomes hold the forecast losses of the copies. For algorithms with logistic
+    rewards only, the forecast loss is the log loss of the probability of a reward of 1. For other algorithms it is half
+    the squared error in units of the noise, which is the log loss of a normal reward up to a constant. Without a
+    warm-up, all copies forecast the same in the first decision. The rounds of a warm-up are not played by a copy and
+    not judged, but all copies learn from them.
 
-    Limits: a round costs as many decisions and updates as there are candidates. Settings without effect on learning,
-    such as exploration rates, have equal forecasts. A copy learns from pulls of the other copies, which may explore
-    more or less than it would. Forecasts are judged on pulled arms only: the best forecaster need not have the least
-    regret. Tuners see the candidates without the interval between them. Source: Dawid 1984 (prequential losses: a
-    forecast is judged before its outcome is learnt).
+    The task has limits. A round costs as many decisions and updates as there are candidates. Settings without effect on
+    learning, such as exploration rates, have equal forecasts. A copy learns from pulls of the other copies, which may
+    explore more or less than this copy would. Forecasts are judged on pulled arms only, so the best forecaster need not
+    have the least regret. Tuners see the candidates without the interval between them. Source: Dawid 1984 (prequential
+    losses: a forecast is judged before its outcome is learnt).
 
     Parameters
     ----------
     learn
-        Which copies learn from a round: ``all``, or only the one that was ``played`` (then there are no forecast
-        losses).
+        Which copies learn from a round: ``all`` copies, or only the copy that was ``played``, without forecast losses.
     """
 
     delays_algorithm: ClassVar[bool] = False
@@ -72,7 +72,7 @@ class Copies(ContextualBandit):
 
 
 class CopiedAlgorithm(ContextualAlgorithm):
-    """One copy of an algorithm per candidate; the copy of the played configuration pulls.
+    """An algorithm with one copy per candidate, in which the copy of the played configuration pulls.
 
     ``complete`` adds values of the hyper-parameters that are not tuned to a candidate.
     """
@@ -132,7 +132,7 @@ class CopiedAlgorithm(ContextualAlgorithm):
 
     @property
     def tuned(self) -> Space:
-        """The tuned hyper-parameters with candidates only, because there are no copies between candidates."""
+        """The tuned hyper-parameters, without intervals, because there are no copies between candidates."""
         parameters = self._original.tuned.parameters
         return Space(tuple(replace(parameter, low=None, high=None, power=1.0) for parameter in parameters))
 

@@ -14,7 +14,7 @@ from bench.tuners.base import Tuner
 
 
 class Delivery:
-    """Asks with tickets, and tells rewards when they are due: after the delay, and once a batch is complete.
+    """Asks with tickets, and tells rewards when they are due, which is after the delay and once a batch is complete.
 
     Rewards that are due at the same time are told in the order of their asks. Rewards not due at the end are never
     told.
@@ -36,7 +36,7 @@ class Delivery:
         return configuration
 
     def tell(self, reward: float, outcome: Outcome) -> None:
-        """Take the reward of the latest ask, and tell all rewards that are due."""
+        """Receive the reward of the latest ask, and tell all rewards that are due."""
         now = self._trace.round
         heapq.heappush(self._coming, (now + self._delay(), self._asked, self._ticket, reward, _kept(outcome)))
         while self._coming and self._coming[0][0] <= now:

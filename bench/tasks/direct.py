@@ -12,14 +12,15 @@ from bench.tuners.base import Problem
 
 
 class Direct(Task):
-    """A bandit over the environment's search space, without an algorithm: the configuration is the arm.
+    """A bandit without an algorithm, whose arms are the configurations of the environment's search space.
 
-    Trace columns: ``reward``, summed, and the environment's own: mostly ``regret``, the best expected reward of the
-    round less that of the configuration, and ``random_regret``, the same for a configuration drawn uniformly, computed
-    without a pull; both summed. Hyper-parameters that the tuner does not tune are played at their defaults and are
-    columns too.
+    The trace columns are ``reward``, which is summed, and the columns of the environment. Most environments have
+    ``regret``, the best expected reward of the round less the expected reward of the configuration, and
+    ``random_regret``, the regret of a uniformly drawn configuration, computed without a pull; both are summed.
+    Hyper-parameters that the tuner does not tune are played at their defaults and are columns too.
 
-    Raises ConfigError if the environment has no arms, TaskError if it contradicts itself: see `bench.tasks.stated`.
+    Raises ConfigError if the environment has no arms, and TaskError if the environment contradicts itself (see
+    `bench.tasks.stated`).
     """
 
     def __init__(self, environment: DirectEnvironment) -> None:

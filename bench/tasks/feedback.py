@@ -1,4 +1,4 @@
-"""Delivery of rewards to a tuner in any task: late, in batches, for held configurations, or from a log."""
+"""Delivery of rewards to a tuner in any task, which may be late, in batches, for held configurations or from a log."""
 
 import csv
 from collections.abc import Callable
@@ -21,7 +21,7 @@ Delay = int | dict[str, Any]
 
 @component
 class Feedback:
-    """Delivery of rewards to the tuner and the algorithm; settings of every task.
+    """Settings of every task for the delivery of rewards to the tuner and the algorithm.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Feedback:
     batch
         Number of due rewards that are told together.
     hold
-        Decisions for which a configuration is kept; the tuner is told their mean, as one ask.
+        Number of decisions for which a configuration is kept; the tuner is told their mean reward, as one ask.
     delay_algorithm
         Rounds before the bandit algorithm learns a reward, in the form of ``delay``; for contextual bandits.
     horizon_factor
@@ -38,8 +38,8 @@ class Feedback:
     history
         A CSV file with a column for each hyper-parameter and ``reward``, which the tuner learns before the first ask.
     yoked
-        ``in_order`` or ``shuffled``: a control for tuning. The tuner plays a first run, and only its configurations are
-        kept. These are played in the recorded run, whose rewards no tuner sees.
+        ``in_order`` or ``shuffled``: a control for tuning. The tuner plays a first run, of which only the
+        configurations are kept. These configurations are played in the recorded run, and no tuner is told its rewards.
     """
 
     delay: Delay = neutral(default=0)
@@ -91,7 +91,7 @@ def draws(delay: Delay, rng: np.random.Generator) -> Callable[[], int]:
 
 
 def read_history(path: Path, space: Space) -> list[tuple[Configuration, float]]:
-    """Return configurations and rewards of a CSV file, oldest first; columns outside the space are ignored.
+    """Return the configurations and rewards of a CSV file, oldest first; columns outside the space are ignored.
 
     Raises ConfigError with file and line if the file is unreadable, or a value is missing or not a number.
     """
@@ -129,7 +129,7 @@ def read_history(path: Path, space: Space) -> list[tuple[Configuration, float]]:
 
 
 def _value(parameter: HyperParameter, text: str) -> Any:
-    """Return the candidate with this text, else a number, else the text, which the tuner then checks."""
+    """Return the candidate with this text, or else a number, or else the text; the tuner checks the result."""
     for candidate in (*parameter.candidates, parameter.default):
         if text == str(candidate):
             return candidate

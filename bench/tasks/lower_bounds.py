@@ -14,13 +14,13 @@ from bench.tuners.base import Problem
 
 @component
 class LowerBounds(Task):
-    """Each round draws a new log and computes three lower bounds of the value of the configuration's policy from it.
+    """Comparison of three lower bounds of the configuration's policy value, computed from a new log in each round.
 
-    Trace columns, none summed: ``reward``, the round's estimate by inverse propensity scores; ``true_value`` of the
-    policy; ``delta``; the mean so far of each bound, as ``t_test``, ``hoeffding`` and ``bernstein``; the true value
-    less that mean, as ``t_test_gap`` and so on; and the share of rounds so far in which the bound was not below the
-    true value, as ``t_test_errors`` and so on. The bounds use the largest weight over the log's contexts and all
-    actions. Source: opl_hpo, appendix E.
+    No trace column is summed. The columns are ``reward``, the round's estimate by inverse propensity scores,
+    ``true_value`` of the policy and ``delta``. The mean so far of each bound is ``t_test``, ``hoeffding`` or
+    ``bernstein``; the true value less this mean is ``t_test_gap`` and so on; and the share of rounds so far in which
+    the bound was not below the true value is ``t_test_errors`` and so on. The bounds use the largest weight over the
+    log's contexts and all actions. Source: opl_hpo, appendix E.
 
     Parameters
     ----------

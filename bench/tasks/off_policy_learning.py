@@ -23,15 +23,17 @@ EXCEEDED = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2)
 
 @component
 class OffPolicyLearning(Task):
-    """Each trial trains the configuration's policy on the training data and scores it on the validation data.
+    """Off-policy learning, in which a trial trains the configuration's policy and scores it on the validation data.
 
-    With ``objective: estimate`` and no imitation this is the usual procedure (algorithm 1); with ``lower_bound`` and
-    imitation it is CIR-HPO (algorithm 2). The tuner's reward is the objective of the trial's policy. The incumbent is
-    the policy with the best objective so far; on a tie, algorithm 1 keeps the old one, algorithm 2 takes the new one.
+    With ``objective: estimate`` and no imitation the task is the usual procedure (algorithm 1); with ``lower_bound``
+    and imitation it is CIR-HPO (algorithm 2). The tuner's reward is the objective of the trial's policy. The incumbent
+    is the policy with the best objective so far; on a tie, algorithm 1 keeps the old policy and algorithm 2 takes the
+    new policy.
 
     With imitation the policy of trial t is pi_t = (1 - alpha_t) pi_hat_t + alpha_t pi0, where pi_hat_t is the trained
     policy and alpha_t = alpha_init + (1 - alpha_init) (t / T)^gamma mean(s_1 .. s_t), clipped to [0, 1]; s_t is 1 if
-    pi0 is significantly better on the validation data by inverse propensity scores, -1 if worse, else 0.
+    pi0 is significantly better on the validation data by inverse propensity scores, -1 if pi0 is significantly worse,
+    and 0 otherwise.
 
     Trace columns, none summed, are the trial's ``reward`` (its objective), ``alpha`` and ``score`` (s_t), and of the
     incumbent:
@@ -58,7 +60,7 @@ class OffPolicyLearning(Task):
     objective
         The maximised quantity: the ``estimate`` or a ``lower_bound`` of it.
     bound
-        Kind of lower bound.
+        The kind of lower bound.
     delta
         Level of the lower bound and of the test for s_t.
     imitation
@@ -153,7 +155,7 @@ class OffPolicyLearning(Task):
         return estimate, lower_bound(self.bound, terms, largest_weight, self.delta)
 
     def _regularise(self, probabilities: np.ndarray) -> int:
-        """Test the logging policy against the trial's, set alpha by equation 14 and return s_t."""
+        """Test the logging policy against the trial's policy, set alpha by equation 14 and return s_t."""
         data = self.environment.validation
         if self.imitation_test == "mixed":
             probabilities = _mixture(probabilities, data.policy, self.alpha)

@@ -21,16 +21,17 @@ _MOST = 2**30
 
 
 class SmoothedCopies(Copies):
-    """Like `copies` with ``learn: played``, but in every second decision a copy plays one of its past policies.
+    """The task `copies` with ``learn: played``, in which a copy plays a past policy in every second decision.
 
-    A copy's first, third, ... decision is played by its current policy, and it learns from the rewards. In its second,
-    fourth, ... it plays a policy drawn uniformly and independently from those of its odd decisions so far, the latest
-    included, and learns nothing. The mean reward of these decisions is therefore that of its whole past, which changes
-    slowly for any copy; a master such as `stochastic_corral` can use it.
+    In its first, third, ... decision a copy plays its current policy and learns from the rewards. In its second,
+    fourth, ... decision the copy plays a policy drawn uniformly and independently from the policies of its odd
+    decisions so far, the latest included, and learns nothing. The mean reward of the even decisions is therefore the
+    mean over the copy's whole past, which changes slowly for any copy and can be used by a master such as
+    `stochastic_corral`.
 
-    A past policy is the copy's state before that decision with its configuration then; its random draws are new. States
-    stay in memory, with equal parts of 4096 bytes stored once: 20 MB after 10,000 decisions with 10 features; 200 MB
-    for UCB-GLM, whose state has all rewards so far.
+    A past policy is the copy's state and configuration at the earlier decision, with new random draws. States stay in
+    memory, and equal parts of 4096 bytes are stored once. They need 20 MB after 10,000 decisions with 10 features; 200
+    MB for UCB-GLM, whose state has all rewards so far.
 
     Raises TaskError once states need more than 1 GB. Source: Pacchiano, Phan, Abbasi-Yadkori, Rao, Zimmert, Lattimore
     and Szepesvari 2020 (smoothing); including the latest policy in the draw is our assumption.
@@ -50,7 +51,7 @@ class SmoothedCopies(Copies):
 
 
 class SmoothedAlgorithm(CopiedAlgorithm):
-    """Copies of an algorithm that alternate with their past policies; `begin` precedes each decision."""
+    """Copies of an algorithm that alternate with their past policies; `begin` must be called before each decision."""
 
     def start(self, info: BanditInfo, seeds: Seeds) -> None:
         super().start(info, seeds)
@@ -60,12 +61,12 @@ class SmoothedAlgorithm(CopiedAlgorithm):
         self._parts: dict[bytes, bytes] = {}
 
     def begin(self, configuration: Configuration) -> None:
-        """Choose who plays this decision: the configuration's copy, or one of its past policies."""
+        """Choose whether the configuration's copy or one of its past policies plays this decision."""
         self._deciding = self._place(configuration)
         self._policy = self._next_policy(self._deciding, configuration)
 
     def policy_of(self, configuration: Configuration) -> tuple[ContextualAlgorithm, Configuration]:
-        """Return the policy that plays a configuration in this decision, and the configuration that it is given."""
+        """Return the policy that plays ``configuration`` in this decision, and the configuration passed to it."""
         place = self._place(configuration)
         return self._policy if place == self._deciding else (self.copies[place], configuration)
 

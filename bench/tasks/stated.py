@@ -12,7 +12,10 @@ _TINY = 1e-12
 
 
 def check_constant(environment: Any, name: str) -> float:
-    """Return a constant stated by an environment after its start; TaskError unless it is finite, at least 0."""
+    """Return a constant that an environment states after its start.
+
+    Raises TaskError unless the constant is finite and at least 0.
+    """
     value: Any = getattr(environment, name, None)
     converted = number(value)
     if converted is None or converted < 0:
@@ -26,8 +29,8 @@ def check_constant(environment: Any, name: str) -> float:
 def regrets(environment: Any, round_: int, mean: Any, played: str) -> dict[str, float]:
     """Return the regret of the ``played`` arm, whose expected reward is ``mean``, and of random play, as floats.
 
-    Called if the regrets that the environment computed are not floats, or negative, possibly by rounding. Raises
-    TaskError if an expected reward is not a finite number, or larger than the best.
+    This function is called if the regrets that the environment computed are not floats, or are negative, possibly by
+    rounding. Raises TaskError if an expected reward is not a finite number, or larger than the best.
     """
     name = f"the expected reward of the {played} played"
     stated = {"best_mean": environment.best_mean, name: mean, "average_mean": environment.average_mean}
@@ -48,7 +51,7 @@ def regrets(environment: Any, round_: int, mean: Any, played: str) -> dict[str, 
 
 
 def refuse_means(environment: Any, round_: int, n_arms: int) -> NoReturn:
-    """Raise TaskError: the number of expected rewards differs from the number of contexts."""
+    """Raise TaskError, because the number of expected rewards differs from the number of contexts."""
     raise TaskError(
         f"{_where(environment, round_)}: found {len(environment.means)} means, expected {n_arms}, one for each of the "
         "contexts"

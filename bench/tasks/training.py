@@ -21,24 +21,25 @@ _trained: dict[tuple[Any, ...], tuple[float, float, float]] = {}
 
 @component
 class Training(Task):
-    """Each round trains the algorithm with the configuration; the reward is the score of its predictions.
+    """Training of an algorithm with the configuration in each round; the reward is the score of the predictions.
 
     The initial incumbent is the algorithm's usual configuration, trained before the first round. Training is
     deterministic, so a process never trains the same configuration twice.
 
-    Trace columns: ``reward``, summed; ``score``, the reward of the round; ``best_score``, the best so far, including
-    the initial one, and ``mean_best_score``, its mean over the rounds so far; ``held_out_score``, the score of the best
-    configuration so far (the first on a tie) on the held-out rows, if there are any; ``configurations``, the number of
-    different ones so far, including the initial one; ``regret_so_far``, summed, the best score so far less that of the
-    round; if ``best_score`` is given also ``regret``, summed, the best possible score less that of the round. Costs, in
-    seconds of processor time, as if every round were trained: ``training``, and ``tuning``, which adds the tuner's time
-    between rounds. As if each configuration were trained once per run: ``training_spent``, ``tuning_spent``. Source:
+    The trace columns are ``reward``, summed; ``score``, the reward of the round; ``best_score``, the best score so far,
+    including the initial score, and ``mean_best_score``, its mean over the rounds so far; ``held_out_score``, the score
+    of the best configuration so far (the first on a tie) on the held-out rows, if there are any; ``configurations``,
+    the number of different configurations so far, including the initial one; and ``regret_so_far``, summed, the best
+    score so far less the score of the round. If ``best_score`` is given, there is also ``regret``, summed, the best
+    possible score less the score of the round. The costs are in seconds of processor time. ``training``, and
+    ``tuning``, which adds the tuner's time between rounds, are computed as if every round were trained;
+    ``training_spent`` and ``tuning_spent`` are computed as if each configuration were trained once per run. Source:
     habo, algorithm 2, line 4; section 25.2 for the regret.
 
     Parameters
     ----------
     best_score
-        The best score that any configuration reaches, on the ``real`` data and on the ``surrogate``; needed for regret.
+        The best score that a configuration can reach on the ``real`` data and on the ``surrogate``, needed for regret.
     """
 
     compared: ClassVar[str] = "best_score"
@@ -102,7 +103,10 @@ class Training(Task):
         return Outcome(score, values, costs=costs)
 
     def _train(self, configuration: Configuration) -> tuple[float, float, float, float]:
-        """Return score, held-out score, seconds of the training, and its seconds if it is new in this run, else 0."""
+        """Return the score, the held-out score and the seconds of the training.
+
+        The last number is the seconds again if the configuration is new in this run, or else 0.
+        """
         key = self._key(configuration)
         if key not in _trained:
             begin = time.process_time()

@@ -47,16 +47,16 @@ class ZoomingRule:
 
 
 class ActivePoints:
-    """Points of the unit cube with their mean rewards; their balls keep the cube covered.
+    """Points of the unit cube with their mean rewards and with balls that cover the cube.
 
-    In each round, points that are worse with high confidence are dropped (their balls still count as covering). If a
-    region is uncovered, a point is activated there and pulled; otherwise the active point with the largest index is
-    pulled. The coverage is recomputed only once a ball has shrunk by more than the slack of the last computation, which
-    gives the same decisions as a computation in every round.
+    In each round, points that are worse than another point with high confidence are dropped (their balls still count as
+    covering). If a region is uncovered, a point is activated there and pulled; otherwise the active point with the
+    largest index is pulled. The coverage is recomputed only once a ball has shrunk by more than the slack of the last
+    computation; the decisions are the same as with a computation in every round.
 
-    The new point is, in one dimension, the midpoint of the widest gap, otherwise the deepest point of the uncovered
-    region; the first point is drawn uniformly, by default from the middle 40 % of each axis (both as in cdt's code; in
-    several dimensions assumed). Source: cdt, algorithm 1; Kleinberg et al. 2019.
+    In one dimension, the new point is the midpoint of the widest gap; in several dimensions, it is the deepest point of
+    the uncovered region. The first point is drawn uniformly, by default from the middle 40 % of each axis (both as in
+    cdt's code; in several dimensions assumed). Source: cdt, algorithm 1; Kleinberg et al. 2019.
     """
 
     def __init__(self, space: Space, rule: ZoomingRule, seeds: Seeds) -> None:
@@ -107,12 +107,15 @@ class ActivePoints:
         return self._configurations[chosen]
 
     def tell(self, reward: float, asked: tuple[int, int]) -> None:
-        """Learn the reward of ``asked``, an earlier value of this attribute; ignore points asked before a restart."""
+        """Learn the reward of the point ``asked``, an earlier value of the attribute of this name.
+
+        The reward of a point that was asked before a restart is ignored.
+        """
         if asked[0] == self._restarts and _learn(self.stats, asked[1], reward, self._rule.radius) > self._slack:
             self._check = True
 
     def _refill(self) -> None:
-        """Draw a block of the factors Z on the spread; without randomisation they are 1."""
+        """Draw a block of the factors Z on the spread, which are 1 without randomisation."""
         size = max(_BLOCK, 4 * self.n_points)
         if self._rule.spread_is_variance:
             self._factors = self._rank_rng.standard_normal(size)
@@ -123,7 +126,7 @@ class ActivePoints:
         self._used = 0
 
     def _cover(self) -> None:
-        """Activate a point in a gap, if there is one; otherwise clear ``_check``."""
+        """Activate a point in a gap if the balls leave one, and otherwise clear ``_check``."""
         n = self.n_points
         if n == 0:
             self._activate(self._place_rng.uniform(*self._rule.first, self._space.dim))
@@ -152,7 +155,10 @@ class ActivePoints:
 def _select(
     stats: np.ndarray, n_points: int, spread: float, is_variance: bool, removal: bool, factors: np.ndarray, start: int
 ) -> int:
-    """Drop worse points; return the active one with the largest mean + s Z; s, or its square, is spread / sqrt(n)."""
+    """Drop worse points, and return the active point with the largest mean + s Z.
+
+    The deviation s is spread / sqrt(n); with ``is_variance``, spread / sqrt(n) is the variance s^2.
+    """
     if removal:
         floor = -np.inf
         for i in range(n_points):
@@ -178,7 +184,7 @@ def _select(
 
 @kernel
 def _learn(stats: np.ndarray, chosen: int, reward: float, radius: float) -> float:
-    """Add a reward, shrink the ball, and return the decrease of its squared radius since the last check."""
+    """Add a reward, shrink the point's ball, and return the decrease of its squared radius since the last check."""
     stats[chosen, 0] += 1.0
     stats[chosen, 1] += reward
     old = stats[chosen, 2]

@@ -35,8 +35,8 @@ class Tuner(Recommending, Learning, Saving, ABC):
         tuner.tell(reward, ticket=ticket)
 
     Tickets are drawn afresh at `start` and `restore`, so tickets from before a crash are refused. Threads may call
-    `ask_ticket`, `tell` with a ticket, `save` and `restore` at the same time. A forked process and a process with a
-    copy are refused, because both processes would draw the same random numbers.
+    `ask_ticket`, `tell` with a ticket, `save` and `restore` at the same time. Calls in a forked process or in a process
+    with a copy of the tuner are refused, because both processes would draw the same random numbers.
     """
 
     label: ClassVar[str] = ""
@@ -75,14 +75,14 @@ class Tuner(Recommending, Learning, Saving, ABC):
 
     @classmethod
     def shown_as(cls) -> str:
-        """Return the name in tables and pictures."""
+        """Return the name of the tuner in tables and pictures."""
         return str(vars(cls).get("label") or cls.__name__)
 
     def start(self, problem: Problem, seeds: Seeds | None = None) -> None:
         """Forget everything and prepare for ``problem``.
 
-        Raises ConfigError if the search space does not suit the tuner, TunerError if the horizon is not positive or an
-        argument is of another type.
+        Raises ConfigError if the search space does not suit the tuner. Raises TunerError if the horizon is not positive
+        or an argument has the wrong type.
         """
         seeds = seeds or Seeds()
         given = isinstance(problem, Problem) and isinstance(problem.space, Space)
@@ -109,11 +109,16 @@ class Tuner(Recommending, Learning, Saving, ABC):
         self._start(problem, seeds)
 
     def searched(self, space: Space) -> Space:
-        """Return the part of ``space`` that it tunes; its configurations set exactly these hyper-parameters."""
+        """Return the part of ``space`` that the tuner searches.
+
+        The tuner's configurations set exactly the hyper-parameters of this part.
+        """
         return space if self.multiple else space.restrict(space.names[:1])
 
     def ask(self) -> Configuration:
-        """Return the configuration to play next; another call before ``tell`` returns a new one.
+        """Return the configuration to play next.
+
+        If `ask` is called again before `tell`, it returns a new configuration.
 
         Raises TunerError if the tuner was not started.
         """
@@ -127,10 +132,10 @@ class Tuner(Recommending, Learning, Saving, ABC):
             return configuration
 
     def ask_ticket(self) -> tuple[int, Configuration]:
-        """Return a ticket and the configuration to play next; pass the ticket to `tell`.
+        """Return a ticket, to be passed to `tell`, and the configuration to play next.
 
-        Beyond 10,000 open tickets the oldest is forgotten. Raises TunerError if the tuner was not started in this
-        process.
+        If there are more than 10,000 open tickets, the oldest ticket is forgotten. Raises TunerError if the tuner was
+        not started in this process.
         """
         with ALONE:
             self._check_process("ask_ticket()")
@@ -139,10 +144,11 @@ class Tuner(Recommending, Learning, Saving, ABC):
             return ticket, configuration
 
     def tell(self, reward: float, outcome: Any = None, ticket: int | None = None) -> None:
-        """Learn the reward of a ticket, by default of the latest configuration; most tuners ignore ``outcome``.
+        """Learn the reward of the configuration of ``ticket``, by default of the latest configuration.
 
-        Rewards beyond +-1e100 are learnt as +-1e100, so that squares do not overflow. Raises TunerError if there was no
-        ask, the ticket is not open, or the reward is not a finite number; the tuner's state is then unchanged.
+        Most tuners ignore ``outcome``. Rewards beyond +-1e100 are learnt as +-1e100, so that squares do not overflow.
+        Raises TunerError if there was no ask, the ticket is not open, or the reward is not a finite number; the tuner's
+        state is then unchanged.
         """
         if ticket is not None or self._asked is not True:
             if ticket is None and not self._asked:
@@ -207,7 +213,7 @@ class Tuner(Recommending, Learning, Saving, ABC):
 
     @property
     def wish(self) -> Wish:
-        """The optional information that the tuner requests with each reward; fixed by the start."""
+        """The optional information that the tuner requests with each reward; it does not change after the start."""
         return Wish()
 
     def random_rounds(self, problem: Problem) -> int:
@@ -215,7 +221,10 @@ class Tuner(Recommending, Learning, Saving, ABC):
         return 0
 
     def probabilities(self) -> dict[str, np.ndarray]:
-        """Return the probabilities of the next ``ask`` by the name of the drawn object; empty if there are none."""
+        """Return the probabilities of the next ``ask``, by the name of the object that is drawn.
+
+        The result is empty if the tuner does not draw.
+        """
         return {}
 
     @abstractmethod
@@ -233,9 +242,10 @@ _LOWEST = -LARGEST
 
 @component
 class CandidateTuner(Tuner):
-    """Chooses among all combinations of candidates; a subclass refers to them by index, ``_chosen``.
+    """Chooses among all combinations of candidates.
 
-    Other attributes that ``_choose`` sets and ``_tell`` reads, such as a probability, must be added to ``remembers``.
+    A subclass refers to a combination by its index, ``_chosen``. Other attributes that ``_choose`` sets and ``_tell``
+    reads, such as a probability, must be added to ``remembers``.
     """
 
     searches: ClassVar[tuple[str, ...]] = ("candidates",)

@@ -15,8 +15,8 @@ class Fixed(Tuner):
     Parameters
     ----------
     configuration
-        Values by name; other hyper-parameters have their default, else their first candidate or the middle of their
-        interval.
+        Values by the name of the hyper-parameter. Other hyper-parameters have their default, or else their first
+        candidate or the middle of their interval.
     """
 
     leaves_space: ClassVar[bool] = True
@@ -44,7 +44,7 @@ class Fixed(Tuner):
 
 @component
 class Random(Tuner):
-    """Draw every hyper-parameter uniformly, from its interval or else from its candidates."""
+    """Draw every hyper-parameter uniformly from its interval, or from its candidates if it has no interval."""
 
     label: ClassVar[str] = "Random each round"
     heeds: ClassVar[tuple[str, ...]] = ("excluded",)
@@ -63,7 +63,7 @@ class Random(Tuner):
 
 @component
 class Theory(Tuner):
-    """Propose the algorithm's theoretical value for the round; without one, the default.
+    """Propose the algorithm's theoretical value for the round, or the default if there is no theoretical value.
 
     Source: syndicated, section 6 ("Theoretical-Explore").
     """

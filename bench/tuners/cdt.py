@@ -13,9 +13,10 @@ from bench.tuners.zooming import ThompsonZooming, ZoomingTuner, log_horizon
 
 
 def cdt_restart_every(problem: Problem, factor: int | None, restarts: bool = True) -> int:
-    """Return T2 = k floor(T^((p+2)/(p+3))) rounds in asks; k = ``factor``, by default 3 for p = 1 and 2 otherwise.
+    """Return T2 = k floor(T^((p+2)/(p+3))) rounds, converted to asks.
 
-    If ``restarts`` is false, the result is longer than the run.
+    k is ``factor``, by default 3 for p = 1 and 2 otherwise. If ``restarts`` is false, the result is longer than the
+    run.
     """
     p = problem.space.dim
     k = factor or (3 if p == 1 else 2)
@@ -24,7 +25,10 @@ def cdt_restart_every(problem: Problem, factor: int | None, restarts: bool = Tru
 
 
 def code_constants(problem: Problem) -> tuple[float, float]:
-    """Return confidence radius and deviation of a point pulled once in the authors' code, which ignore the noise."""
+    """Return the confidence radius and the deviation of a point pulled once in the authors' code.
+
+    Neither depends on the noise.
+    """
     return math.sqrt(13 / 2 * log_horizon(problem)), math.sqrt(13)
 
 
@@ -41,7 +45,7 @@ class CDT(ThompsonZooming):
     epoch_factor
         k in T2 = k floor(T^((p+2)/(p+3))); by default 3 for p = 1 and 2 otherwise (inferred from cdt, tables 5 and 6).
     restarts
-        Whether it restarts every T2 rounds.
+        Whether Zooming TS is restarted every T2 rounds.
     constants
         ``theory``: the constants of Zooming TS; ``code``: radius sqrt(13/2 ln T / n), deviation sqrt(13 / n) for any
         noise.
@@ -64,14 +68,15 @@ class CDT(ThompsonZooming):
 
 @component
 class CodeZooming(ZoomingTuner):
-    """Random pulls, then zooming: the common part of the versions of CDT in the authors' public code.
+    """The common part of the versions of CDT in the authors' public code: random pulls, then zooming.
 
     The coverage is checked exactly, in any dimension; the authors' code checks a few points only.
 
     Parameters
     ----------
     warm_up_rounds
-        Random pulls at the start; in the code 30 for LinUCB, LinTS, 90 for UCB-GLM, 80 for Laplace-TS, 0 for GLOC.
+        Number of random pulls at the start. The authors' code has 30 for LinUCB and LinTS, 90 for UCB-GLM, 80 for
+        Laplace-TS and 0 for GLOC.
     learns
         The reward of a decision: the ``mean`` over its rounds, or their ``sum`` as in the code for SGD-TS.
     """
@@ -101,7 +106,7 @@ class CDTCode(CodeZooming):
     epoch_factor
         k in T2 = k floor(T^((p+2)/(p+3))) rounds between restarts; by default 3 for p = 1 and 2 otherwise.
     restarts
-        Whether it restarts; the code does so only with its option ``-H``.
+        Whether the tuner restarts; the authors' code does so only with the option ``-H``.
     radius_scale, ts_scale
         Factors on the confidence radius sqrt(13/2 ln T / n) and on the bonus added to the mean.
     """
@@ -123,9 +128,9 @@ class CDTCode(CodeZooming):
 class CDTFirstUpload(CodeZooming):
     """Zooming with an index drawn from N(mean, sqrt(13 / n)), whose second argument is the variance; no restart.
 
-    Confidence radius sqrt(13/2 ln T / n), no removal. The authors' code maps [0, 1] to values by a function for each
-    algorithm: see the key ``power`` of a hyper-parameter.
-    Source: the public code of cdt, Figure2/algo/zooming_ts_tuning.py at commit 4711c87 (2023-01-25), its first upload.
+    The confidence radius is sqrt(13/2 ln T / n), and no point is removed. For each algorithm the authors' code has a
+    function that maps [0, 1] to values; the key ``power`` of a hyper-parameter replaces this function. Source: the
+    public code of cdt, Figure2/algo/zooming_ts_tuning.py at commit 4711c87 (2023-01-25), its first upload.
     """
 
     def _rule(self, problem: Problem) -> ZoomingRule:

@@ -14,31 +14,32 @@ _TRUST = 4.0
 
 
 class ChangepointBelief:
-    """Hypotheses "nothing has changed since round b, and the values have prior j", weighted by their likelihood.
+    """Hypotheses that nothing has changed since round b and the values have prior j, weighted by their likelihood.
 
-    The belief is about the values of some points, which may all change at once. It is formed at the first value
-    that differs from an earlier one, but not before value number ``first`` (at least 2). The mean of the values so
-    far is the prior mean, their variance times 1.3 / (1 + signal) the first noise variance of a prior, so that all
-    priors expect the same variance of values; the values are then learnt under one hypothesis for each prior.
+    The belief is about the values of some points, which may all change at once. It is formed at the first value that
+    differs from an earlier one, but not before value number ``first`` (at least 2). The mean of the values so far is
+    the prior mean. Their variance times 1.3 / (1 + signal) is the first noise variance of a prior, so that all priors
+    expect the same variance of values. The values are then learnt under one hypothesis for each prior.
 
-    Every value y of point k updates all hypotheses: with covariance S (in units of the noise variance s2 of the prior)
-    and mean m, v = S_kk + 1 and e = y - m_k, the weight is multiplied by the density of Student's t, (v s2)^(-1/2) (1 +
-    e^2 / (v nu s2))^(-(nu + 1)/2); m += S_k e / v and S -= S_k S_k' / v. s2 is the mean of e^2 / v under the prior's
-    likeliest hypothesis at the time, nu the number of its terms.
+    Every value y of point k updates all hypotheses. Let S be the covariance of a hypothesis, in units of the noise
+    variance s2 of its prior, and m its mean, v = S_kk + 1 and e = y - m_k. The weight is multiplied by the density of
+    Student's t, (v s2)^(-1/2) (1 + e^2 / (v nu s2))^(-(nu + 1)/2); then m += S_k e / v and S -= S_k S_k' / v. s2 is the
+    mean of e^2 / v under the prior's likeliest hypothesis at the time, and nu is the number of terms of this mean.
 
-    Every ``every`` values a hypothesis is born for each prior: with the mean of all values, the covariance of the
-    prior, and the probability of a change since the last birth as its share of the prior's weight; with ``every`` = 0
-    none is born. If a prior already has ``hypotheses`` >= 4, two neighbours in order of birth, the pair with the least
-    common weight, are first replaced by the likelier of the two; the two youngest are exempt, because they have few
-    observations. At the same times, priors whose weight is below exp(-7) of the largest are dropped for good. Source:
-    Adams and MacKay 2007 for the weights; Mellor and Shapiro 2013 for their use in bandits.
+    After every ``every`` values a hypothesis is born for each prior. It has the mean of all values and the covariance
+    of the prior, and its share of the prior's weight is the probability of a change since the last birth. With
+    ``every`` = 0 no hypothesis is born. If a prior already has ``hypotheses`` >= 4, the pair of neighbours in order of
+    birth with the least common weight is first replaced by the likelier of the two. The two youngest hypotheses are
+    exempt, because they have few observations. At the same times, priors whose weight is below exp(-7) of the largest
+    are dropped for good. Source: Adams and MacKay 2007 for the weights; Mellor and Shapiro 2013 for their use in
+    bandits.
 
     A ``robust`` belief, whose constants are ours, treats an e beyond 4 sqrt(v s2) as an outlier: its noise is assumed
-    to have had the variance under which e is 4 standard deviations, which replaces v s2 in the update and, with 16 for
-    e^2 / (v s2), in the weight. In s2 and the mean of all values, the outlier's squared error is limited so that it at
-    most doubles s2 (quadruples it at first), and its deviation to 4 standard deviations. nu is at most 300, so that s2
-    follows a changing noise. Before the belief is formed, outliers are clipped to 4 times 1.4826 median absolute
-    deviations.
+    to have had the variance under which e is 4 standard deviations. This variance replaces v s2 in the update and, with
+    16 for e^2 / (v s2), in the weight. In s2 and the mean of all values, the outlier's squared error is limited so that
+    it at most doubles s2 (quadruples it at first), and its deviation to 4 standard deviations. nu is at most 300, so
+    that s2 follows a changing noise. Before the belief is formed, outliers are clipped to 4 times 1.4826 median
+    absolute deviations.
 
     Parameters
     ----------
@@ -74,7 +75,7 @@ class ChangepointBelief:
 
     @property
     def n_hypotheses(self) -> int:
-        """The present number of hypotheses of each prior; 0 until the belief is formed."""
+        """The current number of hypotheses of each prior, 0 until the belief is formed."""
         return int(self.arrays.scalars[BORN])
 
     @property
@@ -89,14 +90,14 @@ class ChangepointBelief:
         return float(self.arrays.variances[self.left[weights.argmax()]])
 
     def largest_bound(self, beta: float, uniform: float) -> int:
-        """Draw a hypothesis by its weight; return its first point with the largest mean + beta deviations.
+        """Draw a hypothesis by its weight, and return its first point with the largest mean + beta deviations.
 
         ``uniform``, in [0, 1), decides the draw.
         """
         return int(choose(self.arrays, beta, uniform))
 
     def draws(self, n: int, rng: np.random.Generator) -> Array:
-        """Draw present expected values of all points, shape (n, points); shape (0, points) without hypotheses."""
+        """Draw the current expected values of all points, shape (n, points), or (0, points) without hypotheses."""
         born, left = self.n_hypotheses, self.left
         if not born:
             return np.empty((0, self.arrays.means.shape[2]))
@@ -111,10 +112,10 @@ class ChangepointBelief:
         return np.concatenate(parts)
 
     def learn(self, place: int, value: float, chance: float) -> float:
-        """Learn a point's value, clipped to +-1e100; return its error under the likeliest hypothesis, or 0 without one.
+        """Learn the value of the point ``place`` and return its error under the likeliest hypothesis.
 
-        ``chance`` < 1 is the probability of a change per round; a hypothesis born now gets ``every`` times this
-        probability.
+        The value is clipped to +-1e100. The error is 0 if there is no hypothesis yet. ``chance`` < 1 is the probability
+        of a change per round; a hypothesis born now receives ``every`` times this probability.
         """
         value = min(max(value, -LARGEST), LARGEST)
         if not self.n_hypotheses:

@@ -44,25 +44,26 @@ _LARGEST_LOG_ODDS = 30.0
 
 @component
 class ChangepointGP(Tuner):
-    """GP-UCB with Bayesian change detection for online bandits; it needs only rewards.
+    """GP-UCB with Bayesian change detection for online bandits, which needs only rewards.
 
-    It draws a hypothesis about the time of the last change by its weight and plays the largest upper bound, mean + beta
-    standard deviations, under it. The expected rewards of the points of the search space (candidates, and even steps on
-    the interval) are a Gaussian process until they change, all at once; see `bench.tuners.space_points.points` for the
-    points and `ChangepointBelief` for the hypotheses. Level, scale and noise variance of the rewards are estimated. At
-    first, and until rewards differ, eight even points are tried in turn, in random order; fewer, but at least three, if
-    eight would exceed a twentieth of the horizon. The variance of the function, and the correlation of neighbours, are
-    weighted by evidence: a hypothesis has one of the variances ``signals``, and neighbours that are fully independent
-    or have a small independent part.
+    The tuner draws a hypothesis about the time of the last change by its weight, and plays the point with the largest
+    upper bound, mean + beta standard deviations, under this hypothesis. The expected rewards of the points of the
+    search space (candidates, and even steps on the interval) are a Gaussian process until all of them change at once;
+    see `bench.tuners.space_points.points` for the points and `ChangepointBelief` for the hypotheses. The level, the
+    scale and the noise variance of the rewards are estimated. At first, and until rewards differ, eight even points are
+    tried in turn, in random order. If eight would exceed a twentieth of the horizon, there are fewer points, but at
+    least three. The variance of the function and the correlation of neighbours are weighted by the evidence: each
+    hypothesis has a variance from ``signals``, and neighbours that are either independent or have a small independent
+    part.
 
-    If the task reports the algorithm's estimates (``model_mean`` of the arm pulled and ``model_regret``, the greedy
-    arm's estimate less that), a second belief learns from -model_regret + ``residual`` (reward - model_mean), which has
-    a fraction of the reward's noise. It decides while the algorithm's estimate is more likely than not to predict
-    rewards better than the first belief, except in a share ``doubt`` of the rounds. Two forecasters are compared: the
-    reward is normal around the forecast, with the estimated noise variance, and the better forecaster switches with the
-    probability of a change; its prior probability is 0.9. Source: Srinivas et al. 2010 (GP-UCB); Adams and MacKay 2007
-    (run lengths); Mellor and Shapiro 2013 (drawing one); Herbster and Warmuth 1998 (fixed share, for the two
-    forecasters). Their combination is ours.
+    If the task reports the algorithm's estimates (``model_mean`` for the arm pulled, and ``model_regret``, the greedy
+    arm's estimate less ``model_mean``), a second belief learns from -model_regret + ``residual`` (reward - model_mean),
+    which has a fraction of the reward's noise. The second belief decides while the algorithm's estimate is more likely
+    than not to predict rewards better than the first belief, except in a share ``doubt`` of the rounds. Two forecasters
+    are compared: the reward is normal around the forecast, with the estimated noise variance, and the better forecaster
+    switches with the probability of a change; its prior probability is 0.9. Source: Srinivas et al. 2010 (GP-UCB);
+    Adams and MacKay 2007 (run lengths); Mellor and Shapiro 2013 (drawing one); Herbster and Warmuth 1998 (fixed share,
+    for the two forecasters). Their combination is ours.
 
     Parameters
     ----------
@@ -147,10 +148,10 @@ class ChangepointGP(Tuner):
         return Wish(estimates=self.residual is not None)
 
     def posterior(self) -> list[tuple[Configuration, float, float]]:
-        """Return each point with the mean and standard deviation of its present expected reward, from rewards alone.
+        """Return each point with the mean and standard deviation of its current expected reward, from rewards alone.
 
-        The values are averages over all hypotheses by weight. Empty until there is a belief. Raises TunerError if the
-        tuner was not started in this process.
+        The values are averages over all hypotheses by weight. The result is empty until there is a belief. Raises
+        TunerError if the tuner was not started in this process.
         """
         with ALONE:
             self._check_process("posterior()")
@@ -166,7 +167,7 @@ class ChangepointGP(Tuner):
         return list(zip(map(dict, self._configurations), mean.tolist(), deviations.tolist(), strict=True))
 
     def _belief(self, n: int, rng: np.random.Generator) -> Draws:
-        """Draw from the present belief from rewards alone: a hypothesis by its weight, then its Gaussian process."""
+        """Draw a hypothesis of the belief from rewards alone by its weight, and then draw from its Gaussian process."""
         draws = self._by_rewards.draws(n, rng)
         if not len(draws):
             raise TunerError(f"{type(self).__name__}: found no belief yet, expected a few rewards that differ")
@@ -203,7 +204,7 @@ class ChangepointGP(Tuner):
             self._log_odds = math.log(odds / (1.0 - odds))
 
     def _as_asked(self, configuration: Configuration) -> None:
-        """Record the point nearest to a configuration as the one asked; strings must be equal."""
+        """Record the point nearest to ``configuration`` as the point asked; values that are strings must be equal."""
         distances = [distance(self._space, point, configuration) for point in self._configurations]
         self._chosen = distances.index(min(distances))
 
@@ -219,9 +220,9 @@ class ChangepointGP(Tuner):
 
     @classmethod
     def warm_up(cls) -> None:
-        """Compile the kernels of a round: some ten seconds, or one second from the disk cache.
+        """Compile the kernels of a round, which takes some ten seconds, or one second from the disk cache.
 
-        `start` does so once per process; call it earlier if the start must not wait.
+        `start` compiles them once per process; call this method earlier if the start must not wait.
         """
         global _warm
         if _warm:
@@ -238,7 +239,7 @@ class ChangepointGP(Tuner):
 
 
 def _expected(outcome: Any) -> tuple[float, float] | None:
-    """Return the algorithm's estimates of the pulled arm and of the greedy arm's advantage, means over the rounds."""
+    """Return the algorithm's mean estimates, over the rounds, of the pulled arm and of the greedy arm's advantage."""
     steps = () if outcome is None else outcome.steps or (outcome.values,)
     if not steps or any("model_regret" not in step for step in steps):
         return None

@@ -24,11 +24,12 @@ freedom of the noise variances, number of hypotheses per prior, and number of re
 
 
 class Arrays(NamedTuple):
-    """A belief in the form that compiled code uses; the first axis is over priors, except in ``left`` and ``scalars``.
+    """A belief as arrays for compiled code.
 
-    ``priors``, shape (priors, points, points), are fixed. Hypotheses, in order of birth, are the second axis of
-    ``means``, ``covariances`` and ``log_weights``; ``variances`` are noise variances. The first entries of ``left`` are
-    the remaining priors; ``scalars`` is indexed by the constants above.
+    The first axis is over priors, except in ``left`` and ``scalars``. ``priors``, shape (priors, points, points), are
+    fixed. Hypotheses, in order of birth, are the second axis of ``means``, ``covariances`` and ``log_weights``;
+    ``variances`` are noise variances. The first entries of ``left`` are the remaining priors; ``scalars`` is indexed by
+    the constants above.
     """
 
     priors: Array
@@ -105,7 +106,7 @@ def observe(belief: Arrays, place: int, value: float, robust: bool) -> float:
 
 @kernel
 def learn(belief: Arrays, place: int, value: float, every: int, chance: float, robust: bool) -> float:
-    """Learn a value and return its error; every few values, drop priors and let hypotheses be born."""
+    """Learn a value and return its error; after every ``every`` values, drop priors and add hypotheses."""
     priors, means, covariances, log_weights, variances, left, scalars = belief
     scalars[ROUNDS] += 1.0
     step = value - scalars[MEAN]
@@ -161,7 +162,7 @@ def _totals(log_weights: Array, left: Array, scalars: Array) -> Array:
 
 @kernel
 def _copy(source: Array, target: Array) -> None:
-    """Copy a matrix; an assignment would make numba compile its shape messages, for two seconds."""
+    """Copy a matrix. An assignment would make numba compile messages about shapes, which takes two seconds."""
     for i in range(source.shape[0]):
         for j in range(source.shape[1]):
             target[i, j] = source[i, j]
@@ -169,7 +170,10 @@ def _copy(source: Array, target: Array) -> None:
 
 @kernel
 def _merge(means: Array, covariances: Array, log_weights: Array) -> int:
-    """Replace the two neighbours of the least common weight by one, the two youngest exempt; return the new number."""
+    """Replace the two neighbours with the least common weight by one hypothesis, and return the new number.
+
+    The two youngest hypotheses are exempt.
+    """
     n = log_weights.size
     first, least = 0, np.inf
     for h in range(n - 3):

@@ -13,17 +13,18 @@ from bench.tuners.exponential_weights import draw
 
 @component
 class Corral(CandidateTuner):
-    """Draw from p' = (1 - 1/T) p + 1/(T M); then take a mirror descent step whose rates rise as probabilities fall.
+    """Draw from p' = (1 - 1/T) p + 1/(T M), and take a mirror descent step whose rates rise as probabilities fall.
 
-    The loss of the drawn candidate is (1 - reward) / p', that of the others 0. The step: 1/p_i becomes
-    1/p_i + eta_i (loss_i - lambda), with lambda such that the probabilities sum to 1. If then 1/p'_i > rho_i:
-    rho_i = 2/p'_i and eta_i *= exp(1 / ln T). Start: p_i = 1/M, rho_i = 2 M. Rewards are clipped to [0, 1].
+    The loss of the drawn candidate is (1 - reward) / p', and the loss of every other candidate is 0. In the step, 1/p_i
+    becomes 1/p_i + eta_i (loss_i - lambda), with lambda such that the probabilities sum to 1. If then 1/p'_i > rho_i,
+    set rho_i = 2/p'_i and eta_i *= exp(1 / ln T). At the start p_i = 1/M and rho_i = 2 M. Rewards are clipped to [0,
+    1].
 
     In the paper, M base algorithms each learn from their own importance-weighted rewards. Here the candidates share one
     algorithm, which learns from every round, so only the master remains. With the task `copies` and ``learn: played``
-    each candidate is a base that learns from its own rounds, without weights. If the mean reward is a function of the
-    features, a regression on one base's rounds has the same target without weights of 1/p', which would only add
-    variance. Source: Agarwal, Luo, Neyshabur and Schapire 2017, algorithms 1 and 2.
+    each candidate is a base algorithm that learns from its own rounds, without weights. If the mean reward is a
+    function of the features, a regression on one base's rounds has the same target without weights of 1/p', which would
+    only add variance. Source: Agarwal, Luo, Neyshabur and Schapire 2017, algorithms 1 and 2.
 
     Parameters
     ----------
@@ -68,10 +69,10 @@ class Corral(CandidateTuner):
 
 @kernel
 def descend(chances: np.ndarray, rates: np.ndarray, losses: np.ndarray) -> None:
-    """Take a mirror descent step with the barrier sum ln(1/p_i) / eta_i, in place; lambda is found by bisection.
+    """Take a mirror descent step with the barrier sum ln(1/p_i) / eta_i in place, with lambda found by bisection.
 
-    lambda lies between the least and the largest loss: there the sum of the probabilities increases from at most 1 to
-    at least 1 or beyond a pole.
+    lambda lies between the least and the largest loss. Between these values the sum of the probabilities increases from
+    at most 1, and either reaches 1 or diverges.
     """
     low = losses.min()
     high = losses.max()

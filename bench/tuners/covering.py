@@ -1,14 +1,15 @@
-"""Whether balls cover the unit cube: exact in every dimension, with the least covered point as the witness.
+"""An exact test in every dimension whether balls cover the unit cube, with the least covered point as the witness.
 
-A ball i has the power |x - v_i|^2 - r_i^2 at the point x: at most 0 inside, positive outside. The cube is covered if
-and only if the depth g(x) = min_i power_i(x) is nowhere positive. Within the power cell of a ball (where its power is
-the lowest) g is convex, so g has its maximum at a vertex of the power diagram of the cube: a point with q free axes,
-all others at 0 or 1, where q + 1 balls have the same power, which gives q linear equations. Unlike a grid of test
-points, this finds gaps of any size.
+A ball i has the power |x - v_i|^2 - r_i^2 at the point x, which is at most 0 inside the ball and positive outside. The
+cube is covered if and only if the depth g(x) = min_i power_i(x) is nowhere positive. Within the power cell of a ball
+(where its power is the lowest) g is convex, so g has its maximum at a vertex of the power diagram of the cube. A vertex
+is a point with q free axes, all other axes at 0 or 1, where q + 1 balls have the same power; this condition gives q
+linear equations. Unlike a grid of test points, the vertices reveal gaps of any size.
 
-Branch and bound limits the number of equations: in a box only balls that are lowest somewhere in it matter. Every
-solution is moved into its box and its depth computed there from the distances. An ill-conditioned system can therefore
-not produce a false gap; nor can it hide one, because at a maximum g is flat in the ill-conditioned directions.
+Branch and bound limits the number of equations: in a box only balls that have the lowest power somewhere in the box
+matter. Every solution is moved into its box, and its depth is computed there from the distances. An ill-conditioned
+system can therefore not produce a false gap. It cannot hide a gap either, because at a maximum g is flat in the
+ill-conditioned directions.
 """
 
 import math
@@ -28,16 +29,16 @@ _SPLITS_PER_AXIS = 10  # depth of splitting after which the vertices are enumera
 
 
 def uncovered(centers: Array, radii: Array, witness: Array) -> float:
-    """Return the largest depth g(x) = min_i |x - v_i|^2 - r_i^2 in the cube [0, 1]^p: positive if not covered.
+    """Return the largest depth g(x) = min_i |x - v_i|^2 - r_i^2 in the cube [0, 1]^p, positive if not covered.
 
     The ``centers`` v_i, shape (n, p), p >= 1, are in or near the cube; they may coincide or be collinear. The ``radii``
-    r_i >= 0, shape (n,), are of closed balls, possibly infinite. ``witness``, shape (p,), receives the point with the
-    largest depth; the cube's centre if the depth is infinite.
+    r_i >= 0, shape (n,), are the radii of closed balls and may be infinite. ``witness``, shape (p,), receives the point
+    with the largest depth, or the cube's centre if the depth is infinite.
 
     A negative value is a slack: the cube stays covered until a squared radius has shrunk by more than ``-value``. The
     value is within 1e-12 (p + max r_i^2). A depth up to 1e-12 p counts as covered, so balls that touch leave no gap. If
-    covered, the value is rounded up by the first amount, at most to 0, so that it is a valid slack. Without balls it is
-    +inf, with an infinite ball -inf.
+    the cube is covered, the value is rounded up by 1e-12 (p + max r_i^2), at most to 0, so that it is a valid slack.
+    The value is +inf without balls and -inf with an infinite ball.
     """
     witness[:] = 0.5
     if radii.size == 0:
@@ -67,7 +68,7 @@ def _slack(depth: float, largest: float, p: int) -> float:
 
 @kernel
 def _deepest(centers: Array, radii: Array, witness: Array) -> float:
-    """Search the cube by branch and bound; return the largest depth. p >= 2."""
+    """Search the cube, p >= 2, by branch and bound and return the largest depth."""
     n, p = centers.shape
     margin = TOLERANCE * (p + radii.max() ** 2)
     most_splits = _SPLITS_PER_AXIS * p
@@ -119,7 +120,7 @@ def _deepest(centers: Array, radii: Array, witness: Array) -> float:
 
 @kernel
 def _copy(source: Array, target: Array) -> None:
-    """Copy the first entries; an assignment would make numba compile its shape messages, for two seconds."""
+    """Copy the first entries. An assignment would make numba compile messages about shapes, which takes two seconds."""
     for i in range(source.size):
         target[i] = source[i]
 
@@ -139,10 +140,11 @@ def _depth(point: Array, centers: Array, radii: Array, kept: Array, count: int) 
 def _lowest_balls(
     low: Array, high: Array, centers: Array, radii: Array, kept: Array, count: int, powers: Array, margin: float
 ) -> tuple[int, float]:
-    """Drop from ``kept`` the balls that are nowhere lowest in a box; return the new number and a bound on the depth.
+    """Drop from ``kept`` the balls that are nowhere lowest in a box.
 
-    ``powers`` receives the powers of the remaining balls at the middle of the box, ascending. A ball that is lowest at
-    one point of the box's border remains (hence the margin): a vertex there needs it in every adjacent box.
+    Returns the new number of balls and a bound on the depth. ``powers`` receives the powers of the remaining balls at
+    the middle of the box in ascending order. A ball that is lowest only at a point of the box's border is kept by the
+    ``margin``, because a vertex at this point needs the ball in every adjacent box.
     """
     p = low.size
     bound = math.inf
@@ -186,7 +188,7 @@ def _lowest_balls(
 def _best_vertex(
     low: Array, high: Array, centers: Array, radii: Array, kept: Array, powers: Array, best: float, witness: Array
 ) -> float:
-    """Compute the depths of all vertices in a box, except the cube's corners; return the largest, if above ``best``.
+    """Return the largest depth of the vertices in a box, except the cube's corners, or ``best`` if that is larger.
 
     Axes are fixed only where the box touches the cube's border, because the maximum is a vertex of the cube's diagram.
     ``powers`` are the powers at the middle of the box.
@@ -232,7 +234,7 @@ def _best_vertex(
 
 @kernel
 def _fix_axes(pattern: int, low: Array, high: Array, side: Array, free: Array, step: Array, point: Array) -> int:
-    """Fix axes at a side of the box, by the base-3 digits of ``pattern``; return the number of free axes.
+    """Fix axes at a side of the box by the base-3 digits of ``pattern``, and return the number of free axes.
 
     Returns 0 if a side is not on the cube's border. ``side`` is 0 for a free axis, 1 at 0 and 2 at 1.
     """
@@ -253,7 +255,10 @@ def _fix_axes(pattern: int, low: Array, high: Array, side: Array, free: Array, s
 
 @kernel
 def _next_choice(chosen: Array, n: int) -> bool:
-    """Replace ascending numbers below n by the next in lexicographic order; False, unchanged, after the last."""
+    """Replace ascending numbers below ``n`` by the next combination in lexicographic order.
+
+    Returns False, and leaves the numbers unchanged, after the last combination.
+    """
     at = chosen.size - 1
     while at >= 0 and chosen[at] == n - chosen.size + at:
         at -= 1
@@ -267,7 +272,10 @@ def _next_choice(chosen: Array, n: int) -> bool:
 
 @kernel
 def _solve(system: Array, q: int) -> bool:
-    """Solve q linear equations in place, the right-hand side and then the solution in column q; False if singular."""
+    """Solve ``q`` linear equations in place, and return False if the system is singular.
+
+    Column q holds the right-hand side, which is replaced by the solution.
+    """
     for k in range(q):
         pivot = k
         for row in range(k + 1, q):

@@ -1,4 +1,4 @@
-"""Whether intervals cover [0, 1]: the largest depth, as defined in `bench.tuners.covering`, and the widest gap."""
+"""Tests whether intervals cover [0, 1], by the depth defined in `bench.tuners.covering` and by the widest gap."""
 
 import math
 
@@ -52,10 +52,10 @@ def deepest_on_line(centers: Array, radii: Array, witness: Array) -> float:
 
 
 def gap_midpoint(centers: Array, radii: Array) -> float:
-    """Return the midpoint of the widest gap that the intervals [v_i - r_i, v_i + r_i] leave in [0, 1]; NaN if none.
+    """Return the midpoint of the widest gap that the intervals [v_i - r_i, v_i + r_i] leave in [0, 1], or NaN.
 
-    Of equally wide gaps the leftmost is taken. Gaps up to 2e-13 count as covered; if `uncovered` is positive there is a
-    wider one. ``centers``: shape (n, 1); ``radii`` >= 0, possibly infinite: shape (n,).
+    The leftmost of equally wide gaps is taken. Gaps up to 2e-13 count as covered; if `uncovered` is positive, there is
+    a wider gap. ``centers`` has shape (n, 1), and ``radii`` >= 0, which may be infinite, has shape (n,).
     """
     order = np.argsort(centers[:, 0] - radii)
     lefts = np.minimum(1.0, np.append((centers[:, 0] - radii)[order], 1.0))

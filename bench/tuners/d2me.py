@@ -1,4 +1,4 @@
-"""Dynamic mean estimators: optimism with forgotten rewards, for each hyper-parameter separately."""
+"""Tuners with dynamic mean estimators: optimistic choice with forgotten rewards for each hyper-parameter."""
 
 import math
 from abc import ABC, abstractmethod
@@ -39,14 +39,14 @@ class ArmChooser(ABC):
 class DynamicMeanTuner(Tuner):
     """Optimistic choice by dynamic means, for each hyper-parameter separately.
 
-    All hyper-parameters learn from every reward; they take turns to choose, while the others keep their values. If all
-    chose in every round, they would change in step, because they receive the same rewards: two with ten arms each would
-    only ever play ten pairs.
+    All hyper-parameters learn from every reward. They take turns to choose a value, while the other hyper-parameters
+    keep their values. If all of them chose in every round, they would change in step, because they receive the same
+    rewards; two hyper-parameters with ten arms each would only ever play ten pairs.
 
     Parameters
     ----------
     weights
-        Weights of past rewards: ``hard``, 1 within a window and 0 before; ``soft``, geometrically decreasing.
+        Weights of past rewards: ``hard`` is 1 within a window and 0 before; ``soft`` decreases geometrically.
     changes
         Estimated number of changes of the environment.
     memory_factor
@@ -62,7 +62,7 @@ class DynamicMeanTuner(Tuner):
 
     @abstractmethod
     def _memory(self, rounds: int) -> float:
-        """Return the theorem's memory in rounds: the window, or 1 / (1 - discount)."""
+        """Return the theorem's memory in rounds, which is the window or 1 / (1 - discount)."""
 
     @abstractmethod
     def _chooser(self, parameter: HyperParameter, problem: Problem, rng: np.random.Generator) -> ArmChooser:
@@ -71,7 +71,8 @@ class DynamicMeanTuner(Tuner):
     def _means(self, problem: Problem, n_arms: int = 0) -> DynamicMeans:
         """Return the estimates of ``n_arms`` arms before the first round.
 
-        Formulas count rounds: a decision of several rounds is one pull and ages the estimates by that many rounds.
+        The formulas count rounds, so a decision of several rounds is one pull and ages the estimates by this number of
+        rounds.
         """
         hard = self.weights == "hard"
         return (
@@ -111,9 +112,9 @@ class DynamicMeanTuner(Tuner):
 class SD2ME(DynamicMeanTuner):
     """Static discretisation with dynamic mean estimator: argmax of mean + sqrt(ln W / n) over the arms rho, 2 rho, ...
 
-    First pulls are in random order; the paper does not specify one. In very short runs, where rho would exceed 1, the
-    only arm is the end of the interval (assumed: the formula gives none).
-    Source: online_hpo, algorithm 1 and theorem 4.1.
+    The first pulls are in random order, because the paper does not specify an order. In very short runs, where rho
+    would exceed 1, the only arm is the end of the interval (assumed, because the formula gives no arm). Source:
+    online_hpo, algorithm 1 and theorem 4.1.
     """
 
     def _memory(self, rounds: int) -> float:
@@ -153,7 +154,8 @@ class AD2ME(DynamicMeanTuner):
     bonus
         Number of widths added to the mean; 2 in equation 11.
     width
-        ``all_rounds``: xi, for all means of all rounds (equation 9); ``one_round``: sqrt(ln(2 / delta) / (2 n)).
+        ``all_rounds``: xi, which holds for all means of all rounds (equation 9); ``one_round``: sqrt(ln(2 / delta) / (2
+        n)).
     """
 
     delta: Annotated[float, Field(gt=0, lt=1)] = 0.05
@@ -176,8 +178,8 @@ class CoveringArms(ArmChooser):
     """Keeps [0, 1] covered by the arms' intervals and chooses among the arms.
 
     A squared width is ``constant`` + ``growth`` ln t, divided by the pulls. The union of all intervals is recomputed in
-    every round, because a distant interval may cover the gap beside the arm just pulled. Arms are few: more arms share
-    the remembered pulls and are wider.
+    every round, because a distant interval may cover the gap beside the arm just pulled. There are few arms, because
+    more arms would share the remembered pulls and be wider.
     """
 
     def __init__(
@@ -216,7 +218,10 @@ class CoveringArms(ArmChooser):
 
 @kernel
 def _uncovered(centers: np.ndarray, stats: np.ndarray, scale: float, log_term: float, share: float) -> float:
-    """Return the point with ``share`` of the uncovered part of [0, 1] to its left; -1 if that is up to 1e-12 long."""
+    """Return the point with ``share`` of the uncovered part of [0, 1] to its left.
+
+    The result is -1 if the uncovered part is at most 1e-12 long.
+    """
     widths = np.empty(centers.size)
     for k in range(centers.size):
         pulls = stats[k, 0] * scale
@@ -235,7 +240,10 @@ def _uncovered(centers: np.ndarray, stats: np.ndarray, scale: float, log_term: f
 def _walk(
     centers: np.ndarray, widths: np.ndarray, lefts: np.ndarray, order: np.ndarray, target: float
 ) -> tuple[float, float]:
-    """Walk from 0 until a length ``target`` lies outside all intervals; return that length and the point, or -1."""
+    """Walk from 0 until a length ``target`` lies outside all intervals.
+
+    Returns the length outside all intervals and the point, or -1 for the point if ``target`` is not reached.
+    """
     outside = 0.0
     reached = 0.0
     for k in range(order.size + 1):

@@ -13,21 +13,21 @@ from bench.tuners.event_triggered_gp import RestartingGP
 
 @component
 class DALGPUCB(RestartingGP):
-    """Detection augmented learning over GP-UCB: some rounds test for changes, and a change restarts the learner.
+    """Detection augmented learning with GP-UCB: forced rounds test for changes, and a change restarts the learner.
 
     With t' rounds since the last restart, every ceil(N / alpha) rounds each of the N points of a covering set is played
     once; the other rounds follow GP-UCB. A change is detected if, among the n rewards that a point earned in forced
-    rounds, for some s: s (n - s) / n (m_1 - m_2)^2 / (2 noise^2) > ln(n sqrt(n) / delta), m_1 and m_2 being the means
-    of the first s and of the others (generalised likelihood ratio, normal rewards). Then rewards and tests are
-    forgotten. See `RestartingGP` for the bounds and the scale.
+    rounds, for some s: s (n - s) / n (m_1 - m_2)^2 / (2 noise^2) > ln(n sqrt(n) / delta), where m_1 and m_2 are the
+    means of the first s and of the other rewards (generalised likelihood ratio for normal rewards). After a detection,
+    rewards and tests are forgotten. See `RestartingGP` for the bounds and the scale.
 
     Source: Gerogiannis, Huang, Bose and Veeravalli 2026 (DAL, ICML; arXiv 2501.19401v5); we had the abstract, the
-    introduction and public reviews, not the listing or code. They name a stationary learner, forced rounds on a finite
-    covering set, a detector of the likelihood ratio kind and a restart of the learner.
+    introduction and public reviews, but not the listing or the code. These texts name a stationary learner, forced
+    rounds on a finite covering set, a detector of the likelihood ratio kind and a restart of the learner.
 
     Assumed: threshold, ``delta`` and ``alpha`` from Besson, Kaufmann, Maillard and Seznec 2022 (see
-    `bench.tuners.restarting_ucb.GLRklUCB`); the covering set; that tests use rewards of forced rounds only, and GP-UCB
-    all rewards; that tests restart too.
+    `bench.tuners.restarting_ucb.GLRklUCB`); the covering set; that tests use the rewards of forced rounds only, and
+    GP-UCB all rewards; and that the tests restart too.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class DALGPUCB(RestartingGP):
 
 
 def largest_difference(sums: np.ndarray) -> float:
-    """Return the largest s (n - s) / n (m_1 - m_2)^2 over s, from prefix sums, shape (n + 1,); 0 for n = 1."""
+    """Return the largest s (n - s) / n (m_1 - m_2)^2 over s, or 0 for n = 1, from prefix sums, shape (n + 1,)."""
     n = sums.size - 1
     if n < 2:
         return 0.0

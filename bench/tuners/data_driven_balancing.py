@@ -12,13 +12,14 @@ from bench.tuners.base import CandidateTuner, Problem
 
 @component
 class DataDrivenBalancing(CandidateTuner):
-    """Model selection that balances estimated regret: play the candidate with the least potential phi_i.
+    """Model selection that balances estimated regret by playing the candidate with the least potential phi_i.
 
-    With n_i rounds of candidate i, their mean reward m_i and e_i = c sqrt(ln(M max(1, ln n_i) / delta) / n_i), M the
-    number of candidates, the regret of i per round is at least gap_i = max_j (m_j - e_j) - (m_i + e_i), j among the
-    candidates played so far. A subclass derives from it the coefficient d_i, such that the regret of i is at most d_i
-    sqrt(n_i), and the potential phi_i from d_i sqrt(n_i). Of equal potentials the first is played. Candidates are base
-    algorithms that learn from their own rounds with the task `copies` and ``learn: played``.
+    Candidate i has been played in n_i rounds with the mean reward m_i. Let M be the number of candidates and e_i = c
+    sqrt(ln(M max(1, ln n_i) / delta) / n_i). The regret of candidate i per round is then at least gap_i = max_j (m_j -
+    e_j) - (m_i + e_i), where j runs over the candidates played so far. From this gap a subclass computes the
+    coefficient d_i, for which the regret of i is at most d_i sqrt(n_i), and from d_i sqrt(n_i) the potential phi_i. The
+    first of equal potentials is played. With the task `copies` and ``learn: played``, the candidates are base
+    algorithms that learn from their own rounds.
 
     Parameters
     ----------
@@ -77,10 +78,11 @@ class DataDrivenBalancing(CandidateTuner):
 class D3RB(DataDrivenBalancing):
     """Doubling data-driven regret balancing: d_i doubles if gap_i > d_i / sqrt(n_i), that is, if d_i is too small.
 
-    phi_i = d_i sqrt(n_i). See `DataDrivenBalancing` for gaps and settings. Source: Dann, Gentile and Pacchiano 2024
-    (D3RB). The defaults of d_min, delta and c, and the immediate update of the potential, follow their code,
-    pacchiano/modelselection at 233f26a (algorithmsmodsel.py), which also divides rewards and bounds by sqrt(n_i) in
-    place of n_i and has ln((n_i + 1) / delta) in e_i. Here these are assumed, because we did not have the paper's text.
+    The potential is phi_i = d_i sqrt(n_i). See `DataDrivenBalancing` for gaps and settings. Source: Dann, Gentile and
+    Pacchiano 2024 (D3RB). The defaults of d_min, delta and c, and the immediate update of the potential, follow their
+    code, pacchiano/modelselection at 233f26a (algorithmsmodsel.py), which also divides rewards and bounds by sqrt(n_i)
+    in place of n_i and has ln((n_i + 1) / delta) in e_i. In this class, the defaults and the update are assumed,
+    because we did not have the paper's text.
     """
 
     def _coefficient(self, before: float, gap: float, root: float) -> float:
@@ -94,8 +96,9 @@ class D3RB(DataDrivenBalancing):
 class ED2RB(DataDrivenBalancing):
     """Estimating data-driven regret balancing: d_i = max{d_min, gap_i sqrt(n_i)}.
 
-    phi_i = d_i sqrt(n_i), clipped to between its previous value and twice that. See `DataDrivenBalancing` for gaps and
-    settings, and `D3RB` for differences from the authors' code. Source: Dann, Gentile and Pacchiano 2024 (ED2RB).
+    The potential is phi_i = d_i sqrt(n_i), clipped to lie between its previous value and twice this value. See
+    `DataDrivenBalancing` for gaps and settings, and `D3RB` for differences from the authors' code. Source: Dann,
+    Gentile and Pacchiano 2024 (ED2RB).
     """
 
     def _coefficient(self, before: float, gap: float, root: float) -> float:

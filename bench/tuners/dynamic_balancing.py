@@ -12,13 +12,14 @@ from bench.tuners.regret_balancing import RegretBalancing
 class DynamicBalancing(RegretBalancing):
     """Model selection that balances assumed regret bounds, and suspends candidates that contradict their own bound.
 
-    Each candidate appears once for each coefficient d of a grid, as in `RegretBalancing`. After n rounds its regret is
-    assumed to be at most R = d sqrt(n). The active one with the least R is played, the first on a tie. With M of them,
-    mean reward m and e = c sqrt(ln(M max(1, ln n) / delta) / n), one is suspended if m + e + R / n is less than the
-    largest m - e of all; one that was never played is active. The test is repeated in each round. With the task
-    `copies` and ``learn: played`` the candidates are base algorithms; the entries of one candidate share a copy.
-    Source: Cutkosky, Dann, Das, Gentile, Pacchiano and Purohit 2021 (dynamic balancing), with v = 1 and b = 0. The grid
-    is that of `RegretBalancing`. R is assumed: the paper leaves it to the user, and we did not have its text.
+    Each candidate has one entry for each coefficient d of a grid, as in `RegretBalancing`. After n rounds the regret of
+    an entry is assumed to be at most R = d sqrt(n). The active entry with the least R is played, and on a tie the
+    first. Let M be the number of entries, m the mean reward of an entry and e = c sqrt(ln(M max(1, ln n) / delta) / n).
+    An entry is suspended if m + e + R / n is less than the largest m - e of all entries; an entry that was never played
+    is active. The test is repeated in each round. With the task `copies` and ``learn: played`` the candidates are base
+    algorithms; the entries of one candidate share a copy. Source: Cutkosky, Dann, Das, Gentile, Pacchiano and Purohit
+    2021 (dynamic balancing), with v = 1 and b = 0. The bound R is assumed: the paper leaves the bound to the user, and
+    we did not have its text.
     """
 
     label: ClassVar[str] = "Dynamic balancing"

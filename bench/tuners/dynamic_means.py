@@ -12,11 +12,11 @@ HUGE = 1e8
 
 
 class DynamicMeans(ABC):
-    """Weighted numbers of pulls and sums of rewards of arms in a changing environment; arms can be added.
+    """Weighted numbers of pulls and sums of rewards of arms in a changing environment.
 
-    ``total`` is W_t, the sum of the weights of all past rounds. ``stats``, shape (arms, 2), holds pulls and sums of
-    rewards; times ``scale`` they are n_t(a) and R_t(a). A round updates one or two arms. Source: online_hpo, equations
-    3 to 5 and remark 4.1.
+    Arms can be added. ``total`` is W_t, the sum of the weights of all past rounds. ``stats``, shape (arms, 2), holds
+    pulls and sums of rewards, which multiplied by ``scale`` are n_t(a) and R_t(a). A round updates one or two arms.
+    Source: online_hpo, equations 3 to 5 and remark 4.1.
     """
 
     def __init__(self, n_arms: int = 0) -> None:
@@ -29,15 +29,18 @@ class DynamicMeans(ABC):
 
     @abstractmethod
     def learn(self, arm: int, reward: float) -> None:
-        """End a round: ``arm`` was pulled and earned ``reward``."""
+        """End a round in which ``arm`` was pulled and earned ``reward``."""
 
     def most_promising(self, log_term: float, factor: float) -> int:
-        """Return the first arm with the largest R / n + ``factor`` sqrt(``log_term`` / n), infinite for n = 0."""
+        """Return the first arm with the largest R / n + ``factor`` sqrt(``log_term`` / n).
+
+        The value of an arm with n = 0 is infinite.
+        """
         return _most_promising(self.stats, self.scale, log_term, factor)
 
 
 class WindowedMeans(DynamicMeans):
-    """Hard drop: the rewards of the last ``window`` rounds have weight 1, older ones 0.
+    """Hard drop: the rewards of the last ``window`` rounds have weight 1, and older rewards have weight 0.
 
     The sums are recomputed once per window, so that rounding errors, such as those of huge rewards, do not persist.
     """
@@ -58,7 +61,7 @@ class WindowedMeans(DynamicMeans):
 class DiscountedMeans(DynamicMeans):
     """Soft drop: the weight of a reward is multiplied by ``discount`` in each round.
 
-    All arms share one decay factor; before it becomes too small, it is multiplied into their sums.
+    All arms share one decay factor, which is multiplied into their sums before it becomes too small.
     """
 
     def __init__(self, discount: float, n_arms: int = 0) -> None:
@@ -77,7 +80,10 @@ class DiscountedMeans(DynamicMeans):
 
 
 def floor_at_least_one(ratio: float) -> int:
-    """Return floor(``ratio``), at least 1, tolerating rounding just below a whole number."""
+    """Return floor(``ratio``), but at least 1.
+
+    A ratio that rounding has put just below a whole number counts as this number.
+    """
     return max(1, math.floor(ratio * (1.0 + 1e-12)))
 
 

@@ -12,10 +12,11 @@ from bench.tuners.time_varying_gp import SIGNALS, kalman_step
 
 
 class Filters(NamedTuple):
-    """The belief since the last restart under each scale, for compiled code; the first axis is over scales.
+    """The belief since the last restart under each scale, as arrays for compiled code.
 
-    All fields but ``past`` are those of `bench.tuners.time_varying_gp.KalmanFilter`, whose functions do not drift here.
-    ``past``, shape (scales, 3): squared errors of earlier blocks, their number, the logarithms of their variances.
+    The first axis of each field is over scales. All fields but ``past`` are fields of
+    `bench.tuners.time_varying_gp.KalmanFilter`, with functions that do not drift. ``past``, shape (scales, 3), holds
+    the squared errors of earlier blocks, their number and the logarithms of their variances.
     """
 
     priors: np.ndarray
@@ -33,9 +34,10 @@ class Filters(NamedTuple):
 
 @kernel
 def errors_so_far(filters: Filters, scale: int, n: int) -> tuple[float, float, float]:
-    """Return the squared errors of all forecasts, each over its variance, their number, and the variances' logarithms.
+    """Return the sum of the scaled squared errors of all forecasts, their number, and the variances' logarithms.
 
-    ``n`` is the number of rewards of this block; the level of every block is unknown.
+    Each squared error is divided by its variance. ``n`` is the number of rewards of the current block. The level of
+    every block is unknown.
     """
     total, product, square, logarithms = filters.sums[scale]
     squared, count, before = filters.past[scale]
@@ -48,9 +50,10 @@ def errors_so_far(filters: Filters, scale: int, n: int) -> tuple[float, float, f
 
 @kernel
 def learn_all(filters: Filters, point: int, reward: float, n: int, noise_variance: float) -> int:
-    """Learn the ``n``-th reward of the block under each scale; return the scale of the largest restricted likelihood.
+    """Learn the ``n``-th reward of the block under each scale, and return the scale with the largest likelihood.
 
-    The likelihood is over all blocks, with the given noise variance, or the likeliest if that is negative.
+    The restricted likelihood is over all blocks. A negative ``noise_variance`` is replaced by the likeliest noise
+    variance.
     """
     best, largest = 0, -np.inf
     for scale in range(len(filters.priors)):
@@ -80,7 +83,9 @@ def upper_bounds(filters: Filters, scale: int, width: float) -> np.ndarray:
 
 @kernel
 def forecast(filters: Filters, scale: int, point: int) -> tuple[float, float]:
-    """Return mean and variance of a point; the variance, in noise variances, includes that of the estimated level.
+    """Return the mean and the variance of the forecast at a point.
+
+    The variance, in units of the noise variance, includes the variance of the estimated level.
 
     Source: Rasmussen and Williams 2006, section 2.7.
     """
@@ -92,11 +97,11 @@ def forecast(filters: Filters, scale: int, point: int) -> tuple[float, float]:
 
 @component
 class RestartingGP(FiniteGP):
-    """GP-UCB that forgets everything at a subclass's request; plays the largest mean + sqrt(beta_t) deviation.
+    """GP-UCB that plays the point with the largest mean + sqrt(beta_t) deviation, and restarts when a subclass decides.
 
-    beta_t = 0.8 ln(4 t), t counting the rounds since the last restart. The mean of the process is estimated anew after
-    a restart, noise and scale from all rewards. The papers assume known mean, scale and noise. Source of beta_t:
-    Bogunovic, Scarlett and Cevher 2016, see `bench.tuners.finite_gp.logarithmic`.
+    beta_t = 0.8 ln(4 t), where t counts the rounds since the last restart. The mean of the process is estimated anew
+    after a restart, and the noise and the scale are estimated from all rewards. The papers assume a known mean, scale
+    and noise. Source of beta_t: Bogunovic, Scarlett and Cevher 2016, see `bench.tuners.finite_gp.logarithmic`.
 
     Parameters
     ----------
@@ -119,7 +124,7 @@ class RestartingGP(FiniteGP):
 
     @property
     def noise_std(self) -> float:
-        """The standard deviation of the noise: as told, or with ``estimated`` the estimate once two rewards differ."""
+        """The standard deviation of the noise, as told or, once two rewards differ, as estimated with ``estimated``."""
         return math.sqrt(self._squared / self._count) if self.noise == "estimated" and self._squared else self._noise
 
     def _bounds(self) -> np.ndarray:
@@ -147,17 +152,17 @@ class RestartingGP(FiniteGP):
 class EventTriggeredGPUCB(RestartingGP):
     """GP-UCB that restarts when a reward differs from its forecast by more than a uniform error bound.
 
-    With the t-th reward y since the last restart, of a point of mean m and deviation s given the earlier ones, the
-    event is |y - m| > c (s + noise), c^2 = 2 ln(2 pi_t / delta), pi_t = pi^2 t^2 / 6. The reward that triggers is the
-    first of the new data. See `RestartingGP` for the bounds and the scale.
+    Let y be the t-th reward since the last restart, at a point with mean m and deviation s given the earlier rewards.
+    The event is |y - m| > c (s + noise) with c^2 = 2 ln(2 pi_t / delta) and pi_t = pi^2 t^2 / 6. The reward that
+    triggers the restart is the first of the new data. See `RestartingGP` for the bounds and the scale.
 
     Source: Brunzema, von Rohr, Solowjow and Trimpe 2025 (ET-GP-UCB); we had its abstract and summaries, and its
     repository (brunzema/et-bo, 13f1cd9 of 2025-01-20) holds no code. The event is that of the next paper by two of its
-    authors (antoHolz/ETSO, bbcccde of 2024-05-21), which keeps the reward that triggers, as here. There s is tripled,
-    the error quadrupled, delta 0.01, and t at most the round at which it stops learning; here it never stops. t starts
-    anew as in a third paper of theirs (NKPmedia/np-et-learn, 75374ed of 2024-06-27).
+    authors (antoHolz/ETSO, bbcccde of 2024-05-21), which also keeps the reward that triggers. In that code s is
+    tripled, the error is quadrupled, delta is 0.01, and t is at most the round at which the code stops learning; this
+    class never stops. t starts anew as in a third paper of these authors (NKPmedia/np-et-learn, 75374ed of 2024-06-27).
 
-    Assumed: delta; resets at any distance, which the paper's theory bounds by values that we do not have. Ours: s^2
+    Assumed: delta, and resets at any distance, which the paper's theory bounds by values that we do not have. Ours: s^2
     includes the variance of the estimated mean; with ``noise`` estimated from n errors, c^2 is n (exp(c^2 / n) - 1),
     which has about the same probability under Student's t.
 

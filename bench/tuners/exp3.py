@@ -14,12 +14,13 @@ from bench.tuners.exponential_weights import ExponentialWeights, Softmax, draw
 
 @component
 class EXP3(CandidateTuner):
-    """Exponential weights: draw in proportion to the exponentials of estimated rewards, in one of two forms.
+    """Draw candidates in proportion to the exponentials of estimated rewards, in one of two forms.
 
-    *reward*: P_i proportional to exp(eta S_i), and after a reward X of A, S_i += 1 - 1[A = i] (1 - X) / P_i, without
-    uniform exploration. *weight*: P_i = (1 - gamma) w_i / sum w + gamma / K and w_A *= exp(gamma X / (K P_A)).
-    Estimates are unbiased; the bounds assume rewards in [0, 1]. Raises ConfigError if a setting of the other form is
-    given. Source: habo, section 18; Lattimore and Szepesvari 2020, algorithm 9 (reward); Auer et al. 2002 (weight).
+    In the form *reward*, P_i is proportional to exp(eta S_i), and after a reward X of A, S_i += 1 - 1[A = i] (1 - X) /
+    P_i, without uniform exploration. In the form *weight*, P_i = (1 - gamma) w_i / sum w + gamma / K and w_A *=
+    exp(gamma X / (K P_A)). Estimates are unbiased; the bounds assume rewards in [0, 1]. Raises ConfigError if a setting
+    of the other form is given. Source: habo, section 18; Lattimore and Szepesvari 2020, algorithm 9 (reward); Auer et
+    al. 2002 (weight).
 
     Parameters
     ----------
@@ -89,8 +90,8 @@ class EXP3S(CandidateTuner):
     """EXP3 in which every candidate receives a share of the total weight in each round, to follow a change.
 
     p_i = (1 - gamma) w_i / sum w + gamma / K; after the reward X of the candidate A, w_A *= exp(gamma X / (K p_A)), and
-    e alpha / K times the previous sum of all weights is added to each. Weights are kept with the sum 1. Source: Auer,
-    Cesa-Bianchi, Freund and Schapire 2002, section 8 and corollary 8.2.
+    e alpha / K times the previous sum of all weights is added to each weight. The weights are scaled to the sum 1.
+    Source: Auer, Cesa-Bianchi, Freund and Schapire 2002, section 8 and corollary 8.2.
 
     Parameters
     ----------
@@ -150,14 +151,15 @@ def _learn_and_share(
 
 @component
 class EXP4Agreement(CandidateTuner):
-    """Draw a candidate by exponential weights; its reward counts for all that would have pulled the same arm.
+    """Draw a candidate by exponential weights, and use its reward for all candidates that advise the same arm.
 
-    Candidates are EXP4's experts: each advises the arm that the algorithm would pull with it. With q the probability of
-    the arm pulled, summed over the candidates that agree, the estimated reward is 1 - (1 - reward) / q for these and 1
-    for the others. In round t weights are exponentials of eta_t times summed estimates, eta_t = sqrt(ln N / (1 + sum of
-    1/q so far)): 1/q is, in expectation, the number of different arms that are advised. If the task cannot tell which
-    candidates agree, this is EXP3. Source: Auer, Cesa-Bianchi, Freund and Schapire 2002, section 7; Lattimore and
-    Szepesvari 2020, algorithm 11. Learning rate: their theorem 18.1 with a running estimate of the number of arms.
+    The candidates are EXP4's experts: a candidate advises the arm that the algorithm would pull with this candidate.
+    Let q be the probability of the arm pulled, summed over the candidates that agree. The estimated reward is 1 - (1 -
+    reward) / q for the candidates that agree and 1 for the others. In round t the weights are exponentials of eta_t
+    times the summed estimates, with eta_t = sqrt(ln N / (1 + sum of 1/q so far)), because 1/q is in expectation the
+    number of different arms that are advised. If the task does not report which candidates agree, the tuner is EXP3.
+    Source: Auer, Cesa-Bianchi, Freund and Schapire 2002, section 7; Lattimore and Szepesvari 2020, algorithm 11. The
+    learning rate is that of their theorem 18.1 with a running estimate of the number of arms.
     """
 
     label: ClassVar[str] = "EXP4 by agreement"

@@ -14,17 +14,17 @@ from bench.tuners.exponential_weights import Softmax
 
 @component
 class Hedge(CandidateTuner):
-    """Draw in proportion to weights; then multiply each by exp(-eta loss), the loss being 1 - reward.
+    """Draw a candidate in proportion to the weights, and multiply each weight by exp(-eta loss), with loss 1 - reward.
 
-    It needs the rewards of all candidates. The gain form, exp(eta reward), is equivalent: all its weights are larger by
-    the same factor. Weights are kept as logarithms. The bounds assume rewards in [0, 1]; others are used unchanged.
-    Source: habo, section 15 (Freund and Schapire 1997).
+    The tuner needs the rewards of all candidates. The gain form, with the factor exp(eta reward), is equivalent,
+    because all its weights are larger by the same factor. The weights are stored as logarithms. The bounds assume
+    rewards in [0, 1]; other rewards are used unchanged. Source: habo, section 15 (Freund and Schapire 1997).
 
     Parameters
     ----------
     eta
-        Learning rate; None: sqrt(ln K / (t K)) in round t, as in the paper. Decreasing rates weight early rounds more:
-        regret can be linear; with a constant rate it is at most ln K / eta + eta T / 8.
+        Learning rate; None: sqrt(ln K / (t K)) in round t, as in the paper. Decreasing rates give early rounds more
+        weight, so that regret can be linear; with a constant rate the regret is at most ln K / eta + eta T / 8.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("full_information",)
@@ -63,19 +63,20 @@ class Hedge(CandidateTuner):
 
 @component
 class BestForecast(CandidateTuner):
-    """Follow the leader: play the candidate whose forecasts of the rewards have the least loss so far.
+    """Follow the leader, the candidate whose forecasts of the rewards have the least loss so far.
 
     Ties are broken at random, so the order of candidates has no effect, and exploration rates, which do not affect
-    forecasts, are random. The rewards themselves are ignored. It needs a task with a copy of the algorithm for each
-    candidate that reports how well each copy predicted the reward, ``task=copies``. With log losses and ``eta`` = 1,
-    candidates are drawn by their posterior probability given uniform prior weights. Source: Dawid 1984 (prequential
-    losses); Cesa-Bianchi and Lugosi 2006, sections 3.2 (follow the leader, there: follow the best expert) and 2.2
-    (exponential weights).
+    forecasts, are random. The rewards themselves are ignored. The tuner needs a task that has a copy of the algorithm
+    for each candidate and reports how well each copy predicted the reward, such as ``task=copies``. With log losses and
+    ``eta`` = 1, candidates are drawn by their posterior probability given uniform prior weights. Source: Dawid 1984
+    (prequential losses); Cesa-Bianchi and Lugosi 2006, sections 3.2 (follow the leader, there: follow the best expert)
+    and 2.2 (exponential weights).
 
     Parameters
     ----------
     eta
-        Draw in proportion to exp(-eta loss) instead of following the leader; null: follow it.
+        Rate of a draw in proportion to exp(-eta loss), which replaces the choice of the leader; null: follow the
+        leader.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("forecasts",)

@@ -14,11 +14,11 @@ Drawn = tuple[int, float]
 
 
 class ExponentialWeights:
-    """EXP3: p_j = beta/n + (1-beta) w_j / sum w, and after the reward Y of the chosen i, w_i *= exp(rate Y/p_i).
+    """EXP3 with p_j = beta/n + (1-beta) w_j / sum w; the reward Y of the chosen i multiplies w_i by exp(rate Y/p_i).
 
-    By default beta = min{1, sqrt(n ln n / ((e-1) T))}, T the ``horizon``, and rate = beta/n. Log weights have their
-    maximum at 0, so they cannot overflow; the limit ``lowest`` keeps all probabilities positive even if beta is 0.
-    Source: Auer et al. 2002; syndicated, algorithm 1.
+    By default beta = min{1, sqrt(n ln n / ((e-1) T))}, where T is the ``horizon``, and rate = beta/n. The largest log
+    weight is 0, so the weights cannot overflow; the limit ``lowest`` keeps all probabilities positive even if beta is
+    0. Source: Auer et al. 2002; syndicated, algorithm 1.
     """
 
     def __init__(
@@ -82,10 +82,10 @@ def _learn(log_weights: np.ndarray, chosen: int, step: float, lowest: float) -> 
 class Softmax:
     """Draws i with probability proportional to exp(scale score_i).
 
-    The caller sets ``scores``; ``drawn_from`` has the probabilities of the latest draw; both of shape (n,). Only
-    differences of scores matter. A candidate whose exponential would underflow (below exp(-700) of the largest) has the
-    probability at that limit, about 1e-304. No probability is therefore zero, and draws, by multiples of 2^-53, are
-    unaffected.
+    The caller sets ``scores``, and ``drawn_from`` has the probabilities of the latest draw; both have shape (n,). Only
+    the differences of the scores matter. A candidate whose exponential would underflow (below exp(-700) of the largest)
+    has the probability at that limit, about 1e-304. No probability is therefore zero. The draws, which are multiples of
+    2^-53, are unaffected.
     """
 
     def __init__(self, n: int, rng: np.random.Generator) -> None:
@@ -125,5 +125,5 @@ def _draw_by_score(scores: np.ndarray, scale: float, uniform: float, probabiliti
 
 
 def draw(chances: np.ndarray, rng: np.random.Generator) -> int:
-    """Draw i with probability ``chances[i]``."""
+    """Draw an index i with probability ``chances[i]``."""
     return min(int(np.searchsorted(np.cumsum(chances), rng.random(), side="right")), len(chances) - 1)

@@ -1,4 +1,4 @@
-"""Faults of a tuner's proposals, with the correction of a user's own tuner."""
+"""Descriptions of the faults in a tuner's proposals, and of the cure for a user's own tuner."""
 
 from bench.configuration_check import ConfigurationCheck
 from bench.errors import TunerError
@@ -7,7 +7,7 @@ from bench.tuners.base import Tuner
 
 
 def fault_of(tuner: Tuner, space: Space, configuration: Configuration) -> str | None:
-    """Return the fault of a tuner's proposal in ``space``, with the cure; None if there is none."""
+    """Return the fault of a tuner's proposal in ``space`` with its cure, or None if the proposal has no fault."""
     searched = tuner.searched(space)
     fault = ConfigurationCheck(searched, tuner.leaves_space).fault(configuration)
     names = [*map(str, configuration)] if isinstance(configuration, dict) else []
@@ -19,7 +19,7 @@ def fault_of(tuner: Tuner, space: Space, configuration: Configuration) -> str | 
 
 
 def cure(space: Space) -> str:
-    """Return a hint on how a tuner gets values of a space; "" if neither way serves all hyper-parameters."""
+    """Return a hint on how a tuner obtains values of a space, or "" if no way serves all hyper-parameters."""
     ways = [
         "problem.space.product() has the candidates" * all(p.candidates for p in space.parameters),
         "problem.space.from_unit(point) is in the interval" * all(p.continuous for p in space.parameters),

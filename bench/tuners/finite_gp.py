@@ -19,8 +19,8 @@ _LEAST_NOISE = 1e-3
 class FiniteGP(Tuner):
     """Plays the point with the largest upper bound of a Gaussian process on finitely many points of the space.
 
-    The points are the candidates and even steps on the interval, see `bench.tuners.space_points.points`; the first is
-    drawn. Covariances are in units of the noise variance, which the problem states.
+    The points are the candidates and even steps on the interval (see `bench.tuners.space_points.points`), and the first
+    point is drawn. Covariances are in units of the noise variance, which the problem states.
 
     Parameters
     ----------
@@ -54,13 +54,13 @@ class FiniteGP(Tuner):
         self._learn(self._chosen, reward)
 
     def _as_asked(self, configuration: Configuration) -> None:
-        """Set the point nearest to a configuration; strings must be equal."""
+        """Record the point nearest to ``configuration`` as the point asked; values that are strings must be equal."""
         distances = [distance(self._space, point, configuration) for point in self._configurations]
         self._chosen = distances.index(min(distances))
 
     @abstractmethod
     def _begin(self, correlations: np.ndarray, problem: Problem) -> None:
-        """Prepare for points with these correlations."""
+        """Prepare for points with the given ``correlations``."""
 
     @abstractmethod
     def _bounds(self) -> np.ndarray:

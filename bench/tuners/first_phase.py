@@ -21,7 +21,7 @@ class TrainThenBest(Tuner):
     Parameters
     ----------
     train_share
-        Share of the horizon, in asks, for the first phase, rounded down but at least one ask.
+        Share of the horizon, in asks, for the first phase. The length is rounded down, but is at least one ask.
     """
 
     train_share: Share = 0.5
@@ -60,7 +60,7 @@ class TrainThenBest(Tuner):
 
 @component
 class RoundRobin(TrainThenBest):
-    """Try the configurations of a list in turn, then keep the one with the highest mean reward.
+    """Try the configurations of a list in turn, then keep the configuration with the highest mean reward.
 
     On a tie the first in the list wins; a configuration without a trial is never chosen.
 
@@ -101,9 +101,10 @@ class RoundRobin(TrainThenBest):
 
 @component
 class RandomThenBest(RoundRobin):
-    """Try random configurations in turn during the first phase, then keep the one with the highest mean reward.
+    """Try random configurations in turn in the first phase, then keep the configuration with the highest mean reward.
 
-    They are uniform on the interval, or without one on the candidates. Source: online_hpo, section 7.1.3.
+    The configurations are uniform on the interval, or on the candidates if there is no interval. Source: online_hpo,
+    section 7.1.3.
 
     Parameters
     ----------
@@ -120,14 +121,14 @@ class RandomThenBest(RoundRobin):
 
 @component
 class GridThenBest(RoundRobin):
-    """Try evenly spaced points in turn during the first phase, then keep the one with the highest mean reward.
+    """Try evenly spaced points in turn in the first phase, then keep the point with the highest mean reward.
 
-    The points of an interval include both of its ends (assumed: the paper says evenly spaced over [0, 1]); a
-    logarithmic interval is evenly spaced in the logarithm, whole numbers appear once. Several hyper-parameters make a
-    product grid, the last varying fastest; if ``n_points`` per axis give more points than there are asks of training,
-    all axes get as many as fit. A hyper-parameter without an interval contributes its candidates. Raises ConfigError if
-    candidates alone give more points than there are asks of training.
-    Source: online_hpo, section 7.1.3.
+    The points of an interval include both of its ends (assumed: the paper states that points are evenly spaced over [0,
+    1]). On a logarithmic interval the points are evenly spaced in the logarithm, and whole numbers appear once. Several
+    hyper-parameters give a product grid, in which the last hyper-parameter varies fastest. If ``n_points`` per axis
+    give more points than there are asks of training, every axis has the largest number of points that fits. A
+    hyper-parameter without an interval contributes its candidates. Raises ConfigError if candidates alone give more
+    points than there are asks of training. Source: online_hpo, section 7.1.3.
 
     Parameters
     ----------
@@ -151,7 +152,10 @@ class GridThenBest(RoundRobin):
 
 
 def _axis(parameter: HyperParameter, n: int) -> list[Any]:
-    """Return up to ``n`` evenly spaced values of the interval with its ends (one: its middle), or all candidates."""
+    """Return up to ``n`` evenly spaced values of the interval with both ends, or all candidates.
+
+    If ``n`` is 1, the only value is the middle of the interval.
+    """
     if not parameter.continuous:
         return list(parameter.candidates)
     units = np.linspace(0.0, 1.0, n).tolist() if n > 1 else [0.5]

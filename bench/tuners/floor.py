@@ -17,33 +17,34 @@ from bench.tuners.recommendation import Draws
 
 @component
 class Floor(Tuner):
-    """A guard rail around a tuner: with probability 1 - ``failure``, never earn less than (1 - ``share``) of a default.
+    """A guard around a tuner that, with probability 1 - ``failure``, never earns below (1 - ``share``) of a default.
 
-    The guarantee holds at all times t at once, for the sum of the expected rewards of the t configurations played so
-    far against t times the default's. The default is played whenever the guarantee would otherwise be at risk: the
-    tuner's proposal waits until the earnings above the floor suffice for an expected reward of ``lowest``, and is then
-    played once. Sums of rewards are bounded at all times by a mixture of normal martingales, for any tuner and any use
-    of the outcomes. The delay of late rewards must not depend on the reward. The rounds of a log that it learns count.
+    The guarantee holds at all times t at once. It compares the sum of the expected rewards of the t configurations
+    played so far with t times the expected reward of the default. The default is played whenever the guarantee would
+    otherwise be at risk. The tuner's proposal waits until the earnings above the floor suffice for an expected reward
+    of ``lowest``, and is then played once. Sums of rewards are bounded at all times by a mixture of normal martingales,
+    for any tuner and any use of the outcomes. The delay of late rewards must not depend on the reward. The rounds of a
+    log that the tuner learns count.
 
     Conservative bandits use UCB's confidence bounds, which require one mean per arm. Here the bound is on the sum of
     the rewards of the tuner's proposals, so that any tuner, with any space, can be guarded. Source: Wu et al. 2016
-    (conservative bandits, unknown mean of the default); Kazerouni et al. 2017 (linear ones); Robbins 1970 and Howard et
-    al. 2021 (the bound); the wrapper is ours.
+    (conservative bandits, unknown mean of the default); Kazerouni et al. 2017 (linear bandits); Robbins 1970 and Howard
+    et al. 2021 (the bound); the wrapper is ours.
 
     Parameters
     ----------
     tuner
         The dotted path of the guarded tuner's class; for `bandit_bench.tuner` also a name such as ``ucb1``.
     arguments
-        Its settings.
+        Settings of the guarded tuner.
     configuration
-        The default, by name; other hyper-parameters at their own default.
+        The default configuration, values by name; other hyper-parameters have their own default.
     share
         Allowed loss relative to the default, as a share.
     failure
         The probability with which the guarantee may fail.
     lowest
-        The least expected reward of any configuration; rewards are counted from it.
+        The least expected reward of any configuration, from which rewards are counted.
     noise
         Sub-Gaussian constant of the rewards; .5 holds for rewards in [0, 1].
     """
@@ -128,7 +129,7 @@ class Floor(Tuner):
         return least >= needed * (high if needed > 0.0 else low)
 
     def _default_mean(self) -> tuple[float, float]:
-        """Return an interval of the default's expected reward, from the lowest, that holds at all times."""
+        """Return an interval for the default's expected reward, counted from ``lowest``, that holds at all times."""
         if not self._n_default:
             return 0.0, math.inf
         mean, width = self._sum_default / self._n_default, self._width(self._n_default) / self._n_default

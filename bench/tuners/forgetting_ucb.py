@@ -1,4 +1,4 @@
-"""UCB that forgets: old rewards leave a window or are discounted."""
+"""Upper confidence bounds that forget old rewards by a window or by discounting."""
 
 import math
 from typing import Annotated, Any, ClassVar
@@ -15,7 +15,7 @@ from bench.tuners.exponential_weights import ExponentialWeights
 
 
 class SlidingWindow:
-    """Rewards of ``n_arms`` arms in the last ``length`` rounds, tau."""
+    """The rewards of ``n_arms`` arms in the last ``length`` rounds; the length is written tau."""
 
     def __init__(self, n_arms: int, length: int) -> None:
         self._arms = np.zeros(length, dtype=np.int64)
@@ -29,7 +29,7 @@ class SlidingWindow:
         self._round += 1
 
     def optimistic(self, scale: float) -> int:
-        """Return the first arm with the largest mean + sqrt(scale ln(min(t, tau)) / N); infinite for N = 0."""
+        """Return the first arm with the largest mean + sqrt(scale ln(min(t, tau)) / N), which is infinite for N = 0."""
         log = np.log(min(max(self._round, 1), len(self._arms)))
         return int(_optimistic(self._sums, self._counts, scale * log))
 
@@ -57,8 +57,8 @@ class ForgettingUCB(CandidateTuner):
 class SlidingWindowUCB(ForgettingUCB):
     """Play the candidate with the largest mean + B sqrt(xi ln(min(t, tau)) / N) over the last tau rounds.
 
-    A candidate without plays in the window comes first; of equal upper bounds the first is taken. Source: Garivier and
-    Moulines 2011, section 4 (SW-UCB); the default window is that of their remarks on theorem 2.
+    A candidate without plays in the window comes first, and the first of equal upper bounds is taken. Source: Garivier
+    and Moulines 2011, section 4 (SW-UCB); the default window is from their remarks on theorem 2.
 
     Parameters
     ----------
@@ -86,13 +86,13 @@ class SlidingWindowUCB(ForgettingUCB):
 
 @component
 class BanditOverBandit(CandidateTuner):
-    """Blocks of H rounds, each played by a fresh sliding-window UCB whose window EXP3 chose.
+    """Play each block of H rounds by a new sliding-window UCB, whose window is chosen by EXP3.
 
     Windows are floor(H^(j/D)) for j = 0, ..., D with D = ceil(ln H). EXP3 is rewarded with 1/2 + the block's sum of
-    rewards / (2 H + 4 R sqrt(H ln(T / sqrt(H)))). Source: Cheung, Simchi-Levi and Zhu 2019, algorithm 2; there, the
-    base is linear of dimension d, here it is that of Garivier and Moulines 2011. The paper's H, floor(d sqrt(T)),
-    balances the regret of EXP3, sqrt(H T), with that of its base in blocks of H rounds, d T / sqrt(H); for K arms the
-    latter is T sqrt(K / H).
+    rewards / (2 H + 4 R sqrt(H ln(T / sqrt(H)))). Source: Cheung, Simchi-Levi and Zhu 2019, algorithm 2. Their base
+    algorithm is linear of dimension d; here the base algorithm is that of Garivier and Moulines 2011. The paper's H,
+    floor(d sqrt(T)), balances the regret of EXP3, sqrt(H T), with the regret of the base algorithm in blocks of H
+    rounds, d T / sqrt(H); for K arms the latter is T sqrt(K / H).
 
     Parameters
     ----------
@@ -151,10 +151,10 @@ class BanditOverBandit(CandidateTuner):
 
 @component
 class DiscountedUCB(ForgettingUCB):
-    """Try each candidate once, then the one with the largest mean + 2 B sqrt(xi ln n / N).
+    """Try each candidate once, then the candidate with the largest mean + 2 B sqrt(xi ln n / N).
 
-    Means and counts N are discounted: a reward of s rounds ago has weight gamma^s; n is the sum of all N. Of equal
-    bounds the first is taken. Source: Garivier and Moulines 2011, section 3 (D-UCB) and remarks on theorem 1 (default
+    Means and counts N are discounted: a reward of s rounds ago has weight gamma^s, and n is the sum of all N. The first
+    of equal bounds is taken. Source: Garivier and Moulines 2011, section 3 (D-UCB) and remarks on theorem 1 (default
     discount).
 
     Parameters

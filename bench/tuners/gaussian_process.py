@@ -15,15 +15,15 @@ _NOISE_BOUNDS = (math.log(1e-6), math.log(1e1))
 
 
 class GaussianProcess:
-    """Posterior of an unknown function on ``points``, shape (n_points, dim), in the unit cube, from noisy values.
+    """The posterior, given noisy values, of a function on ``points`` of the unit cube, shape (n_points, dim).
 
-    The values are standardised (mean 0 and standard deviation 1 of all so far), so the prior mean is 0. Covariance:
-    signal variance times a squared exponential or Matern (nu = 5/2) function with one length per axis; independent
-    normal noise. ``parameters`` are the logarithms of signal variance, of the dim lengths and of the noise variance,
-    for standardised values. ``observe`` adds one row to L^-1 K, where L L' is the Cholesky decomposition of the values'
-    covariance and K the covariance between the values and all points. Because the values belong to some of the points,
-    the new row of L is a column of that matrix, so a value costs O(n_values n_points), without solving a system.
-    Source: Rasmussen and Williams 2006, algorithm 2.1 and equations 4.9, 4.17, 5.8 and 5.9.
+    The values so far are standardised to mean 0 and standard deviation 1, so the prior mean is 0. The covariance is the
+    signal variance times a squared exponential or Matern (nu = 5/2) function with one length per axis, and the noise is
+    independent and normal. ``parameters`` are the logarithms of the signal variance, of the dim lengths and of the
+    noise variance, for standardised values. ``observe`` adds one row to L^-1 K, where L L' is the Cholesky
+    decomposition of the values' covariance and K the covariance between the values and all points. Because the values
+    belong to some of the points, the new row of L is a column of L^-1 K. A value therefore costs O(n_values n_points),
+    and no system is solved. Source: Rasmussen and Williams 2006, algorithm 2.1 and equations 4.9, 4.17, 5.8 and 5.9.
     """
 
     def __init__(self, points: np.ndarray, covariance: CovarianceName) -> None:
@@ -64,13 +64,13 @@ class GaussianProcess:
         self._n_rows += 1
 
     def posterior(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return posterior mean and standard deviation of the function at all points, in units of the values."""
+        """Return the posterior mean and standard deviation of the function at all points, in units of the values."""
         center, scale = self._standard()
         mean = center + (self._of_values - center * self._of_ones)
         return mean, scale * np.sqrt(np.maximum(self._variance, 0.0))
 
     def _standard(self) -> tuple[float, float]:
-        """Return mean and standard deviation of the values, 1 instead of a deviation of 0."""
+        """Return the mean and the standard deviation of the values, with 1 in place of a deviation of 0."""
         if not self._values:
             return 0.0, 1.0
         values = np.array(self._values)
@@ -78,7 +78,7 @@ class GaussianProcess:
         return float(values.mean()), scale if scale > 1e-12 * np.abs(values).max() else 1.0
 
     def fit(self) -> None:
-        """Maximise the marginal likelihood, starting from the current and from the initial parameters."""
+        """Maximise the marginal likelihood, starting from the current parameters and from the initial parameters."""
         bounds = [_SIGNAL_BOUNDS, *[_LENGTH_BOUNDS] * self._points.shape[1], _NOISE_BOUNDS]
         center, scale = self._standard()
         targets = (np.array(self._values) - center) / scale
@@ -100,7 +100,7 @@ class GaussianProcess:
 def covariances(name: CovarianceName, parameters: np.ndarray, gaps: np.ndarray) -> np.ndarray:
     """Return the covariances of pairs of points with squared differences ``gaps``, shape (..., dim).
 
-    ``parameters`` begins with the logarithms of signal variance and of the dim lengths.
+    ``parameters`` begins with the logarithms of the signal variance and of the dim lengths.
     """
     squares = gaps @ np.exp(-2.0 * parameters[1:])
     if name == "squared_exponential":
@@ -114,7 +114,7 @@ def log_marginal_likelihood(
 ) -> tuple[float, np.ndarray]:
     """Return the log density of the targets, shape (n,), with prior mean 0, and its gradient in the parameters.
 
-    ``parameters`` is as in `GaussianProcess`; ``gaps`` has the points' squared differences, shape (n, n, dim).
+    See `GaussianProcess` for ``parameters``. ``gaps`` has the points' squared differences, shape (n, n, dim).
     """
     n = len(targets)
     signal = covariances(name, parameters[:-1], gaps)

@@ -13,18 +13,19 @@ from bench.tuners.recommendation import Draws, refuse_untried
 
 @component
 class GaussianTS(CandidateTuner):
-    """Draw the mean of every candidate from its posterior, of unknown mean and variance; play the largest draw.
+    """Draw every candidate's mean from the posterior of an unknown mean and variance, and play the largest draw.
 
     The prior density of mean and standard deviation is proportional to sigma^(-1 - 2 prior) (of mean and variance:
-    sigma^(-2 - 2 prior)). After n rewards with mean m and sum of squared deviations S, the mean is m + sqrt(S / (n f))
-    t with t Student's of f = n + 2 prior - 1 degrees of freedom. Each candidate is first played max(2, 3 - floor(2
-    prior)) times.
-    Source: Honda and Takemura 2014 (Optimality of Thompson sampling for Gaussian bandits depends on priors).
+    sigma^(-2 - 2 prior)). After n rewards with mean m and sum of squared deviations S, the drawn mean is m + sqrt(S /
+    (n f)) t, where t has Student's distribution with f = n + 2 prior - 1 degrees of freedom. Each candidate is first
+    played max(2, 3 - floor(2 prior)) times. Source: Honda and Takemura 2014 (Optimality of Thompson sampling for
+    Gaussian bandits depends on priors).
 
     Parameters
     ----------
     prior
-        The paper's alpha: regret is asymptotically optimal below 0, not at 0 (reference), 1/2 (Jeffreys) or above.
+        The paper's alpha. Regret is asymptotically optimal below 0, but not at 0 (reference prior), 1/2 (Jeffreys) or
+        above.
     """
 
     label: ClassVar[str] = "Gaussian TS"

@@ -11,12 +11,12 @@ from bench.tuners.base import Problem, Tuner
 
 @component
 class GPMinimize(Tuner):
-    """Bayesian optimisation: scikit-optimize's ``gp_minimize`` with its defaults, round by round, minimises -reward.
+    """Bayesian optimisation of -reward, round by round, by scikit-optimize's ``gp_minimize`` with its defaults.
 
-    A hyper-parameter is searched on its interval (integers as such), or without one on its candidates as categories.
-    One with a single candidate is fixed. The time of a refit grows with the cube of the number of rewards. A state
-    holds asks and rewards, which are replayed when it is restored. Source: habo, section 26.1 (its baseline); the
-    function and its defaults from the authors' code.
+    A hyper-parameter is searched on its interval, in whole numbers if they are declared, or else on its candidates as
+    categories. A hyper-parameter with a single candidate is fixed. The time of a refit grows with the cube of the
+    number of rewards. A saved state holds asks and rewards, which are replayed when the state is restored. Source:
+    habo, section 26.1 (the paper's baseline); the function and its defaults are from the authors' code.
 
     Parameters
     ----------
@@ -91,7 +91,10 @@ def _is_single(parameter: HyperParameter) -> bool:
 
 
 def _dimension(parameter: HyperParameter) -> Any:
-    """Return skopt's dimension; candidates by index, because it cannot sort values of different types."""
+    """Return skopt's dimension for a hyper-parameter.
+
+    Candidates are given by index, because skopt cannot sort values of different types.
+    """
     from skopt.space import Categorical, Integer, Real
 
     if parameter.low is None or parameter.high is None:

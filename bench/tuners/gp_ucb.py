@@ -16,15 +16,15 @@ _FIRST_FIT = 10
 
 @component
 class GPUCB(TrainThenBest):
-    """Play where a Gaussian process has the largest mean + sqrt(beta_t) deviation; afterwards, the largest mean.
+    """Play the point with the largest mean + sqrt(beta_t) deviation, and after training that with the largest mean.
 
-    The maximum is over a fixed set of points: evenly spaced, including both ends, for one hyper-parameter; for more, a
-    Halton sequence with a random shift. The first point is drawn from them. The parameters of the covariance function
-    are fitted by maximum marginal likelihood after 10, 20, 40, 80, ... rewards. beta_t = ``beta_scale`` 2 ln(D t^2 pi^2
-    / (6 delta)), D points. The time of training is quadratic, that of the fits cubic in the number of rounds, and
-    memory is rounds times ``n_points``: it is meant for a few thousand rounds. Raises ConfigError if a hyper-parameter
-    has no interval.
-    Source: Srinivas et al. 2010, algorithm 1 and theorem 1, with D, delta and the factor 1/5 of its section 6;
+    The means and deviations are those of a Gaussian process. The maximum is over a fixed set of D points. For one
+    hyper-parameter the points are evenly spaced and include both ends; for several they are a Halton sequence with a
+    random shift. The first point to play is drawn from the set. The parameters of the covariance function are fitted by
+    maximum marginal likelihood after 10, 20, 40, 80, ... rewards. beta_t = ``beta_scale`` 2 ln(D t^2 pi^2 / (6 delta)).
+    The time of training is quadratic and the time of the fits is cubic in the number of rounds, and memory is rounds
+    times ``n_points``; the tuner is meant for a few thousand rounds. Raises ConfigError if a hyper-parameter has no
+    interval. Source: Srinivas et al. 2010, algorithm 1 and theorem 1, with D, delta and the factor 1/5 from section 6;
     online_hpo, section 7.1.3 (two covariance functions, upper confidence bounds, first T/10 rounds; all else assumed).
 
     Parameters

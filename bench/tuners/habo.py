@@ -18,10 +18,10 @@ _LOWEST = -700.0
 class HABO(Tuner):
     """Change one hyper-parameter in each round, drawn by EXP3 over hyper-parameters and EXP3 over its values.
 
-    The run begins with the task's incumbent, or without one with every hyper-parameter at its usual value. The
+    The run begins with the task's incumbent, or, if there is none, with every hyper-parameter at its usual value. The
     super-arm I (a hyper-parameter) is drawn from P = (1 - gamma) w / sum w + gamma / k, the sub-arm J (one of its n
     values) from Q = w_I / sum w_I. With the reward R, w_IJ *= exp(gamma R / Q) and w_I *= exp(gamma R / P). A negative
-    reward, such as an R2 below 0, is used unchanged: it lowers the two weights.
+    reward, such as an R2 below 0, is used unchanged, and lowers the two weights.
 
     The defaults are the algorithm as stated. The authors' code has the first three flags set and, in the comparison
     with Bayesian optimisation, also the fourth. Source: habo, algorithm 2; the flags from the authors' code.
@@ -37,7 +37,7 @@ class HABO(Tuner):
     keep_if_better
         Whether a change is kept only if its reward exceeds the best so far, initially the incumbent's.
     uniform_hyper_parameter
-        Whether the super-arm is drawn uniformly; its weights are then ignored.
+        Whether the super-arm is drawn uniformly; the weights of super-arms are then ignored.
     """
 
     searches: ClassVar[tuple[str, ...]] = ("candidates",)

@@ -18,13 +18,13 @@ class HCT(Tuner):
     """High-confidence tree: halve intervals once the bounds justify it, and play the middle of a cell.
 
     A cell of depth h has the bound U = mean + nu rho^h + c sqrt(ln(1 / delta_t) / n), infinite before its first reward,
-    and B = U for a leaf, else the least of U and the largest B of its halves. From the root the half with the larger B
-    is taken, of equal ones the second, down to a leaf or a cell with n < tau_h = c^2 ln(1 / delta_t) rho^(-2 h) / nu^2,
-    which is played; a leaf is halved once n >= tau_h. delta_t = min{1/2, (rho / (3 nu))^(1/8) delta / t+}, t+ the least
-    power of two at or after the round; when a round is a power of two, all bounds are recomputed. Several
-    hyper-parameters are halved in turn. Rewards are assumed to lie in [0, 1]. Source: Azar, Lazaric and Brunskill 2014
-    (HCT-iid), as in the library PyXAB 0.3.0, whose defaults these are; PyXAB may halve a cell a second time, which is
-    left out here. By the theory c = 2 / sqrt(1 - rho).
+    and B = U for a leaf; for other cells B is the smaller of U and the largest B of the two halves. From the root, the
+    half with the larger B (the second if they are equal) is taken down to a leaf or a cell with n < tau_h = c^2 ln(1 /
+    delta_t) rho^(-2 h) / nu^2, which is played. A leaf is halved once n >= tau_h. delta_t = min{1/2, (rho / (3
+    nu))^(1/8) delta / t+}, where t+ is the least power of two at or after the round; when a round is a power of two,
+    all bounds are recomputed. Several hyper-parameters are halved in turn. Rewards are assumed to lie in [0, 1].
+    Source: Azar, Lazaric and Brunskill 2014 (HCT-iid), as in the library PyXAB 0.3.0, from which the defaults are
+    taken. PyXAB may halve a cell a second time; this class does not. By the theory c = 2 / sqrt(1 - rho).
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class HCT(Tuner):
 
     @property
     def _doubled(self) -> int:
-        """The least power of two at or after the round."""
+        """The least power of two that is at least the number of the round."""
         return 1 << self._n_told.bit_length()
 
     @property
@@ -86,7 +86,7 @@ class HCT(Tuner):
         return -math.log(min(0.5, factor * self.delta / self._doubled))
 
     def _is_known(self, cell: int) -> bool:
-        """Whether a cell has enough rewards to tell its halves apart; always true for the root."""
+        """Return whether a cell has enough rewards to distinguish its halves, which is always true for the root."""
         scale = self.c / (self.nu * self.rho ** self._depths[cell])
         return cell == 0 or self._counts[cell] >= math.ceil(scale**2 * self._logarithm)
 

@@ -26,25 +26,25 @@ class Trial:
 
     @property
     def rank(self) -> tuple[int, float]:
-        """Pulls, and their mean."""
+        """The number of pulls and their mean reward."""
         return self.pulls, self.total / self.pulls if self.pulls else -math.inf
 
 
 @component
 class Hyperband(TrainThenBest):
-    """Hyperband with pulls as the resource during the first phase, then its best configuration.
+    """Run Hyperband with pulls as the resource in the first phase, then play its best configuration.
 
-    A bracket draws n configurations and runs successive halving on them: in each rung every configuration is pulled
-    until it has r pulls in total, one configuration after the other; then the share 1/eta with the highest means (on a
-    tie, the earlier drawn) advances to the next rung, where r is eta times larger. Pulls of earlier rungs count, so
-    ``max_resource`` bounds the total of a configuration. Brackets range from many configurations with few pulls to few
-    with ``max_resource`` pulls; after the last bracket the loop restarts with new configurations, until the training
-    phase ends, possibly within a rung. r is rounded to an integer.
+    A bracket draws n configurations and runs successive halving on them. In each rung, one configuration after the
+    other is pulled until it has r pulls in total. Then the share 1/eta with the highest means (on a tie, the earlier
+    drawn) advances to the next rung, where r is eta times larger. Pulls of earlier rungs count, so ``max_resource``
+    bounds the total of a configuration. Brackets range from many configurations with few pulls to few configurations
+    with ``max_resource`` pulls. After the last bracket the loop restarts with new configurations. The training phase
+    may end within a rung. r is rounded to an integer.
 
-    The best has the highest mean among the configurations with most pulls, which is ``max_resource`` once one bracket
-    is complete (Li et al.: the best loss seen; with noisy rewards that could be a single lucky pull). Source: Li et al.
-    2017, algorithm 1; online_hpo, section 7.1.3 (first phase T/2, R = T / (2 (ln T + 1)^2); its "proportion of
-    configurations discarded 1/3" is literally eta = 1.5).
+    The best configuration has the highest mean among the configurations with most pulls, which have ``max_resource``
+    pulls once one bracket is complete. Li et al. take the best loss seen, which with noisy rewards could be a single
+    lucky pull. Source: Li et al. 2017, algorithm 1; online_hpo, section 7.1.3 (first phase T/2, R = T / (2 (ln T +
+    1)^2); its "proportion of configurations discarded 1/3" is literally eta = 1.5).
 
     Parameters
     ----------
@@ -119,16 +119,17 @@ class ResourceHyperband(Tuner):
     """Hyperband that tries configurations with a small value of one hyper-parameter first, such as few trees.
 
     A bracket draws n configurations and tries them, once each, with the resource at a fraction of its largest value;
-    the share 1/eta with the highest rewards (on a tie, the earlier drawn) is tried again with eta times as much, and so
-    on up to the largest value. After the last bracket the loop restarts with new configurations. It suits tasks with
-    deterministic rewards, because only the first reward at a rung counts. Raises ConfigError if there is no such
-    hyper-parameter, a value is not above 0, or the largest exceeds 1e15 times the smallest. Source: Li et al. 2017,
-    algorithm 1.
+    the share 1/eta with the highest rewards (on a tie, the earlier drawn) is tried again with eta times the resource,
+    and so on up to the largest value. After the last bracket the loop restarts with new configurations. The tuner suits
+    tasks with deterministic rewards, because only the first reward at a rung counts. Raises ConfigError if the resource
+    is not a hyper-parameter, a value of the resource is not above 0, or the largest value exceeds 1e15 times the
+    smallest. Source: Li et al. 2017, algorithm 1.
 
     Parameters
     ----------
     resource
-        Name of the hyper-parameter, with numbers above 0; null: the first such, or without any, random search.
+        Name of a hyper-parameter whose values are numbers above 0; null: the first such hyper-parameter, or, if there
+        is none, random search.
     eta
         One in ``eta`` configurations survives a rung.
     """
@@ -156,7 +157,7 @@ class ResourceHyperband(Tuner):
         self._advance()
 
     def _advance(self) -> None:
-        """Set the configuration to try next, from the rewards of all before."""
+        """Set the configuration to try next, from the rewards of all earlier configurations."""
         n, resource = self._table[self._number][self._rung]
         if len(self._tried) == n:
             self._tried.sort(key=lambda pair: pair[0], reverse=True)
@@ -190,7 +191,10 @@ class ResourceHyperband(Tuner):
         return None
 
     def _at(self, share: float) -> Configuration:
-        """Return the resource value nearest to a share of the largest: a candidate, or a value in the interval."""
+        """Return the configuration with the resource value nearest to a share of the largest.
+
+        The value is a candidate, or lies in the interval.
+        """
         parameter = self._parameter
         if parameter is None:
             return {}
@@ -202,14 +206,20 @@ class ResourceHyperband(Tuner):
 
 
 def _values(parameter: HyperParameter) -> list[float]:
-    """Return the values of a hyper-parameter, or the ends of its interval; empty unless all are numbers above 0."""
+    """Return the values of a hyper-parameter, or the ends of its interval.
+
+    The list is empty unless all values are numbers above 0.
+    """
     values: list[Any] = [parameter.low, parameter.high] if parameter.continuous else list(parameter.candidates)
     fitting = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
     return fitting if len(fitting) == len(values) and min(fitting, default=0) > 0 else []
 
 
 def brackets(max_resource: int, eta: float) -> list[list[tuple[int, int]]]:
-    """Return one Hyperband loop: per bracket and rung, the configurations and the total pulls of each at its end.
+    """Return the brackets of one Hyperband loop.
+
+    For each rung of a bracket, the pair holds the number of configurations and the total pulls of each configuration at
+    the end of the rung.
 
     Source: Li et al. 2017, algorithm 1 and, for ``max_resource`` = 81 and ``eta`` = 3, table 1.
     """

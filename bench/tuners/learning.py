@@ -24,7 +24,9 @@ class Learning:
     def learn(
         self: Any, history: Iterable[tuple[Configuration, float]], outside: Literal["refuse", "drop"] = "refuse"
     ) -> int:
-        """Learn configurations and rewards from a log, oldest first; called once, before the first ask.
+        """Learn configurations and rewards from a log, oldest first.
+
+        This method can be called once, before the first ask.
 
         Each pair counts as one ask and its reward. With ``outside="drop"``, a pair is skipped if its configuration has
         the right names but a value outside the space or the candidates. Returns the number of pairs learnt.
@@ -83,12 +85,12 @@ class Learning:
         tickets: Mapping[int, Configuration] | None = None,
         seeds: Seeds | None = None,
     ) -> int:
-        """Continue in another space: other bounds or candidates, or excluded configurations (`Space.without`).
+        """Continue in another space, with other bounds or candidates or with excluded configurations (`Space.without`).
 
         The tuner restarts and learns the part of ``history``, all pairs of configuration and reward so far, that lies
-        in the space. ``tickets`` holds, by ticket, the configurations that wait for their rewards; the ticket of a
-        configuration outside the space is refused later, as are tickets that are not given. Returns the number of pairs
-        learnt.
+        in the space. ``tickets`` maps tickets to the configurations that wait for their rewards. The ticket of a
+        configuration outside the space is refused later, and so are tickets that are not given. Returns the number of
+        pairs learnt.
 
         Raises TunerError, and changes nothing, if the tuner cannot learn from a log, or a pair is wrong.
         """
@@ -116,10 +118,10 @@ class Learning:
             return learnt
 
     def _check_known(self, configuration: Configuration) -> None:
-        """Raise TunerError if the tuner cannot learn from a reward of this configuration of the space."""
+        """Raise TunerError if the tuner cannot learn from a reward of ``configuration``, which lies in the space."""
 
     def _as_asked(self, configuration: Configuration) -> None:
-        """Set the attributes that an ask with this configuration would set."""
+        """Set the attributes that an ask would set if it returned ``configuration``."""
         raise NotImplementedError
 
 

@@ -10,10 +10,10 @@ from bench.arithmetic import rounded
 
 
 class RoundingSampler(BaseSampler):
-    """Any sampler, with suggestions of `bench.arithmetic.DIGITS` significant digits.
+    """A wrapper of any sampler that rounds suggestions to `bench.arithmetic.DIGITS` significant digits.
 
     Trials store the rounded suggestions, so that the last digits of a sampler's densities, which depend on the
-    processor, do not affect later ones.
+    processor, do not affect later suggestions.
     """
 
     def __init__(self, sampler: BaseSampler) -> None:

@@ -20,11 +20,11 @@ _PACKAGES = {"CmaEsSampler": "cmaes", "GPSampler": "torch"}
 class OptunaTuner(Tuner):
     """An Optuna study that maximises the reward, round by round.
 
-    A hyper-parameter is searched on its interval (as integer or on a log scale if so declared), or without one on its
-    candidates as categories. A conditional one (``when``) is suggested if its condition holds; otherwise it has its
-    usual value, which is not passed to the sampler. Rewards and numbers proposed are rounded to
-    `bench.arithmetic.DIGITS` significant digits, so that the processor does not decide. A state holds asks and rewards,
-    which are replayed when it is restored.
+    A hyper-parameter is searched on its interval (as integer or on a log scale if so declared), or on its candidates as
+    categories if there is no interval. A conditional hyper-parameter (``when``) is suggested if its condition holds;
+    otherwise it has its usual value, which is not passed to the sampler. Rewards and numbers proposed are rounded to
+    `bench.arithmetic.DIGITS` significant digits, so that the suggestions do not depend on the processor. A saved state
+    holds asks and rewards, which are replayed when the state is restored.
     """
 
     requires: ClassVar[tuple[str, ...]] = ("optuna",)
@@ -64,7 +64,7 @@ class OptunaTuner(Tuner):
         self._suggest(configuration)
 
     def _suggest(self, given: Configuration | None) -> Configuration:
-        """Begin a trial with a given configuration, or with one from the sampler."""
+        """Begin a trial with a given configuration, or with a configuration from the sampler."""
         self._events.append(given)
         if given is not None:
             self._study.enqueue_trial(given)
@@ -101,7 +101,7 @@ class Optuna(OptunaTuner):
     sampler
         The name of a class in ``optuna.samplers``, such as ``GPSampler`` or ``CmaEsSampler``.
     arguments
-        Its arguments, such as ``{n_startup_trials: 5}``; its seed is the run's.
+        Arguments of the sampler, such as ``{n_startup_trials: 5}``; its seed is the run's.
     """
 
     label: ClassVar[str] = "Optuna"
@@ -147,7 +147,7 @@ class Optuna(OptunaTuner):
 
 @component
 class OptunaRandom(OptunaTuner):
-    """Draw every trial independently and uniformly (on a log scale if the hyper-parameter has one).
+    """Draw every trial independently and uniformly, on a log scale if the hyper-parameter has such a scale.
 
     Source: Bergstra and Bengio 2012, as in Optuna's ``RandomSampler``; opl_hpo, section 2.
     """

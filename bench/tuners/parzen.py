@@ -1,6 +1,6 @@
 """Parzen estimators of the tree-structured Parzen estimator: mixtures of truncated normal and of categorical densities.
 
-Equations are those of Optuna 5's ``TPESampler``, in compiled arithmetic that is the same on every processor.
+The equations are from Optuna 5's ``TPESampler``, in compiled arithmetic that is the same on every processor.
 """
 
 import math
@@ -23,10 +23,11 @@ _TERMS = 60
 
 
 class Dimensions(NamedTuple):
-    """Limits of d coordinates, arrays of shape (d,).
+    """The limits of d coordinates, as arrays of shape (d,).
 
-    ``low``, ``high``: lowest and highest coordinate. ``half``: half the width of a whole number, 0 for other numbers.
-    ``is_log``: whether the coordinate is a number's logarithm. ``categories``: their number, 0 for numbers.
+    ``low`` and ``high`` are the lowest and the highest coordinate. ``half`` is half the width of a whole number, and 0
+    for other numbers. ``is_log`` states whether the coordinate is a number's logarithm. ``categories`` is the number of
+    categories, and 0 for numbers.
     """
 
     low: Array
@@ -44,11 +45,11 @@ class Dimensions(NamedTuple):
 
 
 class Parzen:
-    """A mixture of one product of densities for each observation and one, the prior, over the whole range.
+    """A mixture of products of densities, one for each observation and one, the prior, over the whole range.
 
-    ``observations``: coordinates, oldest first, shape (n, d). A number's density is a normal one, truncated to the
-    limits, whose width is the larger gap to the neighbouring observations; observations of equal values have gaps in
-    the order of observation. A whole number's density is the mass of its interval.
+    ``observations`` are coordinates, oldest first, shape (n, d). The density of a number is normal, truncated to the
+    limits, and its width is the larger gap to the neighbouring observations. Equal values are neighbours in the order
+    of observation. The density of a whole number is the mass of its interval.
     """
 
     def __init__(self, observations: Array, dimensions: Dimensions) -> None:
@@ -101,7 +102,7 @@ class Parzen:
 
 
 def _widths(values: Array, low: float, high: float) -> Array:
-    """Return the larger gap to the neighbours of each value; the limits are neighbours only of a single value."""
+    """Return for each value the larger gap to its two neighbours; the limits are neighbours only of a single value."""
     n = values.size
     order = np.argsort(values, kind="stable")
     gaps = np.diff(np.concatenate(([low], values[order], [high])))
@@ -114,7 +115,7 @@ def _widths(values: Array, low: float, high: float) -> Array:
 
 
 def _categories(centres: Array, n_densities: int, n_categories: int, quantiles: Array) -> Array:
-    """Return the category at each quantile of the density around each centre, -1 for the prior."""
+    """Return the category at each quantile of the density around each centre; a centre of -1 stands for the prior."""
     chances = np.full((centres.size, n_categories), 1.0 / n_densities)
     chances[np.arange(centres.size), centres.astype(int)] += np.where(centres < 0, 0.0, 1.0)
     sums = chances.cumsum(axis=1)
@@ -181,7 +182,7 @@ def _masses(points: Array, centres: Array, widths: Array, low: float, high: floa
 
 @kernel
 def _sums(factors: Array, weights: Array) -> Array:
-    """Return the weighted sum of each row, added in order."""
+    """Return the weighted sum of each row, with the terms added in order."""
     out = np.zeros(factors.shape[0])
     for i in range(out.size):
         for k in range(weights.size):
@@ -197,7 +198,10 @@ def _mass(a: float, b: float) -> float:
 
 @kernel
 def _tail(x: float) -> float:
-    """Return the standard normal mass below ``x``: a series around 0, Laplace's continued fraction in the tails."""
+    """Return the standard normal mass below ``x``.
+
+    The mass is computed by a series around 0, and by Laplace's continued fraction in the tails.
+    """
     t = abs(x)
     peak = _PER_ROOT_2_PI * exp(-0.5 * t * t)
     if t < _IN_TAIL:
@@ -218,9 +222,9 @@ def _tail(x: float) -> float:
 
 @kernel
 def _quantile(mass: float) -> float:
-    """Return the point below which there is this standard normal mass, at most 1/2, by Newton's method from 0.
+    """Return the point with the standard normal mass ``mass`` <= 1/2 below it, by Newton's method from 0.
 
-    The mass is convex below 0, so that the points fall to the solution.
+    The mass is convex below 0, so the iterates decrease to the solution.
     """
     x = 0.0
     for _ in range(1000):

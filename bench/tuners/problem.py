@@ -19,7 +19,7 @@ class Problem:
     noise_std
         Sub-Gaussian constant of the rewards, in units of the reward.
     theory
-        Returns the theoretical configuration for the next round, if there is one.
+        Function that returns the theoretical configuration for the next round, if theory gives a configuration.
     change_points
         Rounds at which the environment changes, for oracles only.
     incumbent
@@ -49,10 +49,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class Wish:
-    """Information that a tuner would like with each reward; a task that lacks it omits it.
+    """The information that a tuner requests with each reward; a task omits information that it does not have.
 
-    ``estimates``: the algorithm's estimates, the values ``model_mean`` and ``model_regret``; ``agreement``:
-    configurations for which it asks whether they would have pulled the same arm (``Outcome.agreement``).
+    ``estimates`` requests the algorithm's estimates, the values ``model_mean`` and ``model_regret``. ``agreement``
+    lists configurations for which the tuner asks whether they would have pulled the same arm (``Outcome.agreement``).
     """
 
     estimates: bool = False

@@ -19,8 +19,9 @@ Draws = tuple[list[Configuration], np.ndarray]
 class Recommendation:
     """The recommended configuration.
 
-    ``reward`` is the mean of its expected reward under the tuner's belief, ``low`` to ``high`` a 95 % interval;
-    ``another_is_better`` is the probability that the best other configuration is better by more than ``margin``.
+    ``reward`` is the mean of the configuration's expected reward under the tuner's belief, and ``low`` to ``high`` is a
+    95 % interval. ``another_is_better`` is the probability that the best other configuration is better by more than
+    ``margin``.
     """
 
     configuration: Configuration
@@ -35,10 +36,11 @@ class Recommending:
     """Mixin of tuners that recommend a configuration."""
 
     def recommend(self: Any, margin: float = 0.0) -> Recommendation:
-        """Return the configuration with the largest expected reward, and the probability of one better by ``margin``.
+        """Return the configuration with the largest expected reward, and the probability that another is better.
 
-        All numbers come from 10,000 draws of the tuner's own belief with a separate generator, so the next ask is
-        unaffected. Raises TunerError if the tuner was not started, or has no belief, or none yet.
+        Another configuration is better if its expected reward is larger by more than ``margin``. All numbers come from
+        10,000 draws of the tuner's own belief with a separate generator, so the next ask is unaffected. Raises
+        TunerError if the tuner was not started or does not have a belief (yet).
         """
         name = type(self).__name__
         converted = number(margin)
@@ -55,7 +57,7 @@ class Recommending:
         return Recommendation(dict(configurations[kept]), float(means[kept]), low, high, converted, better)
 
     def _belief(self, n: int, rng: np.random.Generator) -> Draws:
-        """Return ``n`` draws from the belief; tuners with a belief override this."""
+        """Return ``n`` draws from the belief; tuners with a belief override this method."""
         raise TunerError(
             f"{type(self).__name__}: found no belief about the rewards of configurations, expected a tuner with one, "
             "such as changepoint_gp, gaussian_ts or ucb1, to recommend a configuration"

@@ -12,16 +12,16 @@ from bench.tuners.base import CandidateTuner, Problem
 
 @component
 class RegretBalancing(CandidateTuner):
-    """Model selection that balances assumed regret bounds: play the least bound, drop entries that contradict it.
+    """Model selection that plays the entry with the least assumed regret bound, and drops entries with a wrong bound.
 
-    Each candidate appears once for each coefficient d of a grid, d_min 2^k for k = 0, ..., floor(ln T) - 1. After n
-    rounds its regret is assumed to be at most R = d sqrt(n ln(n / delta)), d before the first. The remaining entry with
-    the least R is played, the first on a tie. With mean reward m and e = c sqrt(ln((n + 1) / delta) / n) an entry is
-    dropped once m + e + R / n is less than the largest m - e of all; the last one stays. With the task `copies` and
-    ``learn: played`` the candidates are base algorithms; the entries of one candidate share a copy. Source:
-    Abbasi-Yadkori, Pacchiano and Phan 2020; Pacchiano, Dann, Gentile and Bartlett 2020 (elimination). Grid, bounds and
-    defaults are those of pacchiano/modelselection at 233f26a, where each coefficient has a separate copy, and the sums
-    in the test are divided by sqrt(n) but R is not.
+    Each candidate has one entry for each coefficient d of a grid, d_min 2^k for k = 0, ..., floor(ln T) - 1. After n
+    rounds the regret of an entry is assumed to be at most R = d sqrt(n ln(n / delta)), and R = d before its first
+    round. The remaining entry with the least R is played, and on a tie the first. Let m be the mean reward of an entry
+    and e = c sqrt(ln((n + 1) / delta) / n). The entry is dropped once m + e + R / n is less than the largest m - e of
+    all entries; the last entry stays. With the task `copies` and ``learn: played`` the candidates are base algorithms;
+    the entries of one candidate share a copy. Source: Abbasi-Yadkori, Pacchiano and Phan 2020; Pacchiano, Dann, Gentile
+    and Bartlett 2020 (elimination). The grid, the bounds and the defaults are from pacchiano/modelselection at 233f26a.
+    In that code each coefficient has a separate copy, and the sums in the test are divided by sqrt(n), but R is not.
 
     Parameters
     ----------

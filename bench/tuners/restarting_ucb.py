@@ -1,4 +1,4 @@
-"""UCB that tests its rewards for changes and restarts after a detection."""
+"""Upper confidence bounds with tests of the rewards for changes and a restart after a detection."""
 
 import math
 from typing import Annotated, Any, ClassVar, Literal
@@ -15,13 +15,13 @@ from bench.tuners.base import CandidateTuner, Problem
 
 @component
 class MUCB(CandidateTuner):
-    """Monitored UCB: a share gamma of the rounds cycles through all candidates, the others are UCB1's.
+    """Monitored UCB, which cycles through all candidates in a share gamma of the rounds and follows UCB1 in the others.
 
-    With t' rounds since the last restart, candidate t' mod floor(K / gamma) is played if that index is below K, else
-    the one with the largest mean + sqrt(2 ln t' / N). Once a candidate has w rewards, the sums of the two halves of its
-    last w are compared; if they differ by more than b, everything is forgotten. Source: Cao, Wen, Kveton and Xie 2019,
-    algorithms 1 and 2. Assumed: w = 800; the paper derives it from the least relevant change; Besson et al. 2022 take
-    200 and 800.
+    With t' rounds since the last restart, candidate t' mod floor(K / gamma) is played if this index is below K, and
+    otherwise the candidate with the largest mean + sqrt(2 ln t' / N). Once a candidate has w rewards, the sums of the
+    two halves of its last w rewards are compared. If the sums differ by more than b, everything is forgotten. Source:
+    Cao, Wen, Kveton and Xie 2019, algorithms 1 and 2. The value w = 800 is assumed: the paper derives w from the least
+    relevant change, and Besson et al. 2022 take 200 and 800.
 
     Parameters
     ----------
@@ -81,19 +81,21 @@ def _halves_differ(last: np.ndarray, oldest: int, threshold: float) -> bool:
 class GLRklUCB(CandidateTuner):
     """kl-UCB on the rewards since the last restart, with forced exploration and Bernoulli GLR tests.
 
-    With t' rounds since the last restart, every floor(K / alpha) rounds each candidate is played once; else the one
-    with the largest q such that N kl(mean, q) <= ln t'; with local restarts, t' in this bound is the candidate's own.
-    Among the n rewards of the candidate just played, a change is detected if for some s: s kl(m_1, m) + (n - s) kl(m_2,
-    m) > ln(n sqrt(n) / delta), m_1 and m_2 being the means of the first s and of the others, m that of all. Rewards are
-    clipped to [0, 1]. Source: Besson, Kaufmann, Maillard and Seznec 2022, algorithm 1, with the paper's tuning of
-    ``delta`` and ``alpha``. The threshold of the theory has further terms; this one is that of the authors' experiments
+    Let t' be the number of rounds since the last restart. Every floor(K / alpha) rounds each candidate is played once.
+    In other rounds the candidate with the largest q such that N kl(mean, q) <= ln t' is played; with local restarts, t'
+    in this bound is counted for each candidate. A change in the n rewards of the candidate just played is detected if s
+    kl(m_1, m) + (n - s) kl(m_2, m) > ln(n sqrt(n) / delta) for some s, where m_1, m_2 and m are the means of the first
+    s rewards, of the other rewards and of all rewards. Rewards are clipped to [0, 1]. Source: Besson, Kaufmann,
+    Maillard and Seznec 2022, algorithm 1, with the paper's tuning of ``delta`` and ``alpha``. The threshold of the
+    theory has further terms; the threshold used here is from the authors' experiments
     (EmilieKaufmann/PiecewiseStationaryBandits, 9047ec7). Their code tests when the rounds since the restart are 1
     modulo 10, and tries every fifth s (global) or tenth (local); one of their two scripts halves alpha.
 
     Parameters
     ----------
     restart
-        After a change, forget all candidates (``global``) or only the one in which it was detected (``local``).
+        Scope of a restart: after a change all candidates are forgotten (``global``), or only the candidate in which the
+        change was detected (``local``).
     delta
         Probability of a false alarm; null: 1 / sqrt(T).
     alpha
@@ -160,7 +162,7 @@ class GLRklUCB(CandidateTuner):
 
 @kernel
 def divergence(p: float, q: float) -> float:
-    """Return kl(p, q) of Bernoulli distributions, q kept off 0 and 1 by 1e-15."""
+    """Return kl(p, q) of Bernoulli distributions, with q kept at a distance of 1e-15 from 0 and 1."""
     q = min(max(q, 1e-15), 1.0 - 1e-15)
     result = 0.0
     if p > 0.0:
@@ -186,7 +188,7 @@ def upper_bound(mean: float, limit: float) -> float:
 
 @kernel
 def largest_ratio(sums: np.ndarray, step: int) -> float:
-    """Return the largest logarithm of the generalized likelihood ratio over every ``step``-th s, from prefix sums."""
+    """Return the largest log generalised likelihood ratio over every ``step``-th s, computed from prefix sums."""
     n = sums.size - 1
     mean = min(max(sums[n] / n, 0.0), 1.0)
     largest = 0.0

@@ -24,8 +24,8 @@ _ORDERED = 4
 class Saving:
     """Mixin that saves a tuner's state and continues from it.
 
-    The state has all attributes: numbers, strings, arrays, random generators, and lists, dicts and objects of these.
-    The settings, the problem and the ``unsaved`` attributes are left out.
+    The state has all attributes that are numbers, strings, arrays or random generators, and lists, dicts and objects of
+    such values. The settings, the problem and the ``unsaved`` attributes are left out.
     """
 
     unsaved: ClassVar[tuple[str, ...]] = ()
@@ -39,9 +39,9 @@ class Saving:
     def save(self, apart: Collection[int] = ()) -> dict[str, Any]:
         """Return everything that `restore` needs, open tickets included, as plain data that JSON keeps exactly.
 
-        The order of keys is irrelevant, and any JSON reader can represent the numbers. ``apart``: open tickets to leave
-        out, see `tickets_apart`. Raises TunerError if the tuner was not started in this process, or has an attribute
-        that cannot be saved.
+        The order of keys is irrelevant, and any JSON reader can represent the numbers. ``apart`` are open tickets to
+        leave out (see `tickets_apart`). Raises TunerError if the tuner was not started in this process, or has an
+        attribute that cannot be saved.
         """
         with ALONE:
             self._check_process("save()")
@@ -57,8 +57,9 @@ class Saving:
     def tickets_apart(self, known: set[int]) -> tuple[dict[int, Any], set[int]]:
         """Return new open tickets with their attributes as plain data, and the tickets of ``known`` that were closed.
 
-        A caller with many open tickets keeps these apart from the state and updates ``known`` by them, so that it does
-        not write all of them with each change. Tickets whose attributes the state may share are left to it.
+        A caller with many open tickets stores them apart from the state and updates ``known`` by the results, so that
+        not all tickets are written after each change. Tickets whose attributes may be shared with the state remain in
+        the state.
         """
         with ALONE:
             opened = {key: of for key, of in self._tickets.open.items() if key not in known and _is_own(of)}
@@ -67,11 +68,12 @@ class Saving:
             return written, known - self._tickets.open.keys()
 
     def restore(self, saved: Any, apart: Mapping[int, Any] = MappingProxyType({})) -> None:
-        """Continue from the state of a tuner of the same class and settings; start it first, with the same problem.
+        """Continue from the state of a tuner of the same class and settings.
 
-        ``apart``: the open tickets that the state lacks, see `tickets_apart`. Two processes that restore the same state
-        make the same decisions: only one of them should continue. Raises TunerError, and changes nothing, if the tuner
-        was not started, or ``saved`` differs or is damaged.
+        This tuner must first be started with the same problem. ``apart`` has the open tickets that the state lacks (see
+        `tickets_apart`). Two processes that restore the same state make the same decisions: only one of them should
+        continue. Raises TunerError, and changes nothing, if the tuner was not started, or ``saved`` is damaged or
+        belongs to another class, other settings or another problem.
         """
         with ALONE:
             self._check_process("restore()")
@@ -148,14 +150,17 @@ class Saving:
         return restored
 
     def _rebuild(self) -> None:
-        """Set the ``unsaved`` attributes after the others; TunerError if the restored ones are inconsistent."""
+        """Set the ``unsaved`` attributes after the restored ones.
+
+        Raises TunerError if the restored attributes are inconsistent.
+        """
 
     def _not_state(self) -> set[str]:
         settings: list[str] = [item.name for item in fields(self) if item.init] if is_dataclass(self) else []
         return {*settings, "_tickets", "_given", *self.unsaved}
 
     def _identity(self) -> dict[str, Any]:
-        """Facts that must be equal in the restored tuner, in the form that JSON returns."""
+        """Return the facts that must be equal in the restored tuner, in the form that JSON returns."""
         problem = self._given["problem"]
         identity = {
             "version": _VERSION,
@@ -189,7 +194,10 @@ class Saving:
 
 
 def _is_own(memory: dict[str, Any]) -> bool:
-    """Whether remembered attributes are copies: arrays, numbers, words, or lists and tuples of numbers and words."""
+    """Return whether the remembered attributes are copies.
+
+    Copies are arrays, numbers, strings, and lists and tuples of numbers and strings.
+    """
     values = [value for value in memory.values() if type(value) is not np.ndarray]
     items = [item for value in values for item in (value if type(value) in (list, tuple) else [value])]
     return all(item is None or isinstance(item, str | int | float | np.generic) for item in items)

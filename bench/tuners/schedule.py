@@ -47,7 +47,7 @@ class Schedule(Tuner):
 
 
 class RecordingCheck(ConfigurationCheck):
-    """Checks configurations and appends the valid ones to ``chosen``."""
+    """Checks configurations and appends valid configurations to ``chosen``."""
 
     def __init__(self, space: Space, leaves_space: bool, chosen: list[Configuration]) -> None:
         super().__init__(space, leaves_space)

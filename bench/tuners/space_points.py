@@ -22,14 +22,15 @@ def points(
 
     A single hyper-parameter has its candidates and ``n_even`` >= 2 even steps of its interval, on the interval's scale;
     a step within half a step of a candidate is left out. Several hyper-parameters have the product of their candidates;
-    one with fewer than three also gets even steps of its interval. From more than 128 combinations, 128 are drawn that
-    are spread evenly over each hyper-parameter (a Latin hypercube).
+    a hyper-parameter with fewer than three candidates also has even steps of its interval. If there are more than 128
+    combinations, 128 combinations that are spread evenly over each hyper-parameter are drawn (a Latin hypercube).
 
     Excluded configurations are not points, and configurations that differ only in values without effect (``when``)
     share one point.
 
     The correlation is the product over the hyper-parameters of (1 + s) exp(-s) with s = sqrt(3) distance / length,
-    distances in units of the interval. Values without a position on an interval are uncorrelated with others.
+    where distances are in units of the interval. Values without a position on an interval are uncorrelated with other
+    values.
     """
     several = max(_ENOUGH, round(64 ** (1.0 / space.dim)))
     axes = [_axis(parameter, n_even if space.dim == 1 else several, space.dim > 1) for parameter in space.parameters]
@@ -50,7 +51,7 @@ def points(
 
 
 def _axis(parameter: HyperParameter, n_even: int, several: bool) -> tuple[list[Any], np.ndarray]:
-    """Return the values of a hyper-parameter and their positions on its interval; NaN if none, as for strings."""
+    """Return the values of a hyper-parameter and their positions on its interval, or NaN for values such as strings."""
     if parameter.low is None:
         return list(parameter.candidates), np.full(len(parameter.candidates), np.nan)
     units = {value: _unit(parameter, value) for value in parameter.candidates}
@@ -65,7 +66,7 @@ def _axis(parameter: HyperParameter, n_even: int, several: bool) -> tuple[list[A
 
 
 def distance(space: Space, one: Configuration, other: Configuration) -> float:
-    """Return the sum of squared distances, in units of the intervals; values without a position are 1 apart."""
+    """Return the sum of squared distances, in units of the intervals; values without a position have the distance 1."""
     total = 0.0
     if not space.is_plain:
         one, other = space.settled(one), space.settled(other)
@@ -77,7 +78,7 @@ def distance(space: Space, one: Configuration, other: Configuration) -> float:
 
 
 def _unit(parameter: HyperParameter, value: Any) -> float:
-    """Return the position of a candidate on the interval, in units of its length; NaN unless it is a finite number."""
+    """Return the position of ``value`` on the interval, in units of its length, or NaN if it is not a finite number."""
     low, high = parameter.low, parameter.high
     if low is None or high is None or isinstance(value, bool) or not isinstance(value, int | float):
         return math.nan
@@ -92,7 +93,7 @@ def _unit(parameter: HyperParameter, value: Any) -> float:
 
 
 def _combinations(sizes: list[int], rng: np.random.Generator) -> np.ndarray:
-    """Return combinations of indices below ``sizes``, shape (combinations, axes): all of them if there are few."""
+    """Return combinations of indices below ``sizes``, shape (combinations, axes); all combinations if there are few."""
     if math.prod(sizes) <= MAX_POINTS:
         return np.stack(np.meshgrid(*(np.arange(size) for size in sizes), indexing="ij"), axis=-1).reshape(
             -1, len(sizes)

@@ -1,4 +1,4 @@
-"""Conversion of a tuner's state, its attributes of any kind, to plain data and back.
+"""Conversion of a tuner's state, which has attributes of any kind, to plain data and back.
 
 Any JSON reader and store keeps the data: the order of keys is irrelevant, whole numbers are below 2^53, and a float
 with a whole value is written as text.
@@ -38,7 +38,7 @@ class Names:
         return self.find(kind.__module__, kind.__qualname__) is kind
 
     def find(self, module: str, name: str) -> type | None:
-        """Return the class that a module defines under a name; None if there is none or the module is not allowed."""
+        """Return the class ``name`` of a module, or None if it does not exist or the module is not allowed."""
         if module not in self._modules and not module.startswith("bench."):
             return None
         kind = vars(sys.modules[module]).get(name) if module in sys.modules else None
@@ -46,7 +46,7 @@ class Names:
 
 
 class Writer:
-    """Turns values into plain data.
+    """Converts values into plain data.
 
     A second occurrence of an object is written as a reference, so that shared objects stay shared; an object in
     ``given`` is written as its name. References are counted in the order of attributes' names.
@@ -63,7 +63,10 @@ class Writer:
         return {name: self.write(values[name], f"{path}.{name}") for name in sorted(values)}
 
     def write(self, value: Any, path: str) -> Any:
-        """Return plain data; TunerError with the attribute's name if a value cannot be saved, such as a function."""
+        """Return ``value`` as plain data.
+
+        Raises TunerError with the attribute's name if a value, such as a function, cannot be saved.
+        """
         kind = type(value)
         if value is None or kind is bool or kind is str:
             return value
@@ -113,9 +116,10 @@ class Writer:
 
 
 class Reader:
-    """Turns plain data of a `Writer` back into values; TunerError with the place if the data is damaged.
+    """Converts plain data of a `Writer` back into values.
 
-    ``by_name``: whether references are counted in the order of attributes' names, else (in version 4) of the keys.
+    Raises TunerError with the path of the value if the data is damaged. ``by_name`` states whether references are
+    counted in the order of the attributes' names, or, as in version 4, in the order of the keys.
     """
 
     def __init__(self, name: str, given: Mapping[str, Any], names: Names, by_name: bool) -> None:
@@ -239,7 +243,7 @@ class Reader:
 
 
 def compare(name: str, path: str, found: Any, expected: Any) -> None:
-    """Raise TunerError with the first difference between two pieces of plain data; 1 and 1.0 are equal."""
+    """Raise TunerError with the first difference between ``found`` and ``expected``; 1 and 1.0 are equal."""
     if isinstance(expected, dict) and isinstance(found, Mapping):
         for key in {**expected, **found}:
             compare(name, f"{path}.{key}", found.get(key, "nothing"), expected.get(key, "nothing"))
@@ -254,7 +258,7 @@ def compare(name: str, path: str, found: Any, expected: Any) -> None:
 
 
 def checksum(saved: Mapping[str, Any]) -> str:
-    """Return a digest of all keys but ``checksum``; TypeError or ValueError if they are not plain data."""
+    """Return a digest of all keys but ``checksum``. Raises TypeError or ValueError if they are not plain data."""
     rest = {key: value for key, value in saved.items() if key != "checksum"}
     return digest(json.dumps(rest, sort_keys=True, allow_nan=False).encode())
 

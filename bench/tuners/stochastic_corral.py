@@ -12,15 +12,15 @@ from bench.tuners.corral import Corral
 
 @component
 class StochasticCorral(Corral):
-    """CORRAL in steps of two asks: the drawn candidate is proposed twice, and the second reward counts for both.
+    """CORRAL in steps of two asks, which proposes the drawn candidate twice and uses the second reward for both asks.
 
-    The loss of a step is 2 (1 - reward) of its second ask, and T is the number of steps; otherwise as `Corral`. With
-    the task `smoothed_copies` a base plays and learns in the first decision of a step, and plays one of its past
-    policies in the second, so that the master learns the mean over its past. Bases may then be any algorithms, whereas
-    bases of CORRAL must tolerate rewards with importance weights. Source: Pacchiano, Phan, Abbasi-Yadkori, Rao,
-    Zimmert, Lattimore and Szepesvari 2020 (stochastic CORRAL); the double loss follows T3p/hidden-features at 122bdc2
-    (cpp/adversarial_master.h), because we did not have the paper's text. The first learning rate is assumed: theirs
-    depends on the regret of the best base.
+    The loss of a step is 2 (1 - reward) of its second ask, and T is the number of steps; otherwise the tuner equals
+    `Corral`. With the task `smoothed_copies` a base plays and learns in the first decision of a step, and plays one of
+    its past policies in the second, so that the master learns the mean over the base's past. Bases may then be any
+    algorithms, whereas bases of CORRAL must tolerate rewards with importance weights. Source: Pacchiano, Phan,
+    Abbasi-Yadkori, Rao, Zimmert, Lattimore and Szepesvari 2020 (stochastic CORRAL); the double loss follows
+    T3p/hidden-features at 122bdc2 (cpp/adversarial_master.h), because we did not have the paper's text. The first
+    learning rate is assumed: theirs depends on the regret of the best base.
 
     Parameters
     ----------

@@ -18,10 +18,10 @@ if hasattr(os, "register_at_fork"):  # on systems with fork
 
 
 class Tickets:
-    """Open tickets of one process.
+    """The open tickets of one process.
 
-    They count upwards from a random number, drawn whenever a tuner is started or restored, so that tickets from before
-    a crash are refused, independently of the clock.
+    Tickets count upwards from a random number, which is drawn whenever a tuner is started or restored, so that tickets
+    from before a crash are refused, independently of the clock.
     """
 
     def __init__(self) -> None:

@@ -21,12 +21,12 @@ SIGNALS = (3.0, 0.3, 30.0)
 
 
 class KalmanFilter:
-    """Posterior of f_t on points, where f_1 = g_1 and f_{t+1} = sqrt(1 - eps) f_t + sqrt(eps) g_{t+1}.
+    """The posterior of f_t on points, where f_1 = g_1 and f_{t+1} = sqrt(1 - eps) f_t + sqrt(eps) g_{t+1}.
 
-    The g are independent, normal, with mean 0 and covariance ``prior``, shape (points, points), in units of the noise
-    variance. The posterior of f_{t+1} given t rewards is exact: it equals that of all rewards with the covariance
-    prior(x, x') (1 - eps)^(|t - t'| / 2). A mean common to all points is estimated by generalised least squares. A
-    reward costs O(points^2). Source: Kalman 1960; Rasmussen and Williams 2006, section 2.7 (the mean).
+    The g_t are independent and normal, with mean 0 and covariance ``prior``, shape (points, points), in units of the
+    noise variance. The posterior of f_{t+1} given t rewards is exact: it equals the posterior given all rewards with
+    the covariance prior(x, x') (1 - eps)^(|t - t'| / 2). A mean common to all points is estimated by generalised least
+    squares. A reward costs O(points^2). Source: Kalman 1960; Rasmussen and Williams 2006, section 2.7 (the mean).
     """
 
     def __init__(self, prior: np.ndarray, eps: float) -> None:
@@ -57,8 +57,8 @@ class KalmanFilter:
     def log_likelihood(self, noise_variance: float | None) -> float:
         """Return the restricted log likelihood of the rewards with unknown level, up to a constant.
 
-        Without a noise variance it is maximised over the variance; it is 0 until two rewards differ. Source: Rasmussen
-        and Williams 2006, section 2.7.
+        If ``noise_variance`` is None, the likelihood is maximised over the noise variance, and it is 0 until two
+        rewards differ. Source: Rasmussen and Williams 2006, section 2.7.
         """
         errors, n = self.squared_errors, self.n_rewards - 1
         if n < 1 or not errors:
@@ -108,7 +108,10 @@ def kalman_step(
 
 
 def likeliest(filters: Sequence[KalmanFilter], chosen: int, reward: float, noise: float | None) -> int:
-    """Let each filter learn a reward; return the index of the likeliest. ``noise``: standard deviation, if known."""
+    """Let each filter learn a reward, and return the index of the likeliest filter.
+
+    ``noise`` is the standard deviation of the noise, if known.
+    """
     for each in filters:
         each.observe(chosen, reward)
     if len(filters) == 1:
@@ -118,11 +121,11 @@ def likeliest(filters: Sequence[KalmanFilter], chosen: int, reward: float, noise
 
 @component
 class ForgettingGP(FiniteGP):
-    """GP-UCB that forgets: plays the largest mean + sqrt(beta_t) deviation of a filter, beta_t = 0.8 ln(4 t).
+    """GP-UCB that plays the point with the largest mean + sqrt(beta_t) deviation of a filter that forgets.
 
-    The papers' process has a mean of 0 and a known scale; here its mean is estimated by generalised least squares, and
-    its variance is ``signal`` times that of the noise. Source: Bogunovic, Scarlett and Cevher 2016; the constants of
-    beta_t are assumed, see `bench.tuners.finite_gp.logarithmic`.
+    beta_t = 0.8 ln(4 t). The papers' process has a mean of 0 and a known scale. In this class the mean of the process
+    is estimated by generalised least squares, and its variance is ``signal`` times the noise variance. Source:
+    Bogunovic, Scarlett and Cevher 2016; the constants of beta_t are assumed, see `bench.tuners.finite_gp.logarithmic`.
 
     Parameters
     ----------
@@ -153,7 +156,7 @@ class ForgettingGP(FiniteGP):
 
     @property
     def noise_std(self) -> float:
-        """The standard deviation of the noise: as told, or with ``estimated`` the estimate once two rewards differ."""
+        """The standard deviation of the noise, as told or, once two rewards differ, as estimated with ``estimated``."""
         errors = self._errors + self._filter.squared_errors
         if self.noise == "told" or not errors:
             return self._noise
@@ -162,11 +165,11 @@ class ForgettingGP(FiniteGP):
 
 @component
 class TVGPUCB(ForgettingGP):
-    """GP-UCB for a function that drifts: play the largest mean + sqrt(beta_t) deviation of f_t given all rewards.
+    """GP-UCB for a drifting function, which plays the point with the largest mean + sqrt(beta_t) deviation of f_t.
 
-    f_{t+1} = sqrt(1 - eps) f_t + sqrt(eps) g_{t+1}, with independent Gaussian processes g, so that older rewards count
-    less. The posterior is exact, by a Kalman filter. See `ForgettingGP` for beta_t and the scale. Source: Bogunovic,
-    Scarlett and Cevher 2016 (TV-GP-UCB).
+    The function is f_{t+1} = sqrt(1 - eps) f_t + sqrt(eps) g_{t+1}, with independent Gaussian processes g, so that
+    older rewards count less. The posterior of f_t given all rewards is computed exactly by a Kalman filter. See
+    `ForgettingGP` for beta_t and the scale. Source: Bogunovic, Scarlett and Cevher 2016 (TV-GP-UCB).
 
     Parameters
     ----------
@@ -200,7 +203,7 @@ class TVGPUCB(ForgettingGP):
 
 @component
 class RGPUCB(ForgettingGP):
-    """GP-UCB that forgets everything at regular intervals: `TVGPUCB` without drift inside a block of rounds.
+    """GP-UCB that forgets everything at regular intervals, which is `TVGPUCB` without drift inside a block of rounds.
 
     beta_t and the estimate of the noise continue across blocks; the mean of the process is estimated anew. Each block
     begins with the same point, drawn at the start. See `ForgettingGP` for beta_t and the scale. Source: Bogunovic,

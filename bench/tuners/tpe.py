@@ -22,20 +22,20 @@ _N_SAMPLES = 24
 
 @component
 class TPE(Tuner):
-    """Tree-structured Parzen estimator: prefers values likely among good trials, unlikely among others.
+    """Tree-structured Parzen estimator, which prefers values likely among good trials and unlikely among others.
 
-    A hyper-parameter is searched on its interval (as integer or on a log scale if so declared), or without one on its
-    candidates as categories. A conditional one (``when``) is proposed, and learnt from, if its condition holds;
-    otherwise it has its usual value. Given the same random numbers, it proposes the same values as Optuna 5's
-    ``TPESampler`` up to rounding; of values that are equally good up to rounding it takes the first. Unlike
-    Optuna's, its proposals are the same on every processor. Source: Bergstra et al. 2011; opl_hpo, section 2.
+    A hyper-parameter is searched on its interval (as integer or on a log scale if so declared), or on its candidates as
+    categories if there is no interval. A conditional hyper-parameter (``when``) is proposed, and learnt from, if its
+    condition holds; otherwise it has its usual value. Given the same random numbers, the tuner proposes the same values
+    as Optuna 5's ``TPESampler`` up to rounding. It takes the first of values that are equally good up to rounding.
+    Unlike Optuna's, its proposals are the same on every processor. Source: Bergstra et al. 2011; opl_hpo, section 2.
 
     Parameters
     ----------
     n_startup
         Random trials at the start.
     multivariate
-        Whether the densities are joint, of the hyper-parameters that all trials have; if not, each hyper-parameter is
+        Whether there is a joint density of the hyper-parameters that all trials have; if not, each hyper-parameter is
         sampled separately, as in the original.
     """
 
@@ -82,7 +82,7 @@ class TPE(Tuner):
         ])  # fmt: skip
 
     def _common(self) -> list[int]:
-        """Return the places of the hyper-parameters that had an effect in all trials, sorted by their names."""
+        """Return the indices of the hyper-parameters that had an effect in all trials, sorted by name."""
         if self._rewards.size < self.n_startup:
             return []
         places = np.flatnonzero(~np.isnan(self._rows).any(axis=0)).tolist()
@@ -92,7 +92,7 @@ class TPE(Tuner):
         )
 
     def _sample(self, places: Sequence[int]) -> dict[int, float]:
-        """Return the coordinates of a proposal, by index, on the axes with these indices."""
+        """Return the coordinates of a proposal on the axes with the indices ``places``, by index."""
         if not places or self._axes[places[0]].is_single:
             return dict.fromkeys(places, 0.0)
         if self._rewards.size < self.n_startup:
@@ -109,19 +109,19 @@ class TPE(Tuner):
 
 
 def _counts(parameter: HyperParameter, configuration: Configuration) -> bool:
-    """Return whether a hyper-parameter has an effect, given the values of those before it."""
+    """Return whether ``parameter`` has an effect, given the values of the hyper-parameters before it."""
     return parameter.when is None or configuration.get(parameter.when[0], parameter.when[1]) == parameter.when[1]
 
 
 class _Axis:
-    """A hyper-parameter as an axis of coordinates: numbers or their logarithms, or the index of a category."""
+    """A hyper-parameter as an axis, whose coordinates are numbers or their logarithms, or indices of categories."""
 
     def __init__(self, parameter: HyperParameter) -> None:
         self.parameter = parameter
 
     @property
     def limits(self) -> tuple[float, float, float, bool, int]:
-        """Lowest and highest coordinate, half of a whole number's width, whether it is a logarithm, and categories."""
+        """The limits of the axis, in the order of the fields of `Dimensions`."""
         low, high, is_log = self.parameter.low, self.parameter.high, self.parameter.log
         if low is None or high is None:
             return 0.0, 0.0, 0.0, False, len(self.parameter.candidates)
@@ -134,7 +134,7 @@ class _Axis:
         return self.parameter.low is None and len(self.parameter.candidates) == 1
 
     def coordinate(self, value: Any) -> float:
-        """Return the coordinate of a value; NaN for a default or a candidate outside the axis."""
+        """Return the coordinate of ``value``, or NaN for a default or a candidate outside the axis."""
         low, high, candidates = self.parameter.low, self.parameter.high, self.parameter.candidates
         if low is None or high is None:
             return float(candidates.index(value)) if value in candidates else math.nan

@@ -14,14 +14,15 @@ from bench.tuners.exponential_weights import draw
 class TsallisINF(CandidateTuner):
     """Follow the regularised leader, with the Tsallis entropy of order 1/2.
 
-    p_i = 4 / (eta_t (L_i - x))^2, x such that they sum to 1; L_i are sums of estimated losses, the loss being 1 -
-    reward, with rewards clipped to [0, 1]. Its regret has the optimal order in both adversarial and stochastic
-    environments, without knowledge of the kind or the horizon. *importance*: the estimate is loss / p_i for the drawn
-    candidate, 0 for the others, and eta_t = 2 / sqrt(t). *reduced_variance*: it is (loss - b_i) / p_i + b_i and b_i,
-    with b_i = 1/2 if p_i >= eta_t^2, else 0, and eta_t = 4 / sqrt(t). With the task `copies` and ``learn: played`` it
-    is a master over algorithms that learn from their own rounds. Source: Zimmert and Seldin 2021, arXiv 1807.07623v6:
-    algorithm 1; (IW) and (RV) of section 3; theorem 1 for the rate of (RV), as a public formalisation in Lean states
-    them. The rate of (IW) minimises the bounds of its lemmas 11 and 12.
+    The probabilities are p_i = 4 / (eta_t (L_i - x))^2, with x such that they sum to 1. L_i are sums of estimated
+    losses, where the loss is 1 - reward and rewards are clipped to [0, 1]. The regret has the optimal order in both
+    adversarial and stochastic environments, without knowledge of the kind or the horizon. With *importance*, the
+    estimate is loss / p_i for the drawn candidate and 0 for the others, and eta_t = 2 / sqrt(t). With
+    *reduced_variance*, the estimate is (loss - b_i) / p_i + b_i for the drawn candidate and b_i for the others, with
+    b_i = 1/2 if p_i >= eta_t^2 and 0 otherwise, and eta_t = 4 / sqrt(t). With the task `copies` and ``learn: played``,
+    the tuner is a master over algorithms that learn from their own rounds. Source: Zimmert and Seldin 2021, arXiv
+    1807.07623v6: algorithm 1; (IW) and (RV) of section 3; theorem 1 for the rate of (RV), as stated by a public
+    formalisation in Lean. The rate of (IW) minimises the bounds of its lemmas 11 and 12.
 
     Parameters
     ----------
@@ -65,10 +66,11 @@ class TsallisINF(CandidateTuner):
 
 @kernel
 def chances(losses: np.ndarray, rate: float) -> np.ndarray:
-    """Return p_i = 4 / (rate (losses_i - x))^2, x such that they sum to 1.
+    """Return p_i = 4 / (rate (losses_i - x))^2, with x such that the p_i sum to 1.
 
-    Newton's method starts where the largest p is 1. The sum is a convex, increasing function of x, and at least 1
-    there, so the steps fall towards the solution; they end once rounding stops the decrease.
+    Newton's method starts at the x for which the largest p_i is 1. The sum is a convex, increasing function of x and is
+    at least 1 at the start, so the iterates decrease to the solution. The iteration ends once rounding stops the
+    decrease.
     """
     n = losses.size
     found = np.empty(n)

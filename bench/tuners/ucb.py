@@ -14,7 +14,7 @@ from bench.tuners.recommendation import Draws, refuse_untried
 
 @component
 class UpperBoundTuner(CandidateTuner):
-    """Choose the candidate with the largest upper bound, mean + sqrt(width / N), the first on a tie.
+    """Choose the candidate with the largest upper bound, mean + sqrt(width / N), and on a tie the first.
 
     N counts the decisions for the candidate; the bound is infinite for N = 0.
     """
@@ -36,7 +36,7 @@ class UpperBoundTuner(CandidateTuner):
         self._arms.learn(self._chosen, reward)
 
     def _belief(self, n: int, rng: np.random.Generator) -> Draws:
-        """Draw the candidates' means: normal around the mean rewards, with the problem's noise and a flat prior."""
+        """Draw the candidates' means from normal posteriors, with the problem's noise and a flat prior."""
         arms = self._arms
         refuse_untried(type(self).__name__, int((arms.counts == 0).sum()), len(arms.counts))
         errors = self._given["problem"].noise_std / np.sqrt(arms.counts)
@@ -44,15 +44,16 @@ class UpperBoundTuner(CandidateTuner):
 
     @property
     def upper_bounds(self) -> np.ndarray:
-        """The upper bounds of the candidates, shape (candidates,); infinite for untried ones."""
+        """The upper bounds of the candidates, shape (candidates,), infinite for untried candidates."""
         return self._arms.upper_bounds(self._width)
 
 
 @component
 class UCB1(UpperBoundTuner):
-    """Try each candidate once, then the one with the largest mean + sqrt(2 ln t / N), the first on a tie.
+    """Try each candidate once, then the first candidate with the largest mean + sqrt(2 ln t / N).
 
-    t counts all decisions, N those for the candidate; rewards lie in [0, 1]. Source: Auer et al. 2002; habo, section 8.
+    t counts all decisions, and N counts the decisions for the candidate. Rewards lie in [0, 1]. Source: Auer et al.
+    2002; habo, section 8.
     """
 
     @property
@@ -62,18 +63,19 @@ class UCB1(UpperBoundTuner):
 
 @component
 class UCBDelta(UpperBoundTuner):
-    """Play the candidate with the largest upper bound, infinite before its first play; the first on a tie.
+    """Play the first candidate with the largest upper bound, which is infinite before the candidate's first play.
 
-    The bound is mean + sqrt(2 ln(1 / delta) / N), where N counts the decisions for the candidate: rewards are
+    The bound is mean + sqrt(2 ln(1 / delta) / N), where N counts the decisions for the candidate and rewards are
     1-sub-Gaussian. For rewards in [0, 1], Hoeffding's inequality gives mean + sqrt(ln(1 / delta) / (2 N)). Source:
     Lattimore and Szepesvari 2020, section 7; habo, section 10; ``hoeffding`` from the authors' code.
 
     Parameters
     ----------
     delta
-        Probability with which a bound may fail; None: 1 / T^2, with logarithmic regret; no fixed delta guarantees it.
+        Probability with which a bound may fail; None: 1 / T^2, with logarithmic regret, which no fixed delta
+        guarantees.
     width
-        ``sub_gaussian``: the paper's; ``hoeffding``: half of it, as in the authors' code.
+        ``sub_gaussian``: the paper's width; ``hoeffding``: half of this width, as in the authors' code.
     """
 
     label: ClassVar[str] = "UCB(delta)"
@@ -92,9 +94,10 @@ class UCBDelta(UpperBoundTuner):
 
 @component
 class ETC(CandidateTuner):
-    """Explore, then commit: try the candidates in turn, then commit to the best mean, the first on a tie.
+    """Explore, then commit: try the candidates in turn, then commit to the first candidate with the best mean.
 
-    With a horizon below pulls_per_arm times the number of candidates it never commits. Source: habo, section 3.
+    If the horizon is below ``pulls_per_arm`` times the number of candidates, the tuner never commits. Source: habo,
+    section 3.
 
     Parameters
     ----------

@@ -16,10 +16,10 @@ _NUGGET = 1e-10
 class WeightedRegression:
     """Gaussian process regression on points with weighted rewards, in units of the noise.
 
-    With the sums of weights N and of their squares M by point (diagonal matrices), and the prior K = L L', shape
-    (points, points): mean = level + V^-1 (sums - N level), and the deviations are the roots of the diagonal of V^-1
-    (K^-1 + M) V^-1, V = K^-1 + N. The level is estimated by generalised least squares. Source: Russac, Vernade and
-    Cappe 2019 (D-LinUCB), in the space of functions on the points.
+    Let N and M be diagonal matrices with the sums of the weights and of their squares by point, K = L L' the prior,
+    shape (points, points), and V = K^-1 + N. The mean is level + V^-1 (sums - N level), and the deviations are the
+    roots of the diagonal of V^-1 (K^-1 + M) V^-1. The level is estimated by generalised least squares. Source: Russac,
+    Vernade and Cappe 2019 (D-LinUCB), in the space of functions on the points.
     """
 
     def __init__(self, prior: np.ndarray) -> None:
@@ -45,11 +45,11 @@ class WeightedRegression:
 
 @component
 class WeightedRegressionUCB(FiniteGP):
-    """GP-UCB with bounds for a fixed function of bounded norm; a subclass sets the weights of rewards.
+    """GP-UCB with bounds for a fixed function of bounded norm, in which a subclass sets the weights of rewards.
 
-    The largest mean + (B + sqrt(2 (gamma + ln(1 / delta)))) deviation is played, gamma the information gained so far;
-    the regularisation is lambda = 1 + 2 / T, as if the function's prior variance were 1 / lambda that of the noise. The
-    mean is estimated; the papers assume 0.
+    The point with the largest mean + (B + sqrt(2 (gamma + ln(1 / delta)))) deviation is played, where gamma is the
+    information gained so far. The regularisation is lambda = 1 + 2 / T, as if the function's prior variance were 1 /
+    lambda times the noise variance. The mean is estimated; the papers assume that it is 0.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class WeightedRegressionUCB(FiniteGP):
     delta
         Probability with which the bounds may fail.
     variation
-        P, the total change of the function's norm in a run; it determines the memory of rewards.
+        P, the total change of the function's norm in a run, which determines the memory of rewards.
     """
 
     norm: NonNegativeFloat = 1.0
@@ -82,7 +82,7 @@ class WeightedRegressionUCB(FiniteGP):
 
     @abstractmethod
     def _remember(self, memory: int) -> None:
-        """Prepare a memory of this length in rounds, unless a setting overrides it."""
+        """Prepare a memory of ``memory`` rounds, unless a setting overrides this length."""
 
 
 @component
@@ -95,8 +95,8 @@ class SlidingWindowGPUCB(WeightedRegressionUCB):
     Parameters
     ----------
     window
-        Number of latest rounds; null: gamma_T^(1/4) sqrt(T / P), gamma_T the information in T rewards spread evenly
-        over the points.
+        Number of latest rounds; null: gamma_T^(1/4) sqrt(T / P), where gamma_T is the information in T rewards spread
+        evenly over the points.
     """
 
     label: ClassVar[str] = "Sliding-window GP-UCB"
@@ -126,8 +126,8 @@ class WeightedGPUCB(WeightedRegressionUCB):
     Parameters
     ----------
     discount
-        Factor per round; null: 1 - gamma_T^(-1/4) sqrt(P / T), gamma_T the information in T rewards spread evenly over
-        the points.
+        Factor per round; null: 1 - gamma_T^(-1/4) sqrt(P / T), where gamma_T is the information in T rewards spread
+        evenly over the points.
     """
 
     label: ClassVar[str] = "Weighted GP-UCB"

@@ -1,4 +1,4 @@
-"""Tuners that refine a continuum in regions of high reward: zooming, and Thompson sampling on its active points."""
+"""Tuners that refine a continuum in regions of high reward, by zooming or by Thompson sampling on active points."""
 
 import math
 from abc import abstractmethod
@@ -33,7 +33,7 @@ class ZoomingTuner(Tuner):
 
     @abstractmethod
     def _rule(self, problem: Problem) -> ZoomingRule:
-        """Return radius, spread and restarts for ``problem``."""
+        """Return the rule with the radius, the spread and the restarts for ``problem``."""
 
     def _start(self, problem: Problem, seeds: Seeds) -> None:
         self._points = ActivePoints(problem.space, self._rule(problem), seeds)
@@ -49,9 +49,9 @@ class ZoomingTuner(Tuner):
 
 @component
 class Zooming(ZoomingTuner):
-    """The zooming algorithm: pull the active point with the largest mean + 2 r; no removal, no restart.
+    """The zooming algorithm, which pulls the active point with the largest mean + 2 r, without removal or restart.
 
-    For a stationary continuum. Source: Kleinberg, Slivkins and Upfal 2019; cdt, appendix A.3.
+    The algorithm is for a stationary continuum. Source: Kleinberg, Slivkins and Upfal 2019; cdt, appendix A.3.
 
     Parameters
     ----------
@@ -71,11 +71,11 @@ class Zooming(ZoomingTuner):
     first_point: FirstPoint = "middle"
 
     def _radius_and_spread(self, problem: Problem) -> tuple[float, float]:
-        """Return confidence radius and sampling deviation of a point pulled once.
+        """Return the confidence radius and the sampling deviation of a point pulled once.
 
-        ``theory``: sqrt(13 tau0^2 ln T / 2) and sqrt(52 pi tau0^2 ln T), recovered from the proofs of cdt; ``code``:
-        sqrt(13/2 tau0^1.5 ln T) and sqrt(pi/2 tau0^2 ln T), as in the authors' simulations of switching functions. T
-        counts asks.
+        With ``theory`` they are sqrt(13 tau0^2 ln T / 2) and sqrt(52 pi tau0^2 ln T), recovered from the proofs of cdt.
+        With ``code`` they are sqrt(13/2 tau0^1.5 ln T) and sqrt(pi/2 tau0^2 ln T), as in the authors' simulations of
+        switching functions. T counts asks.
         """
         tau0 = problem.noise_std if self.noise_std is None else self.noise_std
         if tau0 > _LARGEST:
@@ -101,8 +101,8 @@ class ThompsonZooming(Zooming):
     radius_scale, ts_scale
         Factors on the confidence radius and on the sampling deviation.
     removal
-        Whether points that are worse than another with high confidence are dropped; not done in the authors' switching
-        simulations.
+        Whether points that are worse than another with high confidence are dropped. The authors' switching simulations
+        do not drop points.
     """
 
     ts_scale: NonNegativeFloat = 1.0
@@ -127,9 +127,9 @@ class ThompsonZooming(Zooming):
 class ZoomingTS(ThompsonZooming):
     """Thompson sampling on a continuum that is refined where rewards are high, restarted every ``epoch_length`` rounds.
 
-    With tau0 the sub-Gaussian constant and n the pulls of a point: confidence radius sqrt(13 tau0^2 ln T / (2 n)),
-    sampling deviation sqrt(52 pi tau0^2 ln T / n). Balls are Euclidean in the unit cube (assumed). Source: cdt,
-    algorithm 1 and theorem 4.1; the ``code`` constants are from the authors' simulations.
+    Let tau0 be the sub-Gaussian constant and n the pulls of a point. The confidence radius is sqrt(13 tau0^2 ln T / (2
+    n)), and the sampling deviation is sqrt(52 pi tau0^2 ln T / n). Balls are Euclidean in the unit cube (assumed).
+    Source: cdt, algorithm 1 and theorem 4.1; the ``code`` constants are from the authors' simulations.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class ZoomingTS(ThompsonZooming):
     pieces
         Number of stationary pieces assumed by the default length.
     zooming_dimension
-        z in the default length; by default the number p of hyper-parameters, which it never exceeds (appendix C).
+        z in the default length; by default the number p of hyper-parameters, which z never exceeds (appendix C).
     constants
         ``theory`` as above; ``code``: radius sqrt(13/2 tau0^1.5 ln T / n), deviation sqrt(pi/2 tau0^2 ln T / n).
     """
@@ -176,9 +176,10 @@ class ZoomingOracle(ThompsonZooming):
 class ZoomingDoubleRestarts(ThompsonZooming):
     """EXP3 over the epoch lengths of Zooming TS.
 
-    The horizon is split into top-level epochs of ceil(T^((p+2)/(p+4))) rounds. In each, Zooming TS starts afresh, with
-    a length between restarts drawn from 1, 2, 4, ... up to the epoch's length; EXP3 receives the epoch's mean reward,
-    clipped to [0, 1] (assumed: the paper scales the sum, but does not state how). Source: cdt, algorithm 3.
+    The horizon is split into top-level epochs of ceil(T^((p+2)/(p+4))) rounds. In each top-level epoch Zooming TS
+    starts afresh, with a length between restarts drawn from 1, 2, 4, ... up to the epoch's length; EXP3 receives the
+    epoch's mean reward, clipped to [0, 1] (assumed: the paper scales the sum, but does not state how). Source: cdt,
+    algorithm 3.
     """
 
     label: ClassVar[str] = "Double Restarts"
@@ -222,5 +223,5 @@ class ZoomingDoubleRestarts(ThompsonZooming):
 
 
 def log_horizon(problem: Problem) -> float:
-    """Return ln T, T the number of asks, at least 2."""
+    """Return ln T, where T is the number of asks, or 2 if that is larger."""
     return math.log(max(problem.horizon, 2))

@@ -33,24 +33,27 @@ SUITES = (INTERFACE, "bench", "runners")
 
 
 def is_named(cls: type) -> bool:
-    """Whether a dotted path leads to this very class in any process; false for a class in a cell or a function."""
+    """Whether a dotted path leads to ``cls`` in any process, which is false for a class in a cell or a function."""
     if cls.__module__ == "__main__":
         return False
     return getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is cls
 
 
 def file_of(module: str) -> str:
-    """Return the file of a loaded module; "" if it has none."""
+    """Return the file of a loaded module; "" if the module has no file."""
     return getattr(sys.modules.get(module), "__file__", None) or ""
 
 
 def is_users(file: str) -> bool:
-    """Whether a file is a user's: it belongs neither to the suite, nor to an installed package, nor to Python."""
+    """Whether a file is a user's, and so belongs neither to the suite, nor to an installed package, nor to Python."""
     return bool(file) and not file.startswith(_NOT_THE_USERS) and not any(place in file for place in _INSTALLED)
 
 
 def import_class(part: str, settings: Any) -> type:
-    """Return the class that ``_target_`` of a part's settings names; ConfigError if it does not suit the part."""
+    """Return the class that ``_target_`` in the settings of a part names.
+
+    The current folder is searched, too. Raises ConfigError if the class cannot be imported or does not suit the part.
+    """
     target = settings.get("_target_") if isinstance(settings, dict) else None
     key = f"{part}._target_"
     module_name, _, class_name = str(target).rpartition(".")
@@ -86,7 +89,7 @@ def import_class(part: str, settings: Any) -> type:
 
 @cache
 def _check_names(folder: str) -> None:
-    """Refuse a folder with a file named like a module that workers import: they would import the file instead."""
+    """Refuse a folder that contains a file with the name of a module that workers would import from elsewhere."""
     known = {*SUITES, *(sys.stdlib_module_names & sys.modules.keys())}
     for name in sorted(known) if folder != str(CHECKOUT) else ():
         for path in (os.path.join(folder, f"{name}.py"), os.path.join(folder, name, "__init__.py")):
@@ -95,12 +98,12 @@ def _check_names(folder: str) -> None:
 
 
 def is_suites(cls: type) -> bool:
-    """Whether a class is one of the suite's; a user's class may do anything."""
+    """Whether a class belongs to the suite; any other class is a user's and may do anything."""
     return cls.__module__.partition(".")[0] in SUITES
 
 
 def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> Any:
-    """Build a part from a copy of its settings, so that a part cannot change those of the next repetition.
+    """Build a part from a copy of its settings, so that a part cannot change the settings of the next repetition.
 
     Raises ConfigError, naming the key, if the class refuses a setting, or lacks a required method or one of ``parts``.
     """
@@ -142,7 +145,7 @@ def construct(part: str, cls: type, settings: dict[str, Any], **parts: Any) -> A
 
 
 def not_settings(cls: type) -> list[str]:
-    """Return names that look like settings of a class but need @component."""
+    """Return the annotated names of a class that are not settings because the class lacks @component."""
     own = vars(cls)
     if {"__dataclass_fields__", "__init__"} & own.keys():
         return []
@@ -154,7 +157,7 @@ OPTIONAL = ("obp", "optuna", "scikit-learn", "scikit-optimize", "torch")
 
 @cache
 def version(name: str) -> str | None:
-    """Return the version of an installed package; None if it is not installed."""
+    """Return the version of a package; None if the package is not installed."""
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
@@ -162,7 +165,10 @@ def version(name: str) -> str | None:
 
 
 def require(*runs: Mapping[str, type]) -> None:
-    """Raise ConfigError if a class, given by part for each run, ``requires`` a package that is not installed."""
+    """Raise ConfigError if a class ``requires`` a package that is not installed.
+
+    Each of ``runs`` holds the classes of a run by part.
+    """
     lacking = {
         (part, cls.__name__, name)
         for classes in runs
@@ -190,8 +196,8 @@ _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
 def describe(error: BaseException) -> str:
     """Return the first line of an error, with the last line of a user's own file in its traceback.
 
-    An error of this project: the message only; other errors: with round, configuration and class, such as ``round 3,
-    {'x': 0.5}: ValueError: no such arm (my_tuner.py:7 in _ask)``.
+    An error of this project is described by its message only. Any other error is described with round, configuration
+    and class, such as ``round 3, {'x': 0.5}: ValueError: no such arm (my_tuner.py:7 in _ask)``.
     """
     text = message(error).partition("\n")[0]
     if not isinstance(error, BenchError):

@@ -1,7 +1,7 @@
 """From choices and settings to one run, by plain merges of the files below ``conf``.
 
-The order: the files of the choices, the paper's settings for them, values by key. The scale then caps horizon and
-repetitions, unless they are given by key. Hydra composes the same run from the arguments of a command line.
+The files of the choices are merged first, then the paper's settings for the choices, then values by key. The scale caps
+horizon and repetitions unless these are given by key. Hydra composes the same run from the arguments of a command line.
 """
 
 import re
@@ -73,7 +73,7 @@ KEYS = (*GROUPS, *RunSettings.__annotations__, "uncapped")
 
 @dataclass(frozen=True)
 class Run:
-    """One experiment, and the facts about its run that are not part of its identity."""
+    """An experiment, and the facts about its run that are not part of the experiment's identity."""
 
     experiment: Experiment
     settings: RunSettings
@@ -82,7 +82,10 @@ class Run:
 
 
 class Value(NamedTuple):
-    """A value at a dotted key; ``added``: whether Hydra needs a plus, as the chosen part does not have the key."""
+    """A value at a dotted key.
+
+    ``added`` is whether Hydra needs a plus because the chosen part does not have the key.
+    """
 
     key: str
     value: Any
@@ -96,11 +99,11 @@ def compose(
     caps: Mapping[str, int] = MappingProxyType({}),
     classes: Mapping[str, type] = MappingProxyType({}),
 ) -> Run:
-    """Return the run composed of choices by group, by default the suite's, and of values by key.
+    """Return the run composed of ``choices`` by group, with the suite's choices as defaults, and of ``values`` by key.
 
-    ``caps``: a figure's ``horizon`` and ``repetitions`` in place of the paper's, its ``max_horizon`` and
-    ``max_repetitions`` in place of the scale's. ``classes``: by part, the classes that were handed over as objects.
-    Raises ConfigError where a choice or key does not exist or a value does not fit.
+    In ``caps`` the keys ``horizon`` and ``repetitions`` of a figure replace the sizes of the paper, and ``max_horizon``
+    and ``max_repetitions`` replace the limits of the scale. ``classes`` holds, by part, the classes that were handed
+    over as objects. Raises ConfigError if a choice or key does not exist, or a value does not fit.
     """
     stated, chosen = _stated(user_folder(), tuple(choices.items()))
     settings = {key: _copy(value) for key, value in stated.items()}
@@ -119,20 +122,23 @@ def compose(
 
 
 def least(*values: Any) -> Any:
-    """Return the smallest of several numbers, or the first value that is not a number, which is reported later."""
+    """Return the smallest number, or the first value that is not a whole number, which is reported later."""
     numbers = [value for value in values if value is not None]
     wrong = [value for value in numbers if not isinstance(value, int)]
     return wrong[0] if wrong else min(numbers)
 
 
 def from_overrides(overrides: Sequence[str], caps: Mapping[str, int] = MappingProxyType({})) -> Run:
-    """Compose a run from overrides in a figure's file: ``["env=movielens", "horizon=500"]``, each value in YAML."""
+    """Compose a run from the overrides in a figure's file, such as ``["env=movielens", "horizon=500"]``, in YAML."""
     choices, values = choices_and_values(overrides)
     return compose(choices, values, caps=caps)
 
 
 def choices_and_values(overrides: Sequence[str]) -> tuple[dict[str, str], list[Value]]:
-    """Return the choices by group, and the values by key, of overrides; ConfigError unless each is ``key=value``."""
+    """Return the choices by group and the values by key in ``overrides``.
+
+    Raises ConfigError unless each override is ``key=value``.
+    """
     choices, values = {}, []
     for word in overrides:
         key, _, text = word.partition("=")
@@ -150,7 +156,7 @@ def keys_of(choices: Iterable[str], values: Iterable[Value]) -> tuple[str, ...]:
 
 @cache
 def _key_and_value(word: str) -> tuple[str, Any]:
-    """Return key and value of ``key=value`` or ``+key=value``; do not change the value."""
+    """Return key and value of ``key=value`` or ``+key=value``. The value is cached and must not be changed."""
     key, equals, text = word.lstrip("+").partition("=")
     try:
         if re.fullmatch(r"\w[\w.]*", key) and equals:
@@ -161,7 +167,7 @@ def _key_and_value(word: str) -> tuple[str, Any]:
 
 
 def run_of(settings: Mapping[str, Any], choices: Mapping[str, str]) -> Run:
-    """Return the run that Hydra has composed. Raises ConfigError."""
+    """Return the run that Hydra has composed. Raises ConfigError for an unknown key or a wrong value."""
     for key in settings:
         if key not in KEYS:
             raise unknown_key(key, KEYS)
@@ -169,7 +175,7 @@ def run_of(settings: Mapping[str, Any], choices: Mapping[str, str]) -> Run:
 
 
 def _checked(settings: Mapping[str, Any], choices: Mapping[str, str], classes: Mapping[str, type]) -> Run:
-    """Return the run of settings without references. Raises ConfigError."""
+    """Return the run of ``settings`` without references. Raises ConfigError for a wrong value."""
     choices = {group: "custom" if CLASS.fullmatch(choices[group]) else choices[group] for group in GROUPS}
     run = run_settings({key: settings.get(key) for key in RunSettings.__annotations__})
     parts = {part: settings[part] for part in PARTS}
@@ -183,7 +189,10 @@ def _checked(settings: Mapping[str, Any], choices: Mapping[str, str], classes: M
 @remembered
 @cache
 def _stated(folder: Path | None, choices: tuple[tuple[str, str], ...]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the settings of choices and paper (do not change them), and all choices; ``folder`` is the user's."""
+    """Return the settings of the choices and of the paper, and all choices; ``folder`` is the user's folder.
+
+    The settings are cached and must not be changed.
+    """
     config, given = read("config"), dict(choices)
     lines = (line for line in config["defaults"] if isinstance(line, dict))
     chosen = {key: name for line in lines for key, name in line.items() if key in GROUPS} | given
@@ -200,14 +209,14 @@ def _stated(folder: Path | None, choices: tuple[tuple[str, str], ...]) -> tuple[
 
 
 def _copy(value: Any) -> Any:
-    """Return a copy of plain data, in a tenth of the time of `deepcopy`."""
+    """Return a copy of plain data, ten times as fast as `deepcopy`."""
     if isinstance(value, dict):
         return type(value)((key, _copy(item)) for key, item in value.items())
     return list(map(_copy, value)) if isinstance(value, list) else value
 
 
 def _resolved(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return settings with references such as ``${horizon}`` replaced, as OmegaConf does it."""
+    """Return the settings with references such as ``${horizon}`` resolved by OmegaConf."""
     from omegaconf import OmegaConf  # slow to import, and rarely needed
     from omegaconf.errors import OmegaConfBaseException
 
@@ -219,7 +228,7 @@ def _resolved(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def runner_settings(values: Mapping[str, Any]) -> Runner:
-    """Check the keys of the group ``runner``. Raises ConfigError, naming the key."""
+    """Return the checked keys of the group ``runner``. Raises ConfigError, naming the key."""
     try:
         return Runner(**values)
     except ConfigError as error:
@@ -227,7 +236,10 @@ def runner_settings(values: Mapping[str, Any]) -> Runner:
 
 
 def run_settings(values: dict[str, Any]) -> RunSettings:
-    """Check the keys of a run outside its parts, with the suite's defaults. Raises ConfigError, naming the key."""
+    """Return the checked keys of a run outside its parts, with the suite's defaults.
+
+    Raises ConfigError, naming the key.
+    """
     config = read("config")
     defaults = {key: config["uncapped"].get(key, config[key]) for key in RunSettings.__annotations__}
     try:
@@ -237,7 +249,10 @@ def run_settings(values: dict[str, Any]) -> RunSettings:
 
 
 def most_repetitions(repetitions: Any, max_repetitions: Any) -> int | None:
-    """Return the largest number of repetitions, from the values of two keys; None unless ``until_decided``."""
+    """Return the largest number of repetitions; None unless ``repetitions`` is ``until_decided``.
+
+    Raises ConfigError for a wrong value of ``repetitions`` or ``max_repetitions``.
+    """
     if repetitions != UNTIL_DECIDED:
         if max_repetitions is not None:
             raise ConfigError(f"max_repetitions={max_repetitions} requires repetitions={UNTIL_DECIDED}")

@@ -45,13 +45,13 @@ _NEEDS = {
 
 
 class Experiment:
-    """The inputs of a run: everything that its numbers depend on, and nothing else.
+    """The inputs of a run, which are everything that its numbers depend on, and nothing else.
 
-    ``env``, ``algorithm`` (left out or None for tasks without one), ``tuner`` and ``task`` are dicts with the dotted
-    path of a class as ``_target_`` and its fields; ``horizon`` is the number of rounds, ``seed`` the base seed. They
-    are copied, with numpy scalars and tuples made plain. ``classes``: by part, classes that were handed over as
-    objects; they take the place of ``_target_``, here and in workers. Raises ConfigError when a key is missing, or a
-    value is not plain data.
+    ``env``, ``algorithm`` (left out or None for tasks without an algorithm), ``tuner`` and ``task`` are dicts with the
+    fields of a class, and with the dotted path of the class as ``_target_``. ``horizon`` is the number of rounds,
+    ``seed`` the base seed. The settings are copied, with numpy scalars and tuples made plain. ``classes`` holds, by
+    part, the classes that were handed over as objects; they replace ``_target_``, here and in workers. Raises
+    ConfigError if a key is missing, or a value is not plain data.
     """
 
     def __init__(self, settings: Mapping[str, Any], classes: Mapping[str, type] = MappingProxyType({})) -> None:
@@ -71,7 +71,10 @@ class Experiment:
 
     @cached_property
     def classes(self) -> dict[str, type]:
-        """The classes of its parts, given or imported, if need be from the current folder; ConfigError with the key."""
+        """The classes of the parts, handed over or imported, if necessary from the current folder.
+
+        Raises ConfigError, naming the key, if a class cannot be imported.
+        """
         parts = [part for part in BASES if self.settings.get(part) is not None]
         found = {part: self.handed.get(part) or import_class(part, self.settings[part]) for part in parts}
         for cls in found.values():
@@ -80,32 +83,33 @@ class Experiment:
 
     @property
     def own(self) -> dict[str, type]:
-        """The user's own classes, by part; such a class may do anything to its process."""
+        """The user's own classes, by part; a user's class may do anything to its process."""
         return {part: cls for part, cls in self.classes.items() if not is_suites(cls)}
 
     @property
     def own_names(self) -> str:
-        """The user's own classes in words, such as ``tuner MyTuner``; without one all classes."""
+        """The names of the user's own classes, such as ``tuner MyTuner``, or of all classes if none is a user's."""
         return ", ".join(f"{part} {cls.__name__}" for part, cls in (self.own or self.classes).items())
 
     @cached_property
     def fingerprint(self) -> str | None:
-        """Identity of the data: a checksum, ``surrogate``, or None where there is no data.
+        """The identity of the data: a checksum, ``surrogate``, or None if the experiment reads no data.
 
-        ``altered-`` precedes the checksum of data that differs from the published data, ``packaged-`` the checksum of a
-        sample. The identity consists of the environment's fingerprint and a checksum of the files that settings name.
+        ``altered-`` precedes the checksum of data that differs from the published data, and ``packaged-`` the checksum
+        of a sample. The identity consists of the environment's fingerprint and a checksum of the files that settings
+        name.
         """
         declared = self._asked(lambda env: env.fingerprint)
         files = checksum_of_files(self.settings, self.classes, declared)
         return declared if files is None else files if declared is None else f"{declared}-with-{files}"
 
     def data_notes(self) -> list[str]:
-        """Return notes on the data and on classes of this session, shown before a run, one per line."""
+        """Return one line for each note to show before a run, on the data and on classes defined in this session."""
         notes = self._asked(lambda env: list(env.notes_on(self.settings["horizon"])))
         return [*notes, *(session_note(part, cls) for part, cls in self.handed.items())]
 
     def missing_data(self) -> list[Dataset]:
-        """Return the suite's data sets that it reads and that are missing."""
+        """Return the suite's data sets that the environment reads and that are missing."""
         cls: Any = self.classes["env"]
         return [CATALOGUE[name] for name in cls.data_sets(self.settings["env"]) if locate(CATALOGUE[name]) is None]
 
@@ -116,7 +120,7 @@ class Experiment:
 
     @cached_property
     def most_repetitions(self) -> int | None:
-        """The largest number of repetitions of a log that is replayed in parts; else None."""
+        """The largest number of repetitions if a log is replayed in parts, else None."""
         env, algorithm = (self.classes.get(part, object) for part in ("env", "algorithm"))
         is_played = issubclass(env, DirectEnvironment) or issubclass(algorithm, ContextualAlgorithm)
         is_replay = hasattr(env, "most_repetitions") and is_played
@@ -132,7 +136,7 @@ class Experiment:
             )
 
     def _asked(self, ask: Callable[[Environment], T]) -> T:
-        """Return the answer of the environment to ``ask``; ConfigError if a user's class fails."""
+        """Return the result of ``ask`` on the environment. Raises ConfigError if a user's class fails."""
         settings, cls = self.settings["env"], self.classes["env"]
         try:
             return ask(construct("env", cls, settings))
@@ -142,7 +146,7 @@ class Experiment:
             raise ConfigError(f"env: {cls.__name__} cannot say which data it reads: {describe(error)}") from error
 
     def check_here(self) -> None:
-        """Raise ConfigError if code or data of this process, perhaps on another machine, differ from the run's name."""
+        """Raise ConfigError if the code or data in this process, perhaps on another machine, differs from the run's."""
         other = other_here(self.code)
         if (data := Experiment(self.settings, self.handed).fingerprint) != self.fingerprint:
             other.append(f"data, which is now {data}")
@@ -153,7 +157,7 @@ class Experiment:
             )
 
     def on_data(self, fingerprint: str | None) -> "Experiment":
-        """Return this experiment with the key that it has on data with another fingerprint; it cannot be run."""
+        """Return the experiment with the key that it has on data with another fingerprint; the result cannot be run."""
         other = Experiment(self.settings, self.handed)
         other.fingerprint = fingerprint
         return other
@@ -164,11 +168,11 @@ class Experiment:
 
     @cached_property
     def key(self) -> str:
-        """Hash of the request, twenty hexadecimal digits: settings by name and value, horizon, seed and data.
+        """Hash of the request in twenty hexadecimal digits, made of settings by name and value, horizon, seed and data.
 
-        A class of the suite counts by its name, independently of its module; a user's class by its dotted path, or by
-        the object itself if it has none. A setting that was added later (`bench.component.neutral`) does not count at
-        its neutral value.
+        A class of the suite counts by its name, independently of its module. A user's class counts by its dotted path,
+        or by the class object if there is no path. A setting that was added later (`bench.component.neutral`) does not
+        count at its neutral value.
         """
         asked = {"settings": counted(self.settings, self.classes), "fingerprint": self.fingerprint}
         return digest(asked | ({"session": self.tokens} if self.handed else {}), 20)
@@ -179,7 +183,7 @@ class Experiment:
 
     @cached_property
     def stamp(self) -> str:
-        """Hash of the code that computes, twelve hexadecimal digits: science, a user's files, computing packages."""
+        """Hash of the code in twelve hexadecimal digits, made of science, a user's files, and computing packages."""
         return digest(list(self.code), 12)
 
     @cached_property
@@ -188,17 +192,20 @@ class Experiment:
 
     @property
     def run_id(self) -> str:
-        """The name of its raw runs: key and stamp."""
+        """The name of the folder of raw results, made of key and stamp."""
         return f"{self.key}-{self.stamp}"
 
     @property
     def description(self) -> dict[str, Any]:
-        """The inputs of key and stamp, as text."""
+        """The inputs of the key and the stamp, as plain data."""
         return {"settings": self.settings, "fingerprint": self.fingerprint, **self.code._asdict()}
 
 
 def build(experiment: Experiment) -> tuple[Task, Tuner]:
-    """Build a fresh task (with environment and algorithm) and tuner; ConfigError names the key that a class refuses."""
+    """Build a fresh task, with its environment and algorithm, and a fresh tuner.
+
+    Raises ConfigError, naming the key, if a class refuses a setting.
+    """
     settings, classes = experiment.settings, experiment.classes
     require(classes)
     names = {"env": "environment", "algorithm": "algorithm"}
@@ -215,7 +222,7 @@ def build(experiment: Experiment) -> tuple[Task, Tuner]:
 def check_experiment(experiment: Experiment) -> None:
     """Build the parts and start them once, to find errors that a user can correct before the run.
 
-    Raises BenchError; any other error is left to the repetition, which records its traceback.
+    Raises BenchError for such an error; any other error is left to the repetition, which records its traceback.
     """
     settings = experiment.settings
     _ = experiment.run_id
@@ -248,7 +255,7 @@ def check_experiment(experiment: Experiment) -> None:
 
 
 def _check_numbers(task: Task, settings: Mapping[str, Any]) -> None:
-    """Refuse negative numbers, on which the suite's bandits would fail much later, or silently."""
+    """Refuse negative or infinite numbers, with which the suite's bandits would fail much later, or silently."""
     algorithm = getattr(task, "algorithm", None)
     if not isinstance(algorithm, ContextualAlgorithm) or not is_suites(type(algorithm)):
         return

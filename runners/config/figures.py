@@ -27,9 +27,9 @@ if TYPE_CHECKING:  # slow to import
 
 @dataclass(frozen=True)
 class LabelledRun(Run):
-    """One experiment of a figure: its label on each axis, and the arguments of ``runners.run`` that run it alone.
+    """An experiment of a figure, with its label on each axis and the arguments of ``runners.run`` that run it alone.
 
-    ``keys``: the choices and settings of these overrides, down to single values.
+    ``keys`` holds the choices and settings in ``overrides``, down to single values.
     """
 
     labels: dict[str, str]
@@ -40,17 +40,18 @@ class LabelledRun(Run):
 
 
 def figure_names(paper: str | None = None) -> list[str]:
-    """Return the names ``paper/figure`` of the suite's figures, or of one paper's, which may be a user's."""
+    """Return the names ``paper/figure`` of the suite's figures, or of all figures of a paper, which may be a user's."""
     return suite_choices("figure") if paper is None else [n for n in choices("figure") if n.startswith(f"{paper}/")]
 
 
 def load_figure(name: str) -> "Figure":
     """Return a figure's configuration.
 
-    Missing keys come from the figure that it is ``like``, labels of an axis (a list, or ``all``) from the paper's
-    ``labels``, readings given by name from the paper's ``readings``, without labels that the figure lacks, and
-    ``published`` from the paper's table. A claim with ``for_each`` becomes one claim for each word. Raises ConfigError
-    where there is no such figure, label, reading or table, or a key is wrong.
+    Missing keys are taken from the figure that the key ``like`` names. Labels of an axis, given as a list or as
+    ``all``, are taken from the paper's ``labels``, and readings given by name from the paper's ``readings``, without
+    labels that the figure lacks. Numbers in ``published`` are taken from the paper's table. A claim with ``for_each``
+    becomes one claim for each word. Raises ConfigError if there is no such figure, label, reading or table, or a key is
+    wrong.
     """
     return _loaded(user_folder(), name)
 
@@ -73,12 +74,12 @@ def _loaded(_folder: Path | None, name: str) -> "Figure":
 
 
 def expand(figure: "Figure", scale: str, extra: list[str], *, readings: bool = True) -> list[LabelledRun]:
-    """Return every experiment of ``figure`` at ``scale``; ``extra`` overrides are applied to all of them.
+    """Return every experiment of ``figure`` at ``scale``; ``extra`` overrides are applied to all experiments.
 
-    The runs of the first reading come first, then the runs of the others, with a label `reading`, then the fixed
-    configurations of limits; without ``readings`` there are only the runs of the first. Labels that the scale leaves
-    out count as missing results. Runs that a reading does not change are the same experiments. Raises ConfigError for a
-    reading that changes no run, and for a source without a setting.
+    The runs of the first reading come first, then the runs of the other readings, with a label `reading`, then the
+    fixed configurations of limits. Without ``readings`` there are only the runs of the first reading. Labels that the
+    scale leaves out count as missing results. Runs that a reading does not change are the same experiments. Raises
+    ConfigError for a reading that changes no run, and for a source without a setting.
     """
     file, at_scale = f"figure/{figure.paper}/{figure.name}", figure.at(scale)
     caps = figure.model_dump(include={"horizon", "repetitions"}, exclude_none=True)
@@ -129,7 +130,7 @@ _FEEDBACK = neutral_settings(Feedback)
 
 
 def settings_of(run: Run) -> Iterator[tuple[str, str, Any]]:
-    """Yield a run's settings: name in overrides (``env.dim``), name with the choice (``env.movielens.dim``), value.
+    """Yield each setting of a run: name in overrides (``env.dim``), name with choice (``env.movielens.dim``) and value.
 
     For a user's class, the class takes the place of the choice, and its defaults are included.
     """
@@ -147,9 +148,9 @@ def settings_of(run: Run) -> Iterator[tuple[str, str, Any]]:
 
 
 def other_than_published(figure: "Figure", runs: Sequence[LabelledRun]) -> str:
-    """Return the reason why published numbers do not belong to a figure's runs, such as another scale; "" if they do.
+    """Return the reason why published numbers do not belong to a figure's runs, or "" if they do.
 
-    They belong to the runs of scale ``paper``, with any number of repetitions.
+    Published numbers belong to the runs of scale ``paper``, with any number of repetitions.
     """
     if not figure.published:
         return ""
@@ -164,7 +165,10 @@ def other_than_published(figure: "Figure", runs: Sequence[LabelledRun]) -> str:
 
 
 def by_reading(figure: "Figure", runs: Sequence[Any]) -> dict[str, list[int]]:
-    """Return the positions of the experiments by reading, in order; "" is the reading of a figure without readings."""
+    """Return the positions of the experiments in ``runs``, as a list for each reading.
+
+    The readings are in the figure's order. A figure without readings has one list, under the key "".
+    """
     if not figure.readings:
         return {"": list(range(len(runs)))}
     positions: dict[str, list[int]] = {}
@@ -196,7 +200,7 @@ def _product(figure: "Figure", reading: Reading | None) -> Iterator[tuple[dict[s
 
 
 def unfold(figure: "Figure", table: "pd.DataFrame") -> "pd.DataFrame":
-    """Add to a table of results the axis that a figure's ``unfold`` makes of trace columns: one row per column.
+    """Add to a table of results the axis that a figure's ``unfold`` makes of trace columns, with one row per column.
 
     A table of final values has these columns; a table of curves has their names in ``column`` (`curve_table`).
     """

@@ -12,7 +12,7 @@ from runners.config.tree import choices, expect, merge, one_of, path_of, read
 
 
 def filled(name: str) -> dict[str, Any]:
-    """Return the unchecked content of a figure's file with its references resolved."""
+    """Return the unchecked content of a figure's file with references resolved."""
     content = read(f"figure/{name}")
     figure = deepcopy(read(f"figure/{name.partition('/')[0]}/{content['like']}")) if "like" in content else {}
     figure.pop("name", None)  # its own name is that of its file
@@ -52,7 +52,10 @@ def filled(name: str) -> dict[str, Any]:
 
 
 def claims_for_each(template: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield a claim for each combination of the words in ``for_each``, which replace their names in braces."""
+    """Yield a claim for each combination of the words in ``for_each``.
+
+    The words replace their names in braces.
+    """
     words = expect(dict, expect(dict, template, "claims").pop("for_each", {}), "for_each")
     for combination in itertools.product(*words.values()):
         yield _in_words(template, dict(zip(words, combination, strict=True)))
@@ -81,9 +84,9 @@ def _shared_labels(name: str, axis: str, entry: Any) -> dict[str, Any]:
 
 
 def _shared_reading(name: str, reading: Any, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a reading; one given by name is the paper's, restricted to labels of the figure.
+    """Return a reading; for a name, return the paper's reading, restricted to the labels of the figure.
 
-    The paper's may be ``like`` another, whose overrides come before its own.
+    If the paper's reading is ``like`` another reading, the overrides of the other reading come first.
     """
     if isinstance(reading, dict):
         return reading

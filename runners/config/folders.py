@@ -15,7 +15,7 @@ CHECKOUT = None if (_PACKAGE / "conf").is_dir() else _PACKAGE.parent
 """The project's own folder; None in an installed wheel, which carries the files in ``runners/conf``."""
 
 COMMITTED = CHECKOUT / "results" if CHECKOUT else _PACKAGE / "committed"
-"""The committed results: all of them, or in a wheel those of the tournament that others are compared with."""
+"""The committed results; a wheel has only the results of the tournament with which a user's tuners are compared."""
 
 CONFIGS = (CHECKOUT or _PACKAGE) / "conf"
 CONF = str(CONFIGS)
@@ -25,13 +25,13 @@ _remembered: "list[_lru_cache_wrapper[Any]]" = []
 
 
 def named_folder(variable: str) -> Path | None:
-    """Return the folder that an environment variable names, None if it is not set."""
+    """Return the folder that an environment variable names, or None if the variable is not set."""
     given = os.environ.get(variable)
     return Path(os.path.expanduser(given)) if given else None
 
 
 def user_folder() -> Path | None:
-    """Return the folder of a user's own files: ``BENCH_CONF_DIR``, else ``conf`` in the current folder, if any."""
+    """Return the folder of a user's own files: ``BENCH_CONF_DIR``, or ``conf`` in the current folder, or None."""
     return _user_folder(os.environ.get("BENCH_CONF_DIR", ""), os.getcwd())
 
 
@@ -53,14 +53,14 @@ def remembered(results: "_lru_cache_wrapper[T]") -> "_lru_cache_wrapper[T]":
 
 
 def look_again() -> None:
-    """Empty these caches: a configuration file may have changed, as between two cells of a notebook."""
+    """Empty the caches, because a configuration file may have changed, as between two cells of a notebook."""
     _user_folder.cache_clear()
     for results in _remembered:
         results.cache_clear()
 
 
 def results_folder() -> Path:
-    """Return ``BENCH_RESULTS_DIR``, else ``results`` in the current folder, or in the checkout around it."""
+    """Return ``BENCH_RESULTS_DIR`` if set, else ``results`` in the current folder, or in the checkout around it."""
     if given := named_folder("BENCH_RESULTS_DIR"):
         return given
     here = Path.cwd()

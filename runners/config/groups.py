@@ -29,10 +29,10 @@ from runners.config.tree import (
 
 
 class Groups(ConfigSource):
-    """The suite's and the user's files.
+    """The configuration files of the suite and of the user.
 
-    A part has all settings of its class. The dotted path of a class can take the place of its choice. The group
-    ``papers/<part>`` has, for ``<paper>/<choice>``, the paper's settings.
+    A part has all settings of its class. The dotted path of a class can take the place of a choice. The group
+    ``papers/<part>`` has, for the name ``<paper>/<choice>``, the settings of the paper.
     """
 
     @staticmethod
@@ -80,7 +80,7 @@ class Groups(ConfigSource):
 
 
 def _open(node: Any, content: Any) -> None:
-    """Let settings of the user's choice be set without a plus."""
+    """Allow keys of the user's choice in mappings of type `Open` to be set without a plus."""
     if isinstance(content, Open):
         OmegaConf.set_struct(node, False)
     for key, value in content.items() if isinstance(content, dict) else ():
@@ -89,7 +89,7 @@ def _open(node: Any, content: Any) -> None:
 
 
 class _SearchPath(SearchPathPlugin):
-    """Finds the suite's files from every configuration, including a user's own (``--config-path``)."""
+    """A plugin that finds the suite's files from every configuration, including a user's own (``--config-path``)."""
 
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
         folder = argparse.ArgumentParser(add_help=False, allow_abbrev=False)

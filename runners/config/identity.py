@@ -1,8 +1,8 @@
 """The identity of a run: its key (the settings requested) and its stamp (the code and the packages that run it).
 
-Keys count settings by name and value, and the contents of the files that they name. A class that no path names
-(defined in a notebook's cell, in the main script, in a function, or in a module since reloaded) is identified by its
-pickled bytes.
+The key depends on the names and values of settings, and on the contents of the files that settings name. A class
+without a dotted path (defined in a notebook's cell, in the main script, in a function, or in a module since reloaded)
+is identified by its pickled bytes.
 """
 
 import os
@@ -23,7 +23,7 @@ from runners.config.classes import construct, file_of, is_suites, is_users, vers
 from runners.config.listed import class_at
 
 COMPUTING = ("numba", "numpy", "obp", "optuna", "pandas", "scikit-learn", "scikit-optimize", "scipy", "torch")
-"""Packages whose version may move a number."""
+"""Packages whose version may change a number."""
 
 _ALWAYS = ("numba", "numpy", "pandas", "scipy")
 _BENCH = Path(__file__).resolve().parents[2] / "bench"
@@ -33,11 +33,11 @@ _NO_SCIENCE = {"audit", "conformance", "gallery", "papers", "report"}
 _seen: dict[str, tuple[Any, str]] = {}
 """Digests of users' modules, each with the imported module: a reload creates another."""
 _beside: dict[str, dict[str, Any]] = {}
-"""By module of a class: the relevant modules, with the modules imported at the first look."""
+"""The relevant modules of each module of a class, with the module objects imported at the first look."""
 
 
 class Code(NamedTuple):
-    """The code of classes: digests of the science and of a user's modules, and packages by version."""
+    """The code of some classes: digests of the science and of a user's modules, and the versions of packages."""
 
     modules: dict[str, str]
     packages: dict[str, str | None]
@@ -46,10 +46,10 @@ class Code(NamedTuple):
 def code_of(classes: Mapping[str, type]) -> Code:
     """Return the code of ``classes``.
 
-    A user's modules are the modules of each class and its bases, and all modules loaded from their folders after
-    the first of these. Packages are the ones that any run may use, and the ones that a class names in ``requires``.
-    Raises ConfigError if a user's file was edited after this process imported it, or was reloaded after the module
-    of the class.
+    A user's modules are the modules of each class and its bases, and all modules loaded from their folders after the
+    first of these modules. The packages are the packages that any run may use, and the packages that a class names in
+    ``requires``. Raises ConfigError if a user's file was edited after this process imported it, or was reloaded after
+    the module of the class.
     """
     names = {name for cls in classes.values() for name in users_modules(cls)}
     needed = {package for cls in classes.values() for package in getattr(cls, "requires", ())}
@@ -92,7 +92,7 @@ def token_of(cls: type) -> str:
 
 
 def users_modules(cls: type) -> list[str]:
-    """Return the user's modules that matter for a user's class; none for a class of the suite."""
+    """Return the modules of the user that affect a user's class; none for a class of the suite."""
     home = cls.__module__
     if is_suites(cls):
         return []
@@ -108,10 +108,10 @@ def users_modules(cls: type) -> list[str]:
 
 
 def _loaded_with(home: str) -> Iterator[str]:
-    """Yield the user's loaded modules in a module's folder and below; of an installed package, only its own modules.
+    """Yield the user's modules that are loaded from the folder of a module, or from below it.
 
-    A class of a notebook's cell belongs to the current folder.
-
+    For an installed package only the package's own modules are returned. A class defined in a notebook's cell belongs
+    to the current folder.
     """
     file = file_of(home)
     levels = 0 if home == "__main__" else home.count(".") + (Path(file).name == "__init__.py")
@@ -146,7 +146,10 @@ def _of_bench() -> str:
 
 
 def counted(value: Any, classes: Mapping[str, type] | None = None, cls: type | None = None) -> Any:
-    """Return the settings that the key depends on: ``classes`` by part, the suite's by name; no neutral settings."""
+    """Return the settings that the key depends on, without settings at their neutral values.
+
+    ``classes`` holds classes by part. Classes of the suite count by name.
+    """
     if isinstance(value, list):
         return [counted(item) if isinstance(item, list | dict) else item for item in value]
     if not isinstance(value, dict):
@@ -179,10 +182,11 @@ def _files(value: Any) -> Iterator[Path]:
 
 
 def checksum_of_files(settings: Mapping[str, Any], classes: Mapping[str, type], declared: str | None) -> str | None:
-    """Return a checksum of the files that settings name, None if there are none, given the environment's fingerprint.
+    """Return a checksum of the files that settings name, or None if there are no such files.
 
-    In a user's class, every setting that is the name of a file counts; in the suite's, settings declared as a path.
-    An environment without a fingerprint counts, with the files that it reads by `bench.data.read` while it starts.
+    ``declared`` is the fingerprint of the environment. In a user's class, every setting that is the name of a file
+    counts; in a class of the suite, only settings declared as a path. If the environment has no fingerprint, its
+    settings count, too, and so do the files that it reads by `bench.data.read` while it starts.
     """
     parts = [part for part in classes if part != "env" or declared is None]
     files = [file for part in parts for file in _named_files(settings[part], classes[part])]

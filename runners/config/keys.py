@@ -30,7 +30,7 @@ ABOUT = {
 
 @cache
 def figure_kinds() -> dict[str, type[Figure]]:
-    """Return the suite's kinds of figures by their names in figures' files: a dotted path for the kind of one paper."""
+    """Return the suite's kinds of figures by name; the name of a kind for a single paper is a dotted path."""
     found = {}
     for package in (bench.report.kinds, bench.papers):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
@@ -42,7 +42,7 @@ def figure_kinds() -> dict[str, type[Figure]]:
 
 
 def described(group: str) -> dict[str, Any]:
-    """Return the entries of a group by name: a class for each kind, the columns for each file."""
+    """Return the entries of a group by name: the class of each kind, or the columns of each file."""
     if group == "column":
         return dict(FILES)
     if group == "headline":
@@ -54,7 +54,7 @@ def described(group: str) -> dict[str, Any]:
 
 
 def keys_of(cls: type[BaseModel], base: type[BaseModel]) -> Iterator[tuple[type[BaseModel], list[Key]]]:
-    """Yield a class with its keys, without those of ``base``, and then each model inside a key."""
+    """Yield a class with its keys, without the keys of ``base``, and then each model inside a key."""
     own = cls is base or not issubclass(cls, base)
     types = get_type_hints(cls, include_extras=True)
     fields = {name: field for name, field in cls.model_fields.items() if own or name not in base.model_fields}

@@ -13,9 +13,9 @@ _KINDS = {"tuner": "tuners", "env": "environments", "algorithm": "algorithms"}
 
 @cache
 def listed(group: str) -> dict[str, str]:
-    """Return the classes that installed packages list for a group, by name, as dotted paths; none for other groups.
+    """Return the dotted paths of the classes that installed packages list for a group, by name; none for other groups.
 
-    A package lists them as entry points ``bandit_bench.tuners``, ``.environments`` or ``.algorithms``. Raises
+    A package lists classes as entry points ``bandit_bench.tuners``, ``.environments`` or ``.algorithms``. Raises
     ConfigError if two packages list the same name.
     """
     found: dict[str, str] = {}
@@ -36,7 +36,7 @@ def _points() -> Any:  # its type differs between versions of Python
 
 
 def class_at(path: str) -> type | None:
-    """Return the class at a dotted path; None if its import fails, which a run that needs it reports."""
+    """Return the class at a dotted path, or None if the import fails; a run that needs the class reports the error."""
     module, _, name = path.rpartition(".")
     try:
         found = getattr(importlib.import_module(module), name, None)

@@ -34,10 +34,10 @@ _TABLE = ("axes", "values", "compared")
 def load_paper(name: str) -> dict[str, Any]:
     """Return a paper's configuration.
 
-    ``name``, ``title``, ``authors``, ``summary``; ``labels`` (axis -> label -> overrides), shared by its figures;
-    ``settings``, nested as in a run, with a level for the choice below each part; ``sources``: the dotted key of each
-    setting -> [stated | code | assumed, place]. Raises ConfigError if there is no such paper, or a setting has no
-    source or two.
+    It has ``name``, ``title``, ``authors`` and ``summary``; ``labels``, which maps axis -> label -> overrides and is
+    shared by the paper's figures; ``settings``, nested as in a run, with a level for the choice below each part; and
+    ``sources``, which maps the dotted key of each setting -> [stated | code | assumed, place]. Raises ConfigError if
+    there is no such paper, or if a setting has no source or two sources.
     """
     if name not in choices("paper"):
         raise unknown_choice("paper", name)
@@ -69,7 +69,7 @@ def load_paper(name: str) -> dict[str, Any]:
 
 
 def paper_settings(part: str, paper: str, choice: str = "") -> dict[str, Any]:
-    """Return a paper's settings for a choice of a part; for the part ``uncapped``, the size of the paper's runs."""
+    """Return a paper's settings for a choice of a part, or, for the part ``uncapped``, the size of the paper's runs."""
     settings = load_paper(paper)["settings"] if paper in choices("paper") else {}
     if part == "uncapped":
         return {key: settings[key] for key in ("horizon", "repetitions") if key in settings}
@@ -78,9 +78,9 @@ def paper_settings(part: str, paper: str, choice: str = "") -> dict[str, Any]:
 
 
 def _check(key: str, value: Any) -> None:
-    """Raise ConfigError for a setting of an unknown part or choice, or a size of a run that is not a whole number.
+    """Raise ConfigError for an unknown part or choice, or for a size of a run that is not a whole number.
 
-    Whether a choice has a setting is checked when it is chosen.
+    Whether a choice has the setting is checked when the choice is used.
     """
     part, *rest = key.split(".")
     if part not in _OF_A_RUN or (rest and part not in PARTS):
@@ -94,7 +94,7 @@ def _check(key: str, value: Any) -> None:
 
 
 def leaves(value: Any, key: str = "") -> dict[str, Any]:
-    """Return the values in a nested mapping by their dotted keys, which begin with ``key``."""
+    """Return the values in a nested mapping by dotted keys, which begin with ``key``."""
     if not (isinstance(value, dict) and value):
         return {key: value} if key else {}
     prefix = key and f"{key}."
@@ -112,10 +112,11 @@ def _keys(pattern: str) -> list[str]:
 def published(paper: str, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the numbers of a paper's table that a figure shows.
 
-    ``wanted``: the name of the ``table``; by axis, the figure's labels where they differ from the table's, each with
-    the table's label or with several (the first that has a number counts); and the figure's label on axes that the
-    table lacks. A number has a label on each axis, the statistic ``what`` (by default ``mean``), its ``value``, its
-    ``cell`` (its name in all figures) and perhaps a ``note``. Raises ConfigError where there is no such table or label.
+    ``wanted`` holds the name of the ``table``. It also holds, by axis, the labels of the figure that differ from the
+    table's, each with one label of the table or with several, the first of which that has a number counts; and the
+    label of the figure on axes that the table lacks. A number has a label on each axis, the statistic ``what`` (by
+    default ``mean``), its ``value``, its ``cell`` (the name of the number in all figures) and perhaps a ``note``.
+    Raises ConfigError if there is no such table or label.
     """
     tables = read(f"published/{paper}")
     name = str(expect(dict, wanted, "published").get("table"))
@@ -143,13 +144,13 @@ def published(paper: str, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def compared(paper: str) -> dict[str, Any]:
-    """Return the ``methods`` and ``panels`` of a paper's printed numbers that are compared; empty for all."""
+    """Return the ``methods`` and ``panels`` whose printed numbers are compared; an empty mapping stands for all."""
     tables = read(f"published/{paper}") if path_of(f"published/{paper}") else {}
     return next((table["compared"] for table in tables.values() if "compared" in table), {})
 
 
 def _labels(axis: str, wanted: Any, valid: list[str]) -> dict[str, list[str]]:
-    """Return a figure's labels of an axis of a table, each with the possible labels of the table."""
+    """Return the labels of a figure on an axis, each with the labels of the table that may stand for it."""
     if not isinstance(wanted, dict):
         wanted = {label: label for label in (valid if wanted is None else wanted)}
     labels = {str(label): [columns] if isinstance(columns, str) else columns for label, columns in wanted.items()}
@@ -160,7 +161,7 @@ def _labels(axis: str, wanted: Any, valid: list[str]) -> dict[str, list[str]]:
 
 
 def _numbers(values: Any, axes: list[str], table: str, *labels: str) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield the labels and the number of each cell; ConfigError unless ``values`` has a level for each axis."""
+    """Yield the labels and the number of each cell. Raises ConfigError unless ``values`` has a level for each axis."""
     where = ".".join([table, "values", *labels])
     is_number = isinstance(values, int | float) or (isinstance(values, dict) and "value" in values)
     if is_number != (len(labels) == len(axes)) or not (is_number or isinstance(values, dict)):

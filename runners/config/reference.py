@@ -41,7 +41,7 @@ _KEY = re.compile(r"(\w+): +[^#]*# (.*)")
 
 
 def overview(group: str = "") -> str:
-    """Return one line per choice of a group, by default of all groups."""
+    """Return one line per choice of a group, or of all groups by default."""
     parts = []
     for name in [_known(group)] if group else [*ABOUT, *ABOUT_KEYS]:
         names = described(name) if name in ABOUT_KEYS else choices(name)
@@ -51,7 +51,7 @@ def overview(group: str = "") -> str:
 
 
 def entry(group: str, choice: str, results: Path) -> str:
-    """Return a choice in Markdown: description, source, settings, and a tuner's performance in ``results``."""
+    """Return a choice in Markdown, with description, source and settings, and a tuner's performance in ``results``."""
     if _known(group) in ABOUT_KEYS:
         return _declared(group, choice)
     if choice not in choices(group):
@@ -71,7 +71,7 @@ def entry(group: str, choice: str, results: Path) -> str:
 
 
 def pages(results: Path) -> dict[str, str]:
-    """Return the pages of the reference in Markdown, by name: the keys of a run, then each group with its choices."""
+    """Return the Markdown pages of the reference by name: the keys of a run, and each group with its choices."""
     about = ABOUT | ABOUT_KEYS
     groups = [f"- [{group}](choices_{group}.md): {words}" for group, words in about.items()]
     keys = ["## Keys of a run", _list(_settings(vars(run_settings({})), RunSettings, "config"))]
@@ -122,7 +122,7 @@ def _declared(group: str, name: str) -> str:
 
 
 def explanations(cls: type) -> dict[str, str]:
-    """Return the parameter descriptions in the docstrings of a class and of its bases, by name."""
+    """Return the descriptions of parameters in the docstrings of a class and its bases, by name."""
     found: dict[str, str] = explanations(cls.common) if hasattr(cls, "common") else {}
     for base in reversed(cls.__mro__):
         lines = inspect.cleandoc(base.__dict__.get("__doc__") or "").splitlines()
@@ -141,8 +141,9 @@ def explanations(cls: type) -> dict[str, str]:
 def fared(tuner: str, results: Path) -> Iterator[str]:
     """Yield a tuner's performance in the reference results of the papers' headline figures, if there are any.
 
-    One sentence for each of its variants: the mean rank, and regret divided by that of random configurations, over all
-    tasks and by family; then the defaults of that time that have changed since.
+    There is one sentence for each variant of the tuner: the mean rank, and regret divided by that of random
+    configurations, over all tasks and by family. A second sentence names the defaults that have changed since the
+    results were made.
     """
     today = leaves(read_choice("tuner", tuner) or {})
     for name, words in _ranked():
@@ -170,14 +171,14 @@ def fared(tuner: str, results: Path) -> Iterator[str]:
 
 @cache
 def _ranks_in(result: ResultFiles) -> tuple[Any, Any, list[Setting]]:
-    """Return mean ranks, ratios by family, and the settings that had their defaults then."""
+    """Return the mean ranks, the ratios by family, and the settings that had their default values in a result."""
     by_default = [setting for setting in result.about.settings if setting.where == SUITES_DEFAULT and setting.values]
     return result.csv("ranks.csv"), result.csv("table.csv"), by_default
 
 
 @cache
 def _ranked() -> list[tuple[str, dict[str, list[str]]]]:
-    """Return the headline figure of each paper that ranks methods, with the overrides of each method."""
+    """Return the names of the headline figures that rank methods, each with the overrides of the methods."""
     found = []
     for paper in choices("paper"):
         if figure := load_paper(paper).get("headline", {}).get("figure"):
@@ -193,7 +194,7 @@ def _class(group: str, choice: str) -> type | None:
 
 
 def _comment(group: str, choice: str) -> tuple[str, str]:
-    """Return the words and the command in the comment at the start of a choice's file."""
+    """Return the text and the command in the first comment line of the file that defines a choice."""
     path = path_of(f"{group}/{choice}")
     lines = path.read_text(encoding="utf-8").splitlines() if path else []
     text = next((line[2:] for line in lines if line.startswith("# ") and not line.startswith("# @")), "")
@@ -216,13 +217,16 @@ def _line(group: str, choice: str) -> str:
 
 
 def _text(cls: type) -> str:
-    """Return a class's docstring as Markdown, without the section on its parameters."""
+    """Return the docstring of a class as Markdown, without the section on parameters."""
     text = re.split(r"\n\w[\w ]*\n-{3,}", inspect.getdoc(cls) or "")[0].replace("``", "`")
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n"))
 
 
 def _settings(values: dict[str, Any], cls: type | None, name: str) -> Iterator[str]:
-    """Yield each setting with its type, default and meaning; an algorithm's space has one for each hyper-parameter."""
+    """Yield each setting with its type, default and meaning.
+
+    The space of an algorithm has one entry for each hyper-parameter.
+    """
     path = path_of(name)
     lines = path.read_text(encoding="utf-8").splitlines() if path else []
     about = {match[1]: match[2] for line in lines if (match := _KEY.fullmatch(line.strip()))}
@@ -239,7 +243,7 @@ def _settings(values: dict[str, Any], cls: type | None, name: str) -> Iterator[s
 
 
 def _type(kind: Any) -> str:
-    """Return a type as text: ``int >= 0 | null``."""
+    """Return a type as text, such as ``int >= 0 | null``."""
     if get_origin(kind) is Annotated:
         base, *others = get_args(kind)
         limits = [limit for other in others for limit in getattr(other, "metadata", [other])]

@@ -10,22 +10,22 @@ from bench.errors import ConfigError, one_line
 
 @component
 class Runner:
-    """The distribution of repetitions over processes: the group ``runner`` of the configuration.
+    """The distribution of repetitions over processes, given by the group ``runner`` of the configuration.
 
     Parameters
     ----------
     backend
-        ``loky`` (processes on this machine), ``dask`` (one or more machines), or another name registered with joblib,
-        such as ``ray``.
+        ``loky`` (processes on this machine), ``dask`` (one or more machines), or another name registered with
+        joblib, such as ``ray``.
     scheduler
-        dask only: the address of a running scheduler, such as ``tcp://node1:8786``. If None, workers are started on
-        this machine.
+        The address of a running dask scheduler, such as ``tcp://node1:8786``. If None, dask starts workers on this
+        machine.
     time_limit
-        Seconds after which a repetition is stopped and fails. If it does not stop, its process is ended some seconds
-        later.
+        Seconds after which a repetition is stopped and fails. If it does not stop, its process is ended some
+        seconds later.
     progress
-        Whether to show progress: a bar on a terminal and in a notebook, else a line each minute; None: as True, but
-        without the lines for runs of less than a minute.
+        Whether to show progress, as a bar on a terminal and in a notebook, else as a line each minute. None shows
+        progress as True does, but without the lines for runs of less than a minute.
     """
 
     backend: str = "loky"

@@ -30,11 +30,11 @@ _LEAVES = frozenset((type(None), bool, int, float, str))
 
 
 class Open(dict[str, Any]):
-    """A mapping with keys of the user's choice."""
+    """A mapping whose keys the user may choose freely."""
 
 
 def _file(name: str) -> str:
-    """Return the path, inside a folder of configuration files, of a name such as ``figure/cdt/figure2``."""
+    """Return the path of a name such as ``figure/cdt/figure2`` inside a folder of configuration files."""
     group, _, choice = name.partition("/")
     if group == "figure":
         return "papers/{}/figures/{}.yaml".format(*choice.split("/", 1)) if "/" in choice else ""
@@ -42,9 +42,10 @@ def _file(name: str) -> str:
 
 
 def path_of(name: str) -> Path | None:
-    """Return the file of a name such as ``figure/cdt/figure2``, the suite's or the user's; ConfigError if both.
+    """Return the file of a name such as ``figure/cdt/figure2``, the suite's or the user's, or None.
 
-    A name outside the groups, such as Hydra's ``config``, is the suite's.
+    A name outside the groups, such as Hydra's ``config``, is the suite's. Raises ConfigError if the suite and the user
+    have different files of the same name.
     """
     folders = [CONFIGS, *filter(None, [user_folder()])]
     paths = [path for folder in folders if (path := folder / _file(name)).is_file()]
@@ -54,7 +55,7 @@ def path_of(name: str) -> Path | None:
 
 
 def shown(name: str) -> str:
-    """Return the file of a name for messages, beginning with ``conf`` or with the user's name of the folder."""
+    """Return the path to show in messages for a name, beginning with ``conf`` or with the user's folder."""
     folder, file = user_folder(), _file(name)
     is_elsewhere = folder and folder != Path("conf").resolve() and (folder / file).is_file()
     return f"{folder if is_elsewhere else 'conf'}/{file}"
@@ -62,7 +63,7 @@ def shown(name: str) -> str:
 
 @contextmanager
 def placed(name: str) -> Iterator[None]:
-    """Add the name of the file to errors about its content."""
+    """Add the name of the file to errors about the content of the file ``name``."""
     try:
         yield
     except ConfigError as error:
@@ -72,7 +73,7 @@ def placed(name: str) -> Iterator[None]:
 
 
 def expect(kind: type, value: Any, key: str) -> Any:
-    """Return the list or mapping at a key of a file; ConfigError for another type."""
+    """Return the list or mapping at a key of a file. Raises ConfigError for another type."""
     if not isinstance(value, kind):
         expected = "a list: [a, b], or a dash before each entry" if kind is list else "keys and values: {key: value}"
         raise ConfigError(f"{key}: found {reprlib.repr(value)}, expected {expected}")
@@ -80,7 +81,7 @@ def expect(kind: type, value: Any, key: str) -> Any:
 
 
 def read(name: str) -> dict[str, Any]:
-    """Return the content of a file, such as ``figure/cdt/figure2``; do not change it."""
+    """Return the content of a file, such as ``figure/cdt/figure2``. It is cached and must not be changed."""
     path = path_of(name)
     if path is None:
         raise ConfigError("found no such file, expected one", file=shown(name))
@@ -107,7 +108,11 @@ def _load(path: Path, name: str) -> dict[str, Any]:
 
 
 def read_choice(group: str, name: str) -> dict[str, Any] | None:
-    """Return the content of a choice of a group: for a part all settings of its class, None for no part."""
+    """Return the content of the choice ``name`` of ``group``.
+
+    For a part, the content has all settings of the class; it is None for the choice of no part, such as
+    ``algorithm=none``.
+    """
     if group in PARTS and CLASS.fullmatch(name):
         return Open(_target_=name)
     if name not in choices(group):
@@ -122,7 +127,7 @@ def read_choice(group: str, name: str) -> dict[str, Any] | None:
 
 
 def implied(group: str, name: str) -> dict[str, str]:
-    """Return the implied choices in other groups: the lines ``override /group: choice`` in a choice's file."""
+    """Return the choices in other groups that a choice's file implies by lines ``override /group: choice``."""
     if CLASS.fullmatch(name) or path_of(f"{group}/{name}") is None:
         return {}
     lines = (line for line in read(f"{group}/{name}").get("defaults", []) if isinstance(line, dict))
@@ -131,7 +136,7 @@ def implied(group: str, name: str) -> dict[str, str]:
 
 
 def size_of(env: str) -> dict[str, Any]:
-    """Return the horizon or number of repetitions that the file of an environment sets in place of the suite's."""
+    """Return the horizon or number of repetitions that an environment's file sets in place of the suite's."""
     if CLASS.fullmatch(env) or path_of(f"env/{env}") is None:
         return {}
     found: dict[str, Any] = read(f"env/{env}").get("uncapped", {})
@@ -153,14 +158,14 @@ def _stated(group: str, name: str) -> dict[str, Any] | None:
 
 
 def class_of(group: str, name: str) -> str:
-    """Return the dotted path of the class of the suite's choice, without importing it; "" if there is none."""
+    """Return the dotted path of the class of one of the suite's choices, without an import; "" if there is no class."""
     known = name in suite_choices(group) or name in listed(group)
     target = ((_stated(group, name) if known else None) or {}).get("_target_", "???")
     return "" if target == "???" else str(target)
 
 
 def class_defaults(target: str) -> dict[str, Any]:
-    """Return the default settings of a class; none if its import fails, which a run then reports."""
+    """Return the default settings of a class; none if the import of the class fails, which a run then reports."""
     cls = class_at(target)
     try:
         return defaults(cls) if cls else {}
@@ -169,7 +174,7 @@ def class_defaults(target: str) -> dict[str, Any]:
 
 
 def merge(settings: dict[str, Any], changes: Mapping[str, Any]) -> None:
-    """Change nested settings in place."""
+    """Merge ``changes`` into nested settings, in place."""
     for key, value in changes.items():
         if isinstance(value, dict) and isinstance(settings.get(key), dict):
             merge(settings[key], value)
@@ -184,7 +189,10 @@ def nested(key: str, value: Any) -> dict[str, Any]:
 
 
 def plain(value: Any, where: str = "") -> Any:
-    """Return settings as plain data (dicts, lists, strings, numbers, booleans, None); ConfigError otherwise."""
+    """Return settings as plain data (dicts, lists, strings, numbers, booleans, None).
+
+    Raises ConfigError for any other data.
+    """
     if isinstance(value, Mapping):
         return {
             str(key): item if type(item) in _LEAVES else plain(item, f"{where}.{key}".lstrip("."))
@@ -203,14 +211,14 @@ def plain(value: Any, where: str = "") -> Any:
 @remembered
 @cache
 def suite_choices(group: str) -> list[str]:
-    """Return the suite's choices of a configuration group; do not change them."""
+    """Return the suite's choices of a configuration group. The list is cached and must not be changed."""
     return _choices(CONFIGS, group)
 
 
 def choices(group: str) -> list[str]:
-    """Return the choices of a group: the suite's, those of installed packages, and the user's own.
+    """Return the choices of a group, from the suite, from installed packages, and from the user's own files.
 
-    Raises ConfigError if a user's choice has the name of one of the suite's.
+    Raises ConfigError if a choice of a user or of an installed package has the name of a choice of the suite.
     """
     folder, names = user_folder(), {*suite_choices(group), *listed(group)}
     for name in listed(group).keys() & {*suite_choices(group)}:
@@ -234,14 +242,14 @@ def _choices(folder: Path, group: str) -> list[str]:
 
 
 def groups() -> list[str]:
-    """Return the configuration groups: the suite's, and the user's own, such as ``experiment``."""
+    """Return the configuration groups of the suite, and the user's own groups, such as ``experiment``."""
     folder = user_folder()
     own = {path.name for path in folder.iterdir() if path.is_dir()} - {"papers"} if folder else set()
     return sorted({*GROUPS, "figure", *own})
 
 
 def unknown_choice(group: str, found: str) -> ConfigError:
-    """Return an error for an unknown choice, with the choices of the group."""
+    """Return an error for an unknown choice, which lists the choices of the group."""
     others = ", or your own class as module.Class" if group in PARTS else ""
     if group in ("paper", "figure") and not user_folder():
         others = ", or your own in the folder conf or BENCH_CONF_DIR"
@@ -249,12 +257,12 @@ def unknown_choice(group: str, found: str) -> ConfigError:
 
 
 def unknown_key(key: str, valid: Iterable[str]) -> ConfigError:
-    """Return an error for an unknown key, with the valid keys."""
+    """Return an error for an unknown key, which lists the valid keys."""
     return ConfigError(f"{key}: found an unknown key, {one_of(key.rpartition('.')[2], valid)}")
 
 
 def one_of(found: str, valid: Iterable[str]) -> str:
-    """Return the expected words for an unknown one, after a hint at the nearest, if one is near."""
+    """Return the words that list the valid names, after a hint at a similar valid name if there is one."""
     from difflib import get_close_matches  # slow to import
 
     names = list(valid)

@@ -8,7 +8,10 @@ from yaml.constructor import ConstructorError
 
 
 class _Loader(yaml.CSafeLoader):
-    """YAML in OmegaConf's dialect, fifteen times as fast: 1e5 is a number, a date is text, no key occurs twice."""
+    """A loader of OmegaConf's dialect of YAML, fifteen times as fast as OmegaConf's.
+
+    The text 1e5 is a number, a date is text, and no key may occur twice.
+    """
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         keys: set[Any] = set()
@@ -33,7 +36,7 @@ class _Loader(yaml.CSafeLoader):
         return dict(super().construct_mapping(node, deep))
 
     def construct_number(self, node: Any) -> Any:
-        """Refuse numbers that YAML 1.1 reads differently from people: 0500 is 320 there, and 1:30 is 90."""
+        """Refuse numbers that YAML 1.1 reads differently from people, such as 0500 (320 in YAML) and 1:30 (90)."""
         construct = self.construct_yaml_int if node.tag.endswith("int") else self.construct_yaml_float
         number = construct(node)
         if re.match(r"[-+]?0[\d_]+$|.*:", node.value):
@@ -49,5 +52,5 @@ _Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda _, node: node.valu
 
 
 def load(text: str) -> Any:
-    """Return the content of a text, an empty mapping if it is empty. Raises yaml.YAMLError or ValueError."""
+    """Return the content of a text; an empty text gives an empty mapping. Raises yaml.YAMLError or ValueError."""
     return _Loader(text).get_single_data() or {}

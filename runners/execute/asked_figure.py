@@ -27,14 +27,14 @@ from runners.results.until_decided import applies_to
 class AskedFigure:
     """A figure as requested by a command.
 
-    ``where``: the folder, among the results; ``-surrogate`` or ``-altered`` is added if other data replaces the real
-    data. ``extra``: overrides for all its experiments. ``command``: the command that makes the figure, for the
-    manifest. ``is_reference``: whether the result is to be committed: its repetitions are written with it, and reused
-    from there, unless ``renew`` runs all of them again. ``until_decided``: the largest number of repetitions if they
-    are added until the claims are decided; None: the scale's number, also used for timings and figures without claims.
-    ``formats`` and ``size``: additional formats, and the width of a PDF; see `bench.report.formats`. ``readings``:
-    whether all readings are run, or only the first. ``runs``: its experiments, if they differ from the figure's.
-    ``part``: the labels by axis of a part of a figure.
+    ``where`` is the folder below the results; ``-surrogate`` or ``-altered`` is added if other data replaces the real
+    data. ``extra`` holds overrides for all experiments. ``command`` is the command that makes the figure, for the
+    manifest. ``is_reference`` is whether the result is to be committed; its repetitions are then written with it, and
+    reused from there, unless ``renew`` runs all of them again. ``until_decided`` is the largest number of repetitions
+    if repetitions are added until the claims are decided; None stands for the scale's number, which also applies to
+    timings and to figures without claims. ``formats`` are additional formats and ``size`` is the width of a PDF; see
+    `bench.report.formats`. ``readings`` is whether all readings are run, or only the first. ``runs`` holds the
+    experiments if they differ from the figure's. ``part`` holds, for a part of a figure, the labels by axis.
     """
 
     figure: Figure
@@ -53,7 +53,7 @@ class AskedFigure:
 
     @property
     def name(self) -> str:
-        """The figure, such as ``cdt/figure2``."""
+        """The name of the figure, such as ``cdt/figure2``."""
         return "/".join(self.where.split("/")[:2])
 
     @property
@@ -62,32 +62,38 @@ class AskedFigure:
 
     @property
     def is_suites(self) -> bool:
-        """Whether it is one of the suite's figures at one of its scales, without a user's settings."""
+        """Whether the figure is the suite's at one of the suite's scales, without a user's settings."""
         return not self.extra and self.name in figure_names() and self.scale in suite_choices("scale")
 
     @property
     def repetitions_of(self) -> str:
-        """The figure whose repetitions it is drawn from, such as ``tournament/ranks``; "" if it has its own."""
+        """The figure whose repetitions are used, such as ``tournament/ranks``; "" if the figure has its own."""
         named = self.figure.repetitions_of if self.is_reference else ""
         return f"{self.figure.paper}/{named}" if named else ""
 
     @property
     def most(self) -> int | None:
-        """The largest number of repetitions; None if their number is fixed."""
+        """The largest number of repetitions, or None if their number is fixed."""
         return self.until_decided if applies_to(self.figure) else None
 
     @property
     def smaller(self) -> tuple[str, ...]:
-        """The reductions of its scale other than horizon and repetitions, in words."""
+        """The reductions by the scale other than horizon and repetitions, in words."""
         return self.figure.at(self.scale).in_words()
 
     @property
     def readings_up_to(self) -> int | None:
-        """The largest number of repetitions under further readings; None: as many as under the first."""
+        """The largest number of repetitions under further readings.
+
+        None stands for the number of repetitions under the first reading.
+        """
         return self.figure.at(self.scale).readings_up_to
 
     def most_of(self, runs: Sequence[LabelledRun]) -> int | None:
-        """Return the largest number of repetitions if looks decide it; None for readings that end at the first look."""
+        """Return the largest number of repetitions of ``runs`` if repetitions are added until claims are decided.
+
+        Returns None for further readings that end at the first look.
+        """
         further = any(READING in labelled.labels for labelled in runs)
         return None if further and (self.readings_up_to or self.most or 0) <= STEP else self.most
 
@@ -95,9 +101,9 @@ class AskedFigure:
         return self.runs or expand(self.figure, self.scale, list(self.extra), readings=self.readings)
 
     def committed(self) -> Path | None:
-        """Return the folder with committed repetitions of all its runs; None if there is none.
+        """Return the folder with committed repetitions of all runs, or None if there is no such folder.
 
-        A run whose data is missing here is found by the key that it has with the manifest's data.
+        A run whose data is missing here is found by the key that it has with the data in the manifest.
         """
         paths = [results_folder() / f"{self.where}{kind}" for kind in ("", f"-{DataKind.SURROGATE}")]
         folders = [ResultFolder(path) for path in paths if self.figure.source == "runs"]
@@ -113,9 +119,9 @@ class AskedFigure:
 class WrittenFigure:
     """A written figure, or the ``error`` that prevented it from being written.
 
-    ``claims``: the verdicts, as `bench.report.claims.check` returns them. ``failures``: a sentence for each repetition
-    that failed. ``notes``: one for each of a user's classes that is not determined by its seeds, and one for files of
-    an earlier run.
+    ``claims`` holds the verdicts, as returned by `bench.report.claims.check`. ``failures`` has a sentence for each
+    failed repetition. ``notes`` has a sentence for each of a user's classes that is not determined by its seeds, and a
+    sentence about files of an earlier run.
     """
 
     asked: AskedFigure
@@ -132,16 +138,16 @@ class WrittenFigure:
 
     @property
     def complete(self) -> bool:
-        """Whether it is written, and no repetition failed."""
+        """Whether the figure is written, and no repetition failed."""
         return not self.error and not self.failures
 
     @property
     def tallies(self) -> dict[str, Tally]:
-        """The cases by origin and verdict, each counted once."""
+        """The numbers of cases by origin and verdict; each case is counted once."""
         return tallies(self.asked.figure, self.claims.to_dict("records"))
 
     def tell(self) -> "WrittenFigure":
-        """Print its line and the errors of its repetitions; note the digests of its files, if git keeps them."""
+        """Print the figure's line and the errors of its repetitions, and record the digests of files that git keeps."""
         if not self.error:
             note(results_folder(), [self.folder])
         for sentence in self.failures:
@@ -154,7 +160,7 @@ class WrittenFigure:
 
 
 def has_all(manifest: dict[str, Any], runs: Sequence[LabelledRun], *, numbers: bool) -> bool:
-    """Whether a result has all runs and, with ``numbers``, as many repetitions of each as it requests."""
+    """Whether a result has all runs and, with ``numbers``, the requested number of repetitions of each run."""
     entries = {json.dumps(entry["labels"], sort_keys=True): entry for entry in manifest.get("runs", [])}
     by_labels = {json.dumps(labelled.labels, sort_keys=True): labelled for labelled in runs}
     if entries.keys() != by_labels.keys():

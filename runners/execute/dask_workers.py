@@ -29,7 +29,10 @@ _SETTINGS = {
 
 @contextmanager
 def dask_workers(runner: Runner, jobs: int) -> Iterator[Makes]:
-    """Provide the workers of a running scheduler, or a cluster of this process; ConfigError if there are none."""
+    """Provide the workers of a running scheduler, or of a cluster that this process starts.
+
+    Raises ConfigError if no workers can be provided.
+    """
     try:
         import dask
         from distributed import Client, LocalCluster
@@ -75,7 +78,7 @@ def dask_workers(runner: Runner, jobs: int) -> Iterator[Makes]:
 
 
 def _spread(client: Any, address: str, asked: Iterable[Call]) -> Iterator[tuple[Call, Any]]:
-    """Make calls, twice as many at a time as workers have threads; workers may join and leave."""
+    """Make calls, at most twice as many at a time as the workers have threads; workers may join and leave."""
     from distributed import as_completed
     from distributed.comm import CommClosedError
     from distributed.scheduler import KilledWorker
@@ -110,7 +113,10 @@ def _make(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _workers_of(client: Any, address: str, seconds: float) -> int:
-    """Return the number of workers' threads; ConfigError without a scheduler, or without a worker for some seconds."""
+    """Return the number of threads of all workers.
+
+    Raises ConfigError if the scheduler does not respond, or if no worker joins within ``seconds``.
+    """
     try:
         client.wait_for_workers(1, timeout=seconds)
         return sum(client.nthreads().values())

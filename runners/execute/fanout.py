@@ -27,14 +27,17 @@ _LONGEST, _LONGEST_TRACE = 2_000, 20_000
 
 
 class Answer(NamedTuple):
-    """The outcome of a repetition; ``error``: why it failed, in one line, "" if it has a result."""
+    """The outcome of a repetition.
+
+    ``error`` is the reason of a failure in one line, or "" if the repetition has a result.
+    """
 
     id: RepetitionId
     error: str = ""
 
 
 def repeat(experiment: Experiment, repetition: int, store: Store, limit: float | None) -> Answer:
-    """Run one repetition, unless another process has done so, and store its result or its failure."""
+    """Run one repetition, unless another process has already run it, and store its result or its failure."""
     named = experiment.run_id, repetition
     if store.has(*named):  # from a worker that has died since, or from another command
         return Answer(named)
@@ -55,7 +58,7 @@ def repeat(experiment: Experiment, repetition: int, store: Store, limit: float |
 
 
 def failed(store: Store, experiment: Experiment, repetition: int, error: BaseException) -> Answer:
-    """Store the failure of a repetition, with the error's traceback, both of bounded length."""
+    """Store the failure of a repetition, with the error's message and traceback, both limited in length."""
     text, trace = in_words(error)
     record = {"error": text, "traceback": trace, "repetition": repetition, "settings": experiment.settings}
     store.fail(experiment.run_id, repetition, record)
@@ -63,7 +66,10 @@ def failed(store: Store, experiment: Experiment, repetition: int, error: BaseExc
 
 
 def in_words(error: BaseException) -> tuple[str, str]:
-    """Return a one-line description of an error, and its traceback; a user's error may itself fail when it is shown."""
+    """Return a one-line description of an error, and its traceback.
+
+    A user's error may itself raise an error when it is shown; the description then states only its type.
+    """
     try:
         text = describe(error)
     except BaseException:
@@ -83,7 +89,7 @@ _checked: set[str] = set()
 
 
 def _check_identity(experiment: Experiment) -> None:
-    """Refuse code or data that do not match the name of the run: edited since, or on another machine."""
+    """Refuse code or data that do not match the name of the run, after an edit or on another machine."""
     if experiment.run_id in _checked:
         return
     experiment.check_here()
@@ -92,7 +98,7 @@ def _check_identity(experiment: Experiment) -> None:
 
 @dataclass
 class Result:
-    """The repetitions of one experiment: ``new`` repetitions are the part of ``done`` that was missing."""
+    """The repetitions of one experiment; ``new`` holds the repetitions in ``done`` that were missing before."""
 
     done: set[int] = field(default_factory=set)
     new: set[int] = field(default_factory=set)
@@ -102,9 +108,9 @@ class Result:
 def run_all(
     experiments: Iterable[Experiment], repetitions: int, store: Store, *, jobs: int, runner: Runner | None = None
 ) -> dict[str, Result]:
-    """Run the missing repetitions of each experiment, each in one thread; return results by run id.
+    """Run the missing repetitions of each experiment, each in one thread, and return the results by run id.
 
-    Raises ConfigError for a wrong runner, OSError when results cannot be written; finished repetitions are kept.
+    Raises ConfigError for a wrong runner, and OSError if results cannot be written; finished repetitions are kept.
     """
     by_id = {experiment.run_id: experiment for experiment in experiments}
     results = {run_id: Result(store.sound(run_id, range(repetitions))) for run_id in by_id}
@@ -122,10 +128,10 @@ def run_all(
 def run_each(
     wanted: Iterable[tuple[Experiment, Iterable[int]]], store: Store, *, jobs: int, runner: Runner, words: str = ""
 ) -> Iterator[Answer]:
-    """Run repetitions of some experiments, the longest first, and yield answers as they arrive, with a progress bar.
+    """Run repetitions of some experiments, the longest first, with a progress bar, and yield answers as they arrive.
 
-    A repetition that fails is recorded with its traceback, and the others continue. Other processes may work on the
-    same folder: a repetition that both run has the same bytes.
+    A repetition that fails is recorded with its traceback, and the other repetitions continue. Other processes may work
+    on the same folder; a repetition that two processes run has the same bytes.
     """
     limit = runner.time_limit
     asked = [(one, sorted(numbers)) for one, numbers in wanted]
@@ -147,7 +153,7 @@ def run_each(
 
 
 def _work(experiment: Experiment) -> int:
-    """Return the work of a repetition, in rounds; a round that trains a model counts as 1,000 others."""
+    """Return the work of a repetition in rounds; a round that trains a model counts as 1,000 rounds."""
     return int(experiment.settings["horizon"]) * (1_000 if experiment.classes["task"].timed else 1)  # type: ignore[attr-defined]
 
 
@@ -160,8 +166,9 @@ def not_determined(
 ) -> list[str]:
     """Return a sentence for each user's class whose repetition differs when played in another process.
 
-    ``ran``: experiments with the repetitions that were run just now. The last repetition of the quickest experiment is
-    played again, because it may depend on earlier ones. ``seen``: classes that have been tried; new ones are added.
+    ``ran`` holds experiments with the repetitions that were just run. The last repetition of the quickest experiment is
+    played again, because it may depend on earlier repetitions. ``seen`` holds the classes that have been tried; the
+    classes tried now are added.
     """
     seen = set() if seen is None else seen
     last = [(experiment, max(numbers)) for experiment, numbers in ran if numbers and experiment.own]
@@ -181,7 +188,7 @@ def not_determined(
 
 
 def _difference(store: Store, experiment: Experiment, number: int, limit: float | None) -> str:
-    """Return the difference if another process, with another hash seed, plays a repetition; "" if there is none."""
+    """Return the difference if another process, with another hash seed, plays a repetition; "" if nothing differs."""
     run_id, seed = experiment.run_id, "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
     with TemporaryDirectory() as scratch:
         elsewhere = Store(scratch)

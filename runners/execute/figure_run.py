@@ -27,12 +27,13 @@ from runners.results.until_decided import look, with_repetitions
 
 
 class FigureRun:
-    """A figure in progress: the request, its experiments, and their finished repetitions.
+    """A figure in progress, with the request, the experiments, and their finished repetitions.
 
-    Only its own methods change it. `pending` returns the repetitions to run next, `take` records a finished one; when
-    none is pending, the figure can be written. ``failed``: errors of repetitions. ``new``: number of repetitions run
-    for it. ``open_cases``: number of cases of claims that need more. ``notes``: see `WrittenFigure`. ``refusal``: the
-    reason why committed repetitions may not be extended.
+    Only the methods of this class change it. `pending` returns the repetitions to run next, and `take` records a
+    finished repetition; when no repetition is pending, the figure can be written. ``failed`` holds the errors of
+    repetitions, ``new`` is the number of repetitions run for this figure, and ``open_cases`` is the number of cases of
+    claims that need more repetitions. For ``notes`` see `WrittenFigure`. ``refusal`` is the reason why committed
+    repetitions may not be extended.
     """
 
     def __init__(self, asked: AskedFigure, store: Store) -> None:
@@ -54,7 +55,7 @@ class FigureRun:
         for labelled in self.runs:
             labelled.experiment.check_repetitions(labelled.settings.repetitions)
         self.made_of = self._made_of()
-        """The digest of everything that its files depend on; `runners.results.made_of` records it with them."""
+        """The digest of all inputs of the figure's files; `runners.results.made_of` records it with the files."""
 
     def _made_of(self) -> str:
         asked, figure = self.asked, self.asked.figure
@@ -69,13 +70,13 @@ class FigureRun:
 
     @cached_property
     def committed(self) -> CommittedRepetitions:
-        """Committed repetitions, which need not be run or read from the store."""
+        """The committed repetitions, which need not be run or read from the store."""
         asked = self.asked
         keeps = asked.is_reference and asked.figure.source == "runs" and not asked.renew
         return self._beside() if keeps else CommittedRepetitions()
 
     def _beside(self) -> CommittedRepetitions:
-        """Return its runs' repetitions that are committed with it, or with its paper's other figures, at this scale."""
+        """Return the repetitions of the figure's runs that are committed with any figure of the paper at this scale."""
         folder, figure = self.folder, self.asked.figure
         keys = {labelled.experiment.key for labelled in self.runs}
         others = sorted(folder.parents[1].glob(f"*/{self.asked.scale}*"), key=lambda path: path.parent != folder.parent)
@@ -93,9 +94,9 @@ class FigureRun:
         return committed
 
     def pending(self, answers: Mapping[RepetitionId, Answer]) -> list[tuple[Experiment, list[int]]]:
-        """Return the pending repetitions, the longest first, given all answers so far; empty once it is complete.
+        """Return the pending repetitions, the longest first, given all answers so far; empty if the figure is complete.
 
-        With ``until_decided`` claims are checked when all requested repetitions are finished. Before committed
+        With ``until_decided``, claims are checked when all requested repetitions are finished. Before committed
         repetitions are extended, one of them is played again.
         """
         while True:
@@ -106,7 +107,7 @@ class FigureRun:
             return wanted
 
     def take(self, answer: Answer, *, counts: bool) -> None:
-        """Record a finished repetition; ``counts``: whether it was run for this figure first."""
+        """Record a finished repetition; ``counts`` is whether the repetition was run for this figure first."""
         self.waiting.discard(answer.id)
         if not answer.error:
             self._stored.setdefault(answer.id[0], set()).add(answer.id[1])
@@ -118,7 +119,7 @@ class FigureRun:
             self.failed |= {(run_id, number): error for number, error in result.failed.items()}
 
     def play_again(self, answers: Mapping[RepetitionId, Answer], limit: float | None, seen: set[type]) -> None:
-        """Record the user's classes that are not determined by their seeds; see `not_determined`."""
+        """Record which of the user's classes are not determined by their seeds; see `not_determined`."""
         ran: dict[str, tuple[Experiment, list[int]]] = {}
         for labelled in self.runs:
             run_id, numbers = labelled.experiment.run_id, range(labelled.settings.repetitions)
@@ -127,12 +128,15 @@ class FigureRun:
         self.notes += not_determined(ran.values(), self.store, limit=limit, seen=seen)
 
     def missing(self) -> list[Experiment]:
-        """Return the experiments that lack results of repetitions, without reading any."""
+        """Return the experiments that lack results of repetitions, without reading any result."""
         pairs = [(labelled.experiment, set(range(labelled.settings.repetitions))) for labelled in self.runs]
         return [one for one, all_of in pairs if all_of - self.store.done(one.run_id) - self.committed.done(one.key)]
 
     def _lacking(self, answers: Mapping[RepetitionId, Answer]) -> list[tuple[Experiment, list[int]]]:
-        """Return the repetitions neither committed, stored nor failed; first the one that confirms committed ones."""
+        """Return the repetitions that are neither committed, stored nor failed.
+
+        Before committed repetitions may be extended, only the repetition that confirms them is returned.
+        """
         lacking: dict[str, tuple[Experiment, set[int]]] = {}
         for labelled in sorted(self.runs, key=lambda labelled: -labelled.settings.horizon):
             experiment = labelled.experiment
@@ -155,16 +159,17 @@ class FigureRun:
         return self._is_confirmed or not self.committed.runs
 
     def _sound(self, run_id: str, numbers: set[int]) -> set[int]:
-        """Return the stored repetitions; each is checked once."""
+        """Return the repetitions in ``numbers`` that are stored and sound; each stored repetition is checked once."""
         known = self._stored.setdefault(run_id, set())
         known |= self.store.sound(run_id, numbers - known) if numbers - known else set()
         return numbers & known
 
     def _confirm(self, answers: Mapping[RepetitionId, Answer]) -> list[tuple[Experiment, list[int]]]:
-        """Return the committed repetition to play again, or compare it, and continue if it is equal.
+        """Return the committed repetition to play again, or, once it is played, compare it with the committed values.
 
-        It belongs to the shortest run; if another kind of machine made it, to the shortest whose configurations do not
-        depend on last digits.
+        If the values are equal, the lacking repetitions are returned; otherwise `refusal` is set. The repetition
+        belongs to the shortest run, or, if another kind of machine made it, to the shortest run whose configurations do
+        not depend on last digits.
         """
         committed = self.committed
         same_machine = committed.machines == [kind_of_machine(environment())]
@@ -195,7 +200,7 @@ class FigureRun:
         return self._lacking(answers)
 
     def _goes_on(self, most: int) -> bool:
-        """Check the claims, request the repetitions that open cases need, and return whether there are such cases."""
+        """Check the claims, request more repetitions for undecided cases, and return whether any case is undecided."""
         runs, done, kept = self.runs, self.done(), self.read()
         figure = self.asked.figure
         # Only the first reading's verdicts decide; the others get as many repetitions, up to their own limit.
@@ -208,7 +213,7 @@ class FigureRun:
         return seen.open_cases > 0
 
     def _set_repetitions(self, numbers: Sequence[int]) -> None:
-        """Set the numbers of repetitions, capped for further readings, fixed configurations and logs."""
+        """Set the numbers of repetitions, with lower limits for further readings, fixed configurations and logs."""
         most = self.asked.readings_up_to or max(numbers)
         limits = self.asked.figure.limit_runs()
 
@@ -221,14 +226,14 @@ class FigureRun:
         self.runs = with_repetitions(self.runs, list(map(at_most, self.runs, numbers)))
 
     def done(self) -> list[list[int]]:
-        """Return the repetitions with a result by experiment; called when none is pending."""
+        """Return the repetitions with a result for each experiment; call it only if no repetition is pending."""
         return [
             [i for i in range(labelled.settings.repetitions) if (labelled.experiment.run_id, i) not in self.failed]
             for labelled in self.runs
         ]
 
     def read(self) -> list[Repetitions]:
-        """Return the kept data of the repetitions of each experiment; each is read once."""
+        """Return the kept data of the repetitions of each experiment; each repetition is read only once."""
         figure, read_runs = self.asked.figure, []
         columns, keep = figure.curve_columns(), figure.kept_rounds
         for labelled, numbers in zip(self.runs, self.done(), strict=True):
@@ -240,7 +245,7 @@ class FigureRun:
         return read_runs
 
     def failures(self) -> list[str]:
-        """Return one sentence per failed repetition; for a run without any result, only its first error."""
+        """Return a sentence for each failed repetition, or only for the first one of a run without any result."""
         names: dict[str, str] = {}
         for labelled in self.runs:  # under the first of several readings
             names.setdefault(labelled.experiment.run_id, ", ".join(labelled.labels.values()))
@@ -259,7 +264,7 @@ class FigureRun:
 
 
 def all_failed(failed: dict[RepetitionId, str], store: Store) -> str:
-    """Return the message if all repetitions failed: the first error, and the place of its traceback."""
+    """Return the message if all repetitions failed, with the first error and the file that holds its traceback."""
     run_id, number = min(failed, key=lambda key: (key[1], key[0]))
     record = store.path(run_id, number, ".failed.json")
     place = f"; its traceback is in {record}" if record.is_file() else ""

@@ -23,11 +23,11 @@ _WHEN = "when it was started and asked once"
 
 @dataclass(frozen=True)
 class Fit:
-    """The findings about an experiment.
+    """The findings about an experiment before its run.
 
-    ``error``: the reason why it cannot be run, or ""; ``columns``: of its results, empty if unknown; ``searches``:
-    whether its tuner can search an interval, None if unknown or if the tuner may leave the space; ``apart``: a sentence
-    on each hyper-parameter with candidates outside its interval.
+    ``error`` is the reason why the experiment cannot be run, or "". ``columns`` are the columns of its results, empty
+    if unknown. ``searches`` is whether its tuner can search an interval, None if that is unknown or if the tuner may
+    leave the space. ``apart`` has a sentence for each hyper-parameter with candidates outside its interval.
     """
 
     error: str = ""
@@ -37,9 +37,9 @@ class Fit:
 
 
 def fits(experiments: Iterable[Experiment], columns: Collection[str], *, jobs: int, runner: Runner) -> dict[str, Fit]:
-    """Return, by run id, the `Fit` of each experiment to ``columns``; a worker starts its parts once to find out.
+    """Start the parts of each experiment once in a worker, and return the `Fit` of each experiment by run id.
 
-    Without columns only ``error`` is found.
+    If ``columns`` is empty, only ``error`` is set.
     """
     limit, found = runner.time_limit, {}
     with workers(runner, jobs), said_if_slow(STARTING, runner.progress):
@@ -53,7 +53,7 @@ def fits(experiments: Iterable[Experiment], columns: Collection[str], *, jobs: i
 def check(
     experiments: Iterable[Experiment], *, jobs: int, runner: Runner, columns: Collection[str] = ()
 ) -> dict[str, Fit]:
-    """Return `fits`. Raises ConfigError for an error that a user can correct.
+    """Return the result of `fits`. Raises ConfigError for an error that a user can correct.
 
     Any other error is left to the repetitions, which record its traceback.
     """
@@ -72,11 +72,11 @@ def check_columns(
     *,
     as_curves: bool = False,
 ) -> None:
-    """Raise ConfigError for a column that no run has; skipped if the columns of a run are unknown.
+    """Raise ConfigError for a column that no run has; the check is skipped if the columns of a run are unknown.
 
-    ``named``: the place that names each column; ``found``: the `fits` of experiments with missing repetitions. The
-    columns of the others are those of their first stored repetition, read only while a column is still to be found.
-    ``as_curves``: whether the error offers only columns that have a curve.
+    ``named`` maps each column to the place that names it. ``found`` holds the `fits` of experiments with missing
+    repetitions. The columns of all other experiments are read from their first stored repetition, but only while a
+    column has not been found. ``as_curves`` is whether the error offers only columns that have a curve.
     """
     known: dict[str, None] = {}
     for experiment in experiments:
@@ -128,7 +128,7 @@ def _stored_columns(experiment: Experiment, store: Store) -> tuple[str, ...]:
 
 
 def _columns(experiment: Experiment, task: Task, columns: Collection[str]) -> tuple[str, ...]:
-    """Return the columns of the results, from a first round unless the task sums all ``columns``."""
+    """Return the columns of the results, taken from a first round unless the task sums all ``columns``."""
     settings = experiment.settings
     problem = task.start(settings["horizon"], Seeds(settings["seed"]))
     if {*columns} <= {*task.sums}:
@@ -140,7 +140,7 @@ def _columns(experiment: Experiment, task: Task, columns: Collection[str]) -> tu
 
 
 def _of_results(columns: Iterable[str], costs: Iterable[str]) -> tuple[str, ...]:
-    """Return the columns of final values, as `runners.results.aggregate.final_table` names them, without labels."""
+    """Return the columns of final values, named as by `runners.results.aggregate.final_table`, without labels."""
     seconds = ("seconds_total", *(f"seconds_{name}" for name in costs))
     return (*(name for name in columns if name != "round"), "rounds", *seconds)
 

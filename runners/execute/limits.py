@@ -29,7 +29,7 @@ class WorkerDiedError(TaskError):
 
 
 class Call:
-    """A call for a worker, which receives function and arguments pickled; ``seconds``: its time limit."""
+    """A call for a worker, which receives the pickled function and arguments; ``seconds`` is the time limit."""
 
     def __init__(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> None:
         self.function, self.arguments, self.seconds = function, arguments, seconds
@@ -42,12 +42,12 @@ class Call:
 
 
 Makes: TypeAlias = Callable[[Iterable[Call]], Iterator[tuple[Call, Any]]]
-"""Makes calls, and yields each with its result."""
+"""A function that makes calls, and yields each call with its result."""
 
 
 @cache
 def set_up(command: int | None = None) -> None:
-    """Limit this process, a worker, to one thread, and end it with its parent, if that is the process ``command``."""
+    """Limit a worker process to one thread, and end it with its parent if the parent is the process ``command``."""
     from threadpoolctl import threadpool_limits
 
     if command == os.getpid():  # the back end makes calls in the command's own process
@@ -69,7 +69,7 @@ def _end_with(command: int) -> None:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Give numerical libraries a single thread in this process inside the block."""
+    """Limit the numerical libraries in this process to one thread inside the block."""
     from threadpoolctl import threadpool_limits
 
     before = {name: os.environ.get(name) for name in _ONE_THREAD}
@@ -85,21 +85,21 @@ def one_thread() -> Iterator[None]:
 
 
 def raise_if_stopped(error: BaseException) -> None:
-    """Re-raise a KeyboardInterrupt; in a worker, which receives no Ctrl-C, it comes from a user's code."""
+    """Raise KeyboardInterrupt again, except in a worker, which receives no Ctrl-C, so that a user's code raised it."""
     if isinstance(error, KeyboardInterrupt) and not _in_worker.is_set():
         raise KeyboardInterrupt
 
 
 class TimeOverError(TaskError):
-    """A repetition ran longer than its limit."""
+    """A repetition ran longer than its time limit."""
 
 
 @contextmanager
 def time_limit(seconds: float | None) -> Iterator[None]:
     """Raise a `TimeOverError` inside the block after ``seconds``, and after the block if the code inside caught it.
 
-    A worker whose block has not ended some seconds later exits. In a thread, such as a worker of dask, which receives
-    no signals, it exits after ``seconds``.
+    A worker exits if its block has not ended some seconds later. In a thread that receives no signals, such as a worker
+    of dask, the worker exits after ``seconds``.
     """
     if seconds is None:
         yield

@@ -18,7 +18,7 @@ from runners.results.replay import extra_of
 
 
 def manifest_of(run: FigureRun, provenance: Provenance) -> dict[str, Any]:
-    """Return the facts that a reader needs to judge or repeat the figure, independent of the time of its creation."""
+    """Return the facts that a reader needs to judge or repeat a figure, without the time of its creation."""
     asked = run.asked
     shared, rest = factored(
         [labelled.labels for labelled in run.runs],
@@ -59,9 +59,9 @@ def _about(asked: AskedFigure, runs: Sequence[LabelledRun], provenance: Provenan
 
 
 def own_manifest(asked: AskedFigure, folder: ResultFolder) -> dict[str, Any]:
-    """Return the differences of a figure's manifest from that of the figure whose repetitions it is drawn from.
+    """Return the entries of a figure's manifest that differ from the manifest of the figure with the repetitions.
 
-    ``only``: the runs that it has, see `shared_runs`.
+    The entry ``only`` selects the figure's runs; see `shared_runs`.
     """
     others = folder.beside(asked.figure.repetitions_of).own_manifest()
     runs, only = shared_runs(asked.figure, asked.scale, asked.extra, others)
@@ -75,8 +75,8 @@ def shared_runs(
 ) -> tuple[list[LabelledRun], Selection]:
     """Return a figure's runs, and the labels that select them in the manifest ``others``.
 
-    ``others`` belongs to the figure with the repetitions; only axes on which it has further labels are selected.
-    Raises ConfigError unless the selected runs are the figure's.
+    ``others`` belongs to the figure with the repetitions. Labels are given only for axes on which ``others`` has
+    further labels. Raises ConfigError unless the selected runs are the figure's.
     """
     runs, entries = expand(figure, scale, list(extra)), others.get("runs", [])
     only: Selection = {}
@@ -93,19 +93,19 @@ def shared_runs(
 
 
 def check_shared_runs(folder: ResultFolder) -> None:
-    """Raise ConfigError if a result is drawn from other repetitions than its figure requests today."""
+    """Raise ConfigError if a result is drawn from repetitions other than the ones that its figure requests today."""
     if (with_runs := folder.with_runs) != folder:
         manifest = folder.manifest()
         shared_runs(load_figure(folder.name), manifest["scale"], extra_of(manifest), with_runs.manifest())
 
 
 def settings_table(figure: Figure, runs: list[LabelledRun], scale: str = "paper") -> list[dict[str, Any]]:
-    """Return every setting of the figure's experiments with its values, its source and the place.
+    """Return every setting of the figure's experiments, with its values, its source and the place in the source.
 
-    The source is ``scale`` for a size other than the paper's; else the figure's if it names the key (``env.dim``); else
-    ``assumed`` if a run of the figure sets another value than the paper; else the paper's
-    (``env.synthetic_linear.dim``); else ``assumed``, the default of the suite or a user's class. Each source of a key
-    has a row.
+    The source is the first of these that applies: ``scale`` for a size other than the paper's; the figure's source if
+    the figure names the key (``env.dim``); ``assumed`` if a run of the figure sets another value than the paper; the
+    paper's source (``env.synthetic_linear.dim``); and ``assumed`` for the default of the suite or of a user's class.
+    Each source of a key has a row.
     """
     paper, limits = load_paper(figure.paper), figure.limit_runs()
     of_paper, figure_sources = leaves(paper["settings"]), figure.sources | (limits.sources if limits else {})

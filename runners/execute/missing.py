@@ -31,7 +31,7 @@ _MOST_SECONDS = 1.0
 
 
 class Lacking(NamedTuple):
-    """An experiment, the number of requested repetitions, and those without a result."""
+    """An experiment, the number of requested repetitions, and the numbers of the repetitions without a result."""
 
     experiment: Experiment
     asked: int
@@ -39,10 +39,11 @@ class Lacking(NamedTuple):
 
 
 def share(text: str) -> Instead:
-    """Return the action that runs a share of all repetitions, such as ``3/40``; ConfigError for any other text.
+    """Return the action that runs a share of all repetitions, such as ``3/40``.
 
-    The third of forty shares is every fortieth repetition from the third, in the order of figures, runs, numbers. The
-    order is independent of finished repetitions, so shares never overlap, whenever their commands start.
+    The third of forty shares is every fortieth repetition from the third, in the order of figures, runs and numbers.
+    The order is independent of finished repetitions, so shares never overlap, whenever their commands start. Raises
+    ConfigError if ``text`` is not a share.
     """
     match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
     if not match or not 1 <= int(match[1]) <= int(match[2]):
@@ -51,7 +52,7 @@ def share(text: str) -> Instead:
 
 
 def _run_share(index: int, count: int, figures: Sequence[AskedFigure], jobs: int, runner: Runner) -> None:
-    """Run the missing repetitions of a share, without writing figures; BenchError if a repetition fails."""
+    """Run the missing repetitions of a share, without writing figures. Raises BenchError if a repetition fails."""
     store, place, wanted, asked = Store(results_folder()), 0, [], 0
     for experiment, number, lacking in lacking_of(figures, store):
         own = [i for i in range(number) if (place + i) % count == index - 1]
@@ -70,9 +71,9 @@ def _run_share(index: int, count: int, figures: Sequence[AskedFigure], jobs: int
 
 
 def lacking_of(figures: Iterable[AskedFigure], store: Store) -> Iterator[Lacking]:
-    """Yield each run of some figures once, except timings, which are measured when a figure is made.
+    """Yield each run of some figures once, except for timings, which are measured when a figure is made.
 
-    With ``until_decided`` the repetitions before the first look are requested.
+    With ``until_decided``, only the repetitions before the first look are requested.
     """
     seen: dict[str, int] = {}
     for asked in figures:
@@ -95,7 +96,7 @@ def tell(figures: Sequence[AskedFigure], jobs: int, runner: Runner) -> None:
 
 
 def estimate(every: Sequence[Lacking], jobs: int, of: str = "") -> str:
-    """Return the number of missing repetitions, and an estimate of their time with ``jobs`` started workers."""
+    """Return the number of missing repetitions and an estimate of their time with ``jobs`` started workers, as text."""
     lacking = [run for run in every if run.numbers]
     missing, asked = sum(len(run.numbers) for run in lacking), sum(run.asked for run in every)
     words = f"{missing:,} of {asked:,} repetitions{of} are missing"
@@ -108,10 +109,10 @@ def estimate(every: Sequence[Lacking], jobs: int, of: str = "") -> str:
 
 
 def expected_seconds(experiments: Sequence[Experiment]) -> tuple[dict[str, float], str]:
-    """Return the expected seconds of one repetition of each on this machine, by run id, and the basis of the estimate.
+    """Return the expected seconds of a repetition on this machine, by run id, and the basis of the estimate.
 
-    Committed seconds are scaled by the time that one of their runs takes here. Of other runs, up to twenty are timed by
-    playing some of their rounds. A run that fails adds no time, and the first error is part of the basis.
+    Committed seconds are scaled by the time that one of the committed runs takes here. Up to twenty other runs are
+    timed by playing some of their rounds. A run that fails adds no time, and the first error is part of the basis.
     """
     committed = committed_seconds()
     known = {one.run_id: committed[one.key] for one in experiments if one.key in committed}
@@ -141,7 +142,7 @@ def expected_seconds(experiments: Sequence[Experiment]) -> tuple[dict[str, float
 
 
 def committed_seconds() -> Mapping[str, float]:
-    """Return the mean seconds of a repetition, by key of the run, from the files of the suite's figures."""
+    """Return the mean seconds of a repetition by key of the run, read from the results of the suite's figures."""
     found: dict[str, float] = {}
     for path in sorted((CHECKOUT / "results").glob("*/*/paper*/environment.json")) if CHECKOUT else ():
         found |= json.loads(path.read_text(encoding="utf-8")).get("seconds_per_repetition") or {}
@@ -149,7 +150,7 @@ def committed_seconds() -> Mapping[str, float]:
 
 
 def _played(experiment: Experiment, rounds: int) -> float:
-    """Return the seconds that ``rounds`` rounds of repetition 0 take, after a few that compile and read data."""
+    """Return the seconds that ``rounds`` rounds of repetition 0 take, after some rounds that compile and read data."""
     few, many = (
         Experiment({**experiment.settings, "horizon": number}, experiment.handed)
         for number in (min(rounds, _MOST_ROUNDS // 4), rounds)

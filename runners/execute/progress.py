@@ -17,7 +17,7 @@ _SILENT_SECONDS = 4.0
 
 
 class Progress:
-    """Counts repetitions, weighted by the work of each, and shows the progress after ``words``."""
+    """A counter of repetitions, weighted by their work, which shows the progress after ``words``."""
 
     def __init__(self, work: Collection[int], words: str = "") -> None:
         self._words, self._total, self._all_work = words, len(work), sum(work)
@@ -25,16 +25,16 @@ class Progress:
         self._start = time.monotonic()
 
     def advance(self, work: int) -> None:
-        """Count a repetition that is done."""
+        """Count a finished repetition."""
         self._finished += 1
         self._work += work
 
     @contextmanager
     def bar(self, shown: bool | None) -> Iterator[None]:
-        """Show progress inside the block, during a repetition too, unless ``shown`` is False.
+        """Show the progress inside the block, also during a repetition, unless ``shown`` is False.
 
-        In a notebook it is a line of the cell's output, on a terminal a line on stderr that stays the last, elsewhere a
-        line on stderr each minute, and one more at the end with ``shown`` = True.
+        In a notebook the progress is a line of the cell's output. On a terminal it is a line on stderr that stays the
+        last line. Elsewhere it is a line on stderr each minute, and another line at the end if ``shown`` is True.
         """
         if shown is False:
             yield
@@ -77,7 +77,7 @@ def said_if_slow(words: str, shown: bool | None) -> Iterator[None]:
 
 
 def _place() -> tuple[AbstractContextManager[Any], Callable[[str], Any] | None]:
-    """Return the function that replaces a line of a notebook's cell or a terminal, None elsewhere, and its context."""
+    """Return a context, and the function that replaces a line in a notebook's cell or on a terminal, else None."""
     if display := _display():
         handle = display({"text/plain": ""}, raw=True, display_id=True)
         return nullcontext(), lambda text: handle.update({"text/plain": text}, raw=True)
@@ -96,7 +96,7 @@ def _say(words: str, stream: TextIO | None = None) -> None:
 
 
 def _display() -> Any:
-    """Return the function that shows an output in the running cell of a notebook; None elsewhere."""
+    """Return the function that shows an output in the running cell of a notebook, or None outside of notebooks."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is None or not hasattr(shell, "kernel"):  # a terminal has no kernel
         return None

@@ -21,7 +21,10 @@ from runners.results.store import Store, results_folder
 
 
 def reproduce_figure(asked: AskedFigure, *, jobs: int, runner: Runner) -> WrittenFigure:
-    """Run the missing repetitions of one figure and write its files; BenchError also if it cannot be written."""
+    """Run the missing repetitions of one figure and write its files.
+
+    Raises BenchError as `reproduce_figures` does, and also if the figure cannot be written.
+    """
     (written,) = reproduce_figures([asked], jobs=jobs, runner=runner)
     if written.error:
         raise BenchError(written.error)
@@ -32,11 +35,11 @@ def reproduce_figures(figures: Iterable[AskedFigure], *, jobs: int, runner: Runn
     """Run the missing repetitions of figures; yield each figure once it is written and its line is printed.
 
     A figure with unchanged settings, code and repetitions is not written again. The repetitions of all figures are run
-    together, and a figure is written after its last one. With ``until_decided`` claims are checked after each step, and
-    the experiments of open cases continue; results depend on the claims alone. Committed repetitions are extended only
-    if one of them gives the same numbers when played again. Timings are measured last, when no worker runs. A figure
-    that cannot be written does not stop the others. Raises BenchError when a setting is wrong, or repetitions cannot be
-    written; finished repetitions are kept.
+    together, and a figure is written after its last repetition. With ``until_decided`` claims are checked after each
+    step, and the experiments of open cases continue; results depend on the claims alone. Committed repetitions are
+    extended only if one of them gives the same numbers when played again. Timings are measured last, when no worker
+    runs. A figure that cannot be written does not stop the other figures. Raises BenchError if a setting is wrong, or
+    if repetitions cannot be written; finished repetitions are kept.
     """
     store = Store(results_folder())
     every = [FigureRun(replace(one, figure=read_figure(one.figure)), store) for one in figures]
@@ -55,7 +58,7 @@ def reproduce_figures(figures: Iterable[AskedFigure], *, jobs: int, runner: Runn
 
 
 def _check(runs: Sequence[FigureRun], store: Store, jobs: int, runner: Runner) -> None:
-    """Start the experiments in which a user may have made an error, to refuse it before any run.
+    """Start the experiments that a user may have changed, so that an error is found before any run.
 
     Raises ConfigError for parts that do not fit, and for a column in a user's figure that no run has.
     """
@@ -69,7 +72,7 @@ def _check(runs: Sequence[FigureRun], store: Store, jobs: int, runner: Runner) -
 
 
 def _run(left: list[FigureRun], store: Store, jobs: int, runner: Runner) -> Iterator[WrittenFigure]:
-    """Run the repetitions that figures need, shared ones once; yield each figure once written."""
+    """Run the repetitions that the figures need, shared repetitions once, and yield each figure once written."""
     answers: dict[RepetitionId, Answer] = {}
     seen: set[type] = set()
 
@@ -111,6 +114,9 @@ def _written(run: FigureRun) -> WrittenFigure:
 
 
 def _columns(asked: AskedFigure) -> dict[str, str]:
-    """Return the `trace_columns` of a user's figure; none if its kind is the user's, which may compute columns."""
+    """Return the `trace_columns` of a user's figure.
+
+    Returns none if the kind of the figure is the user's own, because it may compute columns.
+    """
     is_users = asked.name not in figure_names() and is_suites(type(asked.figure))
     return asked.figure.trace_columns() if is_users else {}

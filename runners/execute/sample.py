@@ -28,9 +28,9 @@ USUAL, BUDGET, LONG = 300, 150.0, 10.0
 
 
 def play_sample(runs: Sequence[CommittedRun], sample: Size, seed: int, jobs: int, *, is_named: bool) -> bool:
-    """Play some committed repetitions again, print the differences, and return whether all are equal.
+    """Play some committed repetitions again, print the differences, and return whether all repetitions are equal.
 
-    Raises ConfigError if none can be played here.
+    Raises ConfigError if no repetition can be played here.
     """
     every, words = population(runs, sample, is_named=is_named)
     drawn = draw(every, sample, random.Random(seed))
@@ -63,8 +63,9 @@ def play_sample(runs: Sequence[CommittedRun], sample: Size, seed: int, jobs: int
 def population(runs: Sequence[CommittedRun], sample: Size, *, is_named: bool) -> tuple[list[Repetition], str]:
     """Return the repetitions that can be compared here, and the limit on their seconds as text.
 
-    A repetition is long if it takes more than `LONG` seconds, unless all do, or if it trains an encoder first, unless
-    its figure ``is_named``. Prints the omitted ones. Raises ConfigError if none is left.
+    Without a ``sample``, long repetitions are omitted. A repetition is long if it takes more than `LONG` seconds,
+    unless all repetitions do, or if it trains an encoder first, unless its figure ``is_named``. Prints the numbers of
+    omitted repetitions. Raises ConfigError if no repetition is left.
     """
     if lacking := Counter(run.result for run in runs if run.lacks_data):
         of_results = ", ".join(f"{count} of {result}" for result, count in lacking.items())
@@ -97,7 +98,7 @@ def population(runs: Sequence[CommittedRun], sample: Size, *, is_named: bool) ->
 
 
 def draw(repetitions: Sequence[Repetition], sample: Size, rng: random.Random) -> list[Repetition]:
-    """Draw repetitions uniformly: a number, all, or (None) about as many as fit into `BUDGET`."""
+    """Draw ``sample`` repetitions uniformly, or all, or, if None, about as many as fit into `BUDGET`."""
     if sample is None:
         mean = sum(run.seconds for run, _ in repetitions) / len(repetitions)
         sample = min(USUAL, max(1, int(BUDGET / max(mean, 1e-9))))
@@ -107,7 +108,7 @@ def draw(repetitions: Sequence[Repetition], sample: Size, rng: random.Random) ->
 
 
 def outdated(folder: Path, runs: Sequence[CommittedRun]) -> str:
-    """Return the reason to make a result again, with the command; "" if there is none."""
+    """Return the reason to make a result again, with the command, or "" if the result is up to date."""
     manifest = ResultFolder(folder).own_manifest()
     gone = len(manifest["runs"]) - len(runs)
     changed = sum(not run.is_asked for run in runs)
@@ -123,7 +124,7 @@ def outdated(folder: Path, runs: Sequence[CommittedRun]) -> str:
 
 
 def play(drawn: Sequence[Repetition], jobs: int) -> list[Compared]:
-    """Play repetitions again, and compare them with the committed ones."""
+    """Play repetitions again, and compare them with the committed repetitions."""
     with tempfile.TemporaryDirectory() as scratch:
         store = Store(scratch)
         wanted: dict[str, tuple[Experiment, set[int]]] = {}
@@ -139,7 +140,7 @@ def play(drawn: Sequence[Repetition], jobs: int) -> list[Compared]:
 
 
 def _compare(store: Store, items: Sequence[Repetition], errors: dict[tuple[str, int], str]) -> list[Compared]:
-    """Compare repetitions of one result."""
+    """Compare the replayed repetitions of one result with the committed repetitions."""
     figure, keys = items[0][0].figure, {run.key for run, _ in items}
     committed = ResultFolder(items[0][0].folder).repetitions(thinning(figure), keys)
     found = []

@@ -12,13 +12,13 @@ SAMPLE = OPEN_BANDIT.name
 
 
 def missing_data(runs: Iterable[Run]) -> list[str]:
-    """Return the missing data sets of some runs."""
+    """Return the names of the data sets that some runs need and that are missing."""
     by_env = {repr(run.experiment.settings["env"]): run.experiment for run in runs}  # of thousands of runs
     return list(dict.fromkeys(data.name for experiment in by_env.values() for data in experiment.missing_data()))
 
 
 def announcement(missing: Mapping[str, Collection[str]]) -> list[str]:
-    """Return the message on missing data, by figure, with the command that fetches the free data sets."""
+    """Return the message on missing data, line by line, with the commands that fetch the free data sets."""
     by_data: dict[str, list[str]] = {}
     for figure, names in missing.items():
         for name in names:
@@ -34,19 +34,19 @@ def announcement(missing: Mapping[str, Collection[str]]) -> list[str]:
 
 
 def lacks_data(needed: Iterable[str]) -> bool:
-    """Whether missing data sets prevent a run at scale paper; a real sample does not."""
+    """Whether missing data sets prevent a run at scale paper; a missing data set with a real sample does not."""
     return bool(set(needed) - {SAMPLE})
 
 
 def drawn_from_committed(figure: str, needed: Iterable[str], folder: Path) -> str:
-    """Return the message on a figure that is drawn without its data."""
+    """Return the message about a figure that is drawn from committed repetitions because its data is missing."""
     names = ", ".join(name for name in needed if name != SAMPLE)
     kind = " of stand-ins" if folder.name.endswith("-surrogate") else ""
     return f"{figure}: drawn from committed repetitions{kind}; data sets that are not here: {names}"
 
 
 def refuse(missing: Mapping[str, Collection[str]]) -> None:
-    """Raise DataError if runs of the papers' size lack data that has no real sample."""
+    """Raise DataError if runs at scale paper lack data that has no real sample."""
     names = list(dict.fromkeys(name for needed in missing.values() for name in needed if name != SAMPLE))
     figures = [figure for figure, needed in missing.items() if lacks_data(needed)]
     if names:

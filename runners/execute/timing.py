@@ -33,15 +33,15 @@ _FILES: dict[Part, str] = {"run": "seconds.json", "tuner": "seconds_of_tuner.jso
 
 
 def measure(labelled_runs: "Sequence[LabelledRun]", store: Store, part: Part = "run") -> dict[str, Result]:
-    """Time every run until it has the requested number of measurements; return results by run id.
+    """Time every run until it has the requested number of measurements, and return the results by run id.
 
     Repetition 0 is used. All runs take turns, so that a slower machine affects them equally. Every measurement is
     stored at once, in ``seconds.json`` with the run's results, and reused on the same processor with the same versions
-    of Python and packages; so is a failure.
+    of Python and packages. A failure is stored, too.
 
-    If only tuners are timed, a run is played once, and then its rewards are told to the tuner again, which asks for the
-    same configurations; only that is timed. Turns then alternate in direction, so that of two runs each is first
-    equally often.
+    If only tuners are timed, a run is played once, and its rewards are then told again to the tuner, which asks for the
+    same configurations; only this second part is timed. The order of the runs is reversed in every second turn, so that
+    each of two runs is first equally often.
     """
     runs = {labelled.experiment.run_id: labelled.experiment for labelled in labelled_runs}
     in_order = sorted(labelled_runs, key=lambda labelled: labelled.settings.repetitions)
@@ -74,7 +74,7 @@ def measure(labelled_runs: "Sequence[LabelledRun]", store: Store, part: Part = "
 
 
 def measurements(store: Store, run_id: str, part: Part = "run") -> list[dict[str, float]]:
-    """Return the measurements of a run: ``seconds``, ``cpu_seconds`` and ``rounds`` of each; empty if none."""
+    """Return the measurements of a run, each with ``seconds``, ``cpu_seconds`` and ``rounds``; empty if none exist."""
     measured: list[dict[str, float]] = read_json(store.folder(run_id) / _FILES[part]).get("measurements", [])
     return measured
 
@@ -82,7 +82,11 @@ def measurements(store: Store, run_id: str, part: Part = "run") -> list[dict[str
 def finals_of(
     labelled_runs: "Sequence[LabelledRun]", done: Sequence[Sequence[int]], store: Store, part: Part = "run"
 ) -> "pd.DataFrame":
-    """Return one row per run and measurement: axis columns, ``repetition`` (its number), ``rounds``, seconds."""
+    """Return one row per run and measurement.
+
+    The columns are the axes, ``repetition`` (the number of the measurement), ``rounds``, ``seconds`` and
+    ``cpu_seconds``.
+    """
     import pandas as pd
 
     from runners.results.aggregate import as_written
@@ -156,6 +160,6 @@ def _tuner_once(experiment: Experiment) -> dict[str, float]:
 
 
 def _reusable(store: Store, run_id: str, part: Part) -> list[dict[str, float]]:
-    """Return the measurements of a run on this kind of machine."""
+    """Return the measurements of a run that were made on this kind of machine."""
     before = read_json(store.folder(run_id) / _FILES[part]).get("environment") or {}
     return measurements(store, run_id, part) if kind_of_machine(before) == kind_of_machine(environment()) else []

@@ -37,11 +37,11 @@ def verify(
     seed: int | None = None,
     jobs: int = 2,
 ) -> bool:
-    """Verify the results of a figure, of a paper or of all; return whether nothing differs, is damaged or outdated.
+    """Verify the results of a figure, a paper or all papers; return whether all are equal, undamaged and up to date.
 
-    ``sample`` is the number of repetitions to play again; None: 300, or as many as fit into some minutes. ``seed`` is
-    the seed of the draw; None: a different one each day. Raises ConfigError for an unknown name, and if there are no
-    results, or their data is missing.
+    ``sample`` is the number of repetitions to play again; None stands for 300, or as many as fit into some minutes.
+    ``seed`` is the seed of the draw; None stands for a different seed each day. Raises ConfigError for an unknown name,
+    and if there are no results, or their data is missing.
     """
     look_again()
     names = _with_results(figure, paper)
@@ -72,7 +72,10 @@ def verify(
 
 
 def _with_results(figure: str, paper: str) -> list[str]:
-    """Return the figure, or all figures of a paper or of all papers, with results; ConfigError if none has."""
+    """Return the names of the figures with results: the given figure, or the figures of a paper or of all papers.
+
+    Raises ConfigError if no figure has results.
+    """
     for group, name in (("paper", paper), ("figure", figure)):
         if name and name not in choices(group):
             raise unknown_choice(group, str(name))
@@ -90,12 +93,12 @@ def _with_results(figure: str, paper: str) -> list[str]:
 
 
 def _folders(name: str) -> list[Path]:
-    """Return the result folders of a figure, even if files are missing."""
+    """Return the result folders of a figure, even if some of their files are missing."""
     return sorted({path.parent for path in (results_folder() / name).glob("paper*/*") if path.is_file()})
 
 
 def _read(names: Sequence[str], jobs: int) -> tuple[dict[Path, list[CommittedRun]], list[str]]:
-    """Return the runs with committed repetitions, by folder, and a sentence for each damaged one.
+    """Return the runs that have committed repetitions, by folder, and a sentence for each damaged result.
 
     Runs that several figures share are returned once.
     """
@@ -112,9 +115,9 @@ def _runs_of(folder: ResultFolder) -> tuple[Path, list[CommittedRun] | str]:
 
 
 def _derive(names: Sequence[str], jobs: int, *, overviews: bool) -> tuple[list[str], bool]:
-    """Derive all tables again; print the differences and the files that no repetition supports.
+    """Derive all tables again; print the differences and the files that are not supported by repetitions.
 
-    Returns a sentence for each damaged, missing or additional file, and whether no table differs.
+    Returns a sentence for each damaged, missing or additional file, and whether all tables are equal.
     """
     root = results_folder()
     compared = compare_committed(root, names, spread(Runner(progress=False), jobs))
@@ -133,7 +136,7 @@ def _derive(names: Sequence[str], jobs: int, *, overviews: bool) -> tuple[list[s
 
 
 def _say_what_is_not_backed(files: Collection[str]) -> None:
-    """Print the files that no repetitions support."""
+    """Print the files that are not supported by repetitions."""
     others = [file for file in files if not file.endswith(f"/{SECONDS}")]
     if files:
         count = len(files) - len(others)
@@ -142,9 +145,11 @@ def _say_what_is_not_backed(files: Collection[str]) -> None:
 
 
 class Rederived(NamedTuple):
-    """A result derived again: files, a sentence for each that differs, and the files that no repetition supports.
+    """A result derived again.
 
-    ``problems``: a sentence for each file that cannot be compared.
+    ``compared`` lists the compared files, ``differences`` has a sentence for each file that differs, and ``unbacked``
+    lists the files that are not supported by repetitions. ``problems`` has a sentence for each result that cannot be
+    compared.
     """
 
     compared: Sequence[str] = ()
@@ -154,7 +159,10 @@ class Rederived(NamedTuple):
 
 
 def compare_committed(root: Path, names: Sequence[str], each: Callable[..., Any] = starmap) -> list[Rederived]:
-    """Derive all tables of some committed results again and compare them; ``each`` maps a function over them."""
+    """Derive all tables of some committed results again and compare them.
+
+    ``each`` applies a function to the arguments of each result, as `itertools.starmap` does.
+    """
     folders = [(name, folder.path) for name in names for folder in ResultFolder.of(root, name)]
     return list(each(_compare, [(root, load_figure(name), folder) for name, folder in folders]))
 
@@ -173,7 +181,7 @@ def _compare(root: Path, figure: Figure, folder: Path) -> Rederived:
 
 
 def tried(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the result of a function, or its error, of any type, as one sentence: a file may be damaged."""
+    """Return the result of a function, or its error as a sentence, because a damaged file may raise any error."""
     try:
         return function(*arguments)
     except BenchError as error:
@@ -200,7 +208,7 @@ def _compare_files(root: Path, files: Mapping[str, bytes], *, exact: bool) -> Re
 
 
 def _difference(name: str, path: Path, derived: bytes, exact: bool) -> str:
-    """Return the first line and cell of a file that differ from the derived one; "" if none does."""
+    """Return the first line and cell of a file that differ from the derived file, or "" if the files are equal."""
     committed = path.read_bytes() if path.is_file() else b""
     if committed == derived:
         return ""

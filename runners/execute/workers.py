@@ -1,7 +1,8 @@
 """Calls on several processors: the only module that uses joblib.
 
-One job: in this process, one call after the other. Several: `joblib.Parallel` on loky or another registered back end;
-dask by its own client. Calls that were lost with a worker that died are made once more, each in a process of its own.
+With one job, calls are made in this process, one after the other. With several jobs, they are made by `joblib.Parallel`
+on loky or another registered back end, or by dask's own client. Calls that were lost with a worker that died are made
+once more, each in a separate process.
 """
 
 import os
@@ -32,8 +33,8 @@ _makes: Makes | None = None
 def workers(runner: Runner, jobs: int) -> Iterator[None]:
     """Provide workers for all calls inside the block, and stop them at its end, even after an interruption.
 
-    A nested block uses the workers of the outer one, because their start takes a second. Raises ConfigError if there
-    can be none.
+    A nested block uses the workers of the outer block, because their start takes a second. Raises ConfigError if no
+    workers can be provided.
     """
     global _makes
     if _makes:
@@ -56,17 +57,17 @@ def workers(runner: Runner, jobs: int) -> Iterator[None]:
 
 
 def calls(asked: Iterable[Call]) -> Iterator[tuple[Call, Any]]:
-    """Make calls in a session's workers, and yield each with its result, as they arrive; errors are raised.
+    """Make calls in the workers of the enclosing block, and yield each call with its result as it arrives.
 
-    When a worker dies (out of memory, a crash in compiled code), its calls are repeated at the end; a call that kills
-    its process again has a `WorkerDiedError` as its result.
+    Errors are raised. When a worker dies, for lack of memory or by a crash in compiled code, its calls are repeated at
+    the end. The result of a call whose process dies again is a `WorkerDiedError`.
     """
     assert _makes, "expected a block of `workers`"
     return _makes(asked)
 
 
 def spread(runner: Runner, jobs: int) -> Callable[..., Iterator[Any]]:
-    """Return a function like `itertools.starmap` that makes its calls in workers, in any order."""
+    """Return a function like `itertools.starmap` that makes its calls in workers and yields results in any order."""
 
     def each(function: Callable[..., Any], items: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
         with workers(runner, jobs):
@@ -79,14 +80,14 @@ def spread(runner: Runner, jobs: int) -> Callable[..., Iterator[Any]]:
 
 
 def apart(function: Callable[..., Any], *arguments: Any, **environ: str) -> Any:
-    """Return the result of a function in a fresh process, with environment variables, or the error if it dies."""
+    """Return the result of a function in a new process with variables ``environ``, or an error if the process dies."""
     ((_, result),) = _apart([Call(function, *arguments)], 1, environ)
     return result
 
 
 @contextmanager
 def _joblib_workers(runner: Runner, jobs: int) -> Iterator[Makes]:
-    """Configure joblib inside the block. A single job needs a worker only for a time limit."""
+    """Configure joblib inside the block; a single job needs a worker only if there is a time limit."""
     is_loky = runner.backend == "loky"
     if is_loky and jobs == 1:
         yield _here if runner.time_limit is None else _apart
@@ -112,7 +113,7 @@ def _here(asked: Iterable[Call]) -> Iterator[tuple[Call, Any]]:
 
 
 def _spread(asked: Iterable[Call], jobs: int) -> Iterator[tuple[Call, Any]]:
-    """Make calls with joblib; calls lost with a dead worker are made at the end, in separate processes."""
+    """Make calls with joblib; calls that are lost with a dead worker are repeated at the end in separate processes."""
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
@@ -143,7 +144,7 @@ def _make(number: int, command: int, function: Callable[..., Any], *arguments: A
 def _apart(
     asked: Iterable[Call], jobs: int = 1, environ: Mapping[str, str] = MappingProxyType({})
 ) -> Iterator[tuple[Call, Any]]:
-    """Make each call in one of ``jobs`` processes, so that a crash affects no other call."""
+    """Make the calls in ``jobs`` separate processes, one at a time in each, so that a crash affects no other call."""
     from joblib.externals.loky import ProcessPoolExecutor
     from joblib.externals.loky.process_executor import BrokenProcessPool
 

@@ -34,10 +34,10 @@ _JUDGED = ["claim", "verdict", "holm"]
 
 
 def write(run: FigureRun) -> WrittenFigure:
-    """Write all files of a figure, and return it. Called in any process.
+    """Write all files of a figure and return the written figure; may be called in any process.
 
-    An error becomes part of the figure, so that others continue. No file is written if all repetitions failed, or a
-    table or picture cannot be made.
+    An error becomes part of the returned figure, so that other figures continue. No file is written if all repetitions
+    failed, or if a table or picture cannot be made.
     """
     asked, folder = run.asked, run.folder
     if run.failed and not any(run.done()):
@@ -56,7 +56,7 @@ def write(run: FigureRun) -> WrittenFigure:
 
 
 def _of_earlier(folder: Path, written: Collection[str]) -> list[str]:
-    """Return a sentence about PDF and LaTeX files of a figure that were not written with it, and so may differ."""
+    """Return a sentence about PDF and LaTeX files that were not written with the figure, and so may differ from it."""
     printed = (path for kind in ("pdf", "tex") for path in sorted(folder.glob(f"*.{kind}")))
     older = [path for path in printed if path.name not in written]
     kinds = ",".join(dict.fromkeys(path.suffix[1:] for path in older))
@@ -64,7 +64,7 @@ def _of_earlier(folder: Path, written: Collection[str]) -> list[str]:
 
 
 def unchanged(run: FigureRun) -> WrittenFigure | None:
-    """Return a figure as it was written; None if one of its inputs has changed, or it is to be renewed."""
+    """Return a figure as it was written, or None if one of its inputs has changed or the figure is to be renewed."""
     asked, folder = run.asked, run.folder
     noted = None if asked.renew else made_of.noted(folder, run.made_of)
     is_kept = asked.is_reference and asked.figure.source == "runs"  # the repetitions, in one of its files
@@ -75,7 +75,7 @@ def unchanged(run: FigureRun) -> WrittenFigure | None:
 
 
 def redraw(asked: AskedFigure, folder: Path) -> WrittenFigure:
-    """Write tables and pictures of a figure from its committed repetitions, in any folder, without a run."""
+    """Write the tables and pictures of a figure from its committed repetitions in ``folder``, without a run."""
     try:
         result = ResultFolder(folder)
         if asked.repetitions_of:
@@ -102,7 +102,7 @@ def _line(asked: AskedFigure, claims: pd.DataFrame, repetitions: int, *, new: in
 
 
 def _words(error: Exception) -> str:
-    """Return an error in one line, an unexpected one with its place in the code."""
+    """Return an error in one line; the line of an unexpected error names the place in the code."""
     if isinstance(error, BenchError | OSError):
         return one_line(error)
     last = traceback.extract_tb(error.__traceback__)[-1]
@@ -110,7 +110,7 @@ def _words(error: Exception) -> str:
 
 
 def _write(run: FigureRun) -> tuple[Derived, list[str]]:
-    """Write the files of a figure; return their content, and their names."""
+    """Write the files of a figure, and return the figure's content and the names of the files."""
     asked, result = run.asked, ResultFolder(run.folder)
     kept = run.read() if asked.figure.source == "runs" else []
     derived = _derived(run, kept)
@@ -144,10 +144,10 @@ def _derived(run: FigureRun, kept: Sequence[Repetitions]) -> Derived:
 def _files(
     asked: AskedFigure, derived: Derived, result: ResultFolder, *, has_repetitions: bool
 ) -> dict[str, bytes | None]:
-    """Return tables and pictures by file name, None for files that only an earlier run had.
+    """Return tables and pictures by file name; None stands for a file that only an earlier run had.
 
-    A committed figure has each number once, and the picture only as SVG. ``has_repetitions``: whether the figure's
-    repetitions are stored with them.
+    A committed figure has each number in one file, and the picture only as SVG. ``has_repetitions`` is whether the
+    figure's repetitions are stored with the files.
     """
     figure, texts = asked.figure, {}
     repeated = [f"{name}.md" for name in derived.tables]
@@ -170,7 +170,10 @@ def _files(
 
 
 def _seconds(derived: Derived) -> dict[str, str]:
-    """Return the measured seconds of repetitions; for a figure about seconds, of all readings, as in its claims."""
+    """Return the measured seconds of repetitions as a file.
+
+    For a figure about seconds, all readings are included, as in its claims.
+    """
     figure, finals = derived.results.figure, derived.results.finals
     if len(derived.by_reading) > 1 and figure.is_timed:
         under = {"" if not place else name: of.finals for place, (name, of) in enumerate(derived.by_reading.items())}
@@ -183,7 +186,7 @@ def _seconds(derived: Derived) -> dict[str, str]:
 
 
 def _pictures(asked: AskedFigure, derived: Derived, result: ResultFolder) -> dict[str, bytes]:
-    """Return the figure's picture, if it has one, in each format; an existing PNG is drawn again."""
+    """Return the figure's picture in each format, if the figure has a picture; an existing PNG is drawn again."""
     plot, name = derived.plot, asked.figure.name
     if not plot:
         return {}
@@ -200,7 +203,7 @@ def _pictures(asked: AskedFigure, derived: Derived, result: ResultFolder) -> dic
 def _provenance(
     asked: AskedFigure, runs: Sequence[LabelledRun], kept: Sequence[Repetitions], other_than_published: str
 ) -> Provenance:
-    """Return the provenance of the figure's numbers."""
+    """Return the provenance of the numbers of a figure."""
     parts = [labelled.experiment.most_repetitions for labelled in runs]
     by_env = [(labelled.choices["env"], labelled.experiment.data_kind) for labelled in runs]
     genuine = [without_reading(labelled).labels for labelled in runs if labelled.experiment.data_kind.is_evidence]
@@ -221,7 +224,7 @@ def _provenance(
 
 
 def _accepted(kept: Sequence[Repetitions]) -> tuple[int, ...]:
-    """Return the mean numbers of accepted rounds, each once; none unless all runs replay a log."""
+    """Return the different mean numbers of accepted rounds of the runs; empty unless all runs replay a log."""
     means = set()
     for run in kept:
         rounds = [repetition.finals.get("accepted") for repetition in run.kept.values()]
@@ -235,8 +238,8 @@ def _accepted(kept: Sequence[Repetitions]) -> tuple[int, ...]:
 def _environment(run: FigureRun, kept: Sequence[Repetitions]) -> dict[str, Any]:
     """Return the environment and day of the figure's creation, and the mean seconds of a repetition of each run.
 
-    For runs whose repetitions were all committed without seconds, the mean recorded there is used. Other kinds of
-    machines that made repetitions are listed too.
+    If all repetitions of a run were committed without seconds, the recorded mean is used. Other kinds of machines that
+    made repetitions are listed, too.
     """
     committed, figure = run.committed, run.asked.figure
     others = [kind for kind in committed.machines if kind != kind_of_machine(environment())]

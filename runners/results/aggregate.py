@@ -20,15 +20,15 @@ if TYPE_CHECKING:  # slow to import
     import pyarrow as pa
 
 Keep = Callable[[npt.NDArray[np.int64]], npt.NDArray[np.intp]]
-"""Maps the numbers of rounds to the positions of those to keep, the last included."""
+"""A function that maps the numbers of rounds to the positions of the rounds to keep, including the last round."""
 
 
 @dataclass(frozen=True)
 class Kept:
     """The part of a repetition that a figure keeps.
 
-    ``rounds`` are those of the curves, including the last one played; ``curves``, ``finals`` and measured ``seconds``
-    are by column. A last value is a number, NaN if missing, or a word.
+    ``rounds`` are the rounds of the curves, including the last round played; ``curves``, ``finals`` and measured
+    ``seconds`` are mappings by column. A last value is a number (NaN if missing) or a word.
     """
 
     rounds: npt.NDArray[np.int64]
@@ -38,14 +38,14 @@ class Kept:
 
 
 class Repetitions(NamedTuple):
-    """An experiment of a figure: its label on each axis, and the kept data of its repetitions, by number."""
+    """An experiment of a figure, with its label on each axis and the kept data of its repetitions by number."""
 
     labels: Mapping[str, str]
     kept: Mapping[int, Kept]
 
 
 def as_written(seconds: float) -> float:
-    """Return seconds with the digits of ``seconds.csv``, so that tables can be derived from it again."""
+    """Return seconds with as many digits as in ``seconds.csv``, so that tables can be derived from that file again."""
     return float(f"{seconds:.{DIGITS}g}")
 
 
@@ -59,10 +59,11 @@ def read_run(
     keep: Keep = evenly,
     known: Mapping[int, Kept] = MappingProxyType({}),
 ) -> Repetitions:
-    """Return the kept data of the repetitions ``numbers`` of an experiment; StoreError if a result is damaged.
+    """Return the kept data of the repetitions ``numbers`` of an experiment.
 
-    Curves are kept for trace ``columns``, or patterns such as ``probe_*``, at the rounds of the first repetition that
-    ``keep`` selects; ``known`` repetitions need not be read.
+    Curves are kept for the trace columns that match ``columns``, which may be patterns such as ``probe_*``. ``keep``
+    selects the rounds of the curves in the first repetition; the same rounds are kept in all other repetitions.
+    Repetitions in ``known`` are not read. Raises StoreError if a result is damaged.
     """
     kept: dict[int, Kept] = {}
     for number in numbers:
@@ -81,7 +82,7 @@ def thin(
     keep: Keep | None,
     wanted: npt.NDArray[np.int64] | None,
 ) -> Kept:
-    """Return the kept data of a trace, at the rounds ``wanted`` if it has them, else at those of ``keep``."""
+    """Return the kept data of a trace at the rounds ``wanted``, or, if None, at the rounds that ``keep`` selects."""
     rounds = trace.column("round").to_numpy()
     places = np.array([len(rounds) - 1])
     if columns and wanted is not None:
@@ -103,11 +104,11 @@ def thin(
 
 
 def curve_table(runs: Sequence[Repetitions], each: Sequence[str] = ()) -> pd.DataFrame:
-    """Return mean curves over the rounds of all repetitions; for the columns ``each``, also a curve per repetition.
+    """Return mean curves over the rounds of all repetitions, and, for the columns ``each``, a curve per repetition.
 
-    The curve of one repetition has the column ``regret@3``, and n = 1. Axes, ``column``, ``round``, ``mean``, ``std``,
-    ``ci_low``, ``ci_high``, ``n``; empty without curves. A column that is missing in some round, such as a
-    hyper-parameter before the tuner's first ask, has no curve.
+    The columns are the axes, ``column``, ``round``, ``mean``, ``std``, ``ci_low``, ``ci_high`` and ``n``; the table is
+    empty if no curves are kept. The curve of a single repetition has the column ``regret@3``, and n = 1. A column that
+    is missing in some round, such as a hyper-parameter before the tuner's first ask, has no curve.
     """
     axes = _axes(runs)
     parts: list[dict[str, npt.NDArray[Any]]] = []
@@ -147,8 +148,8 @@ def _at(kept: Kept, column: str, rounds: npt.NDArray[np.int64]) -> npt.NDArray[n
 def final_table(runs: Sequence[Repetitions]) -> pd.DataFrame:
     """Return one row per repetition.
 
-    Axes, ``repetition``, ``rounds``, the last value of every trace column, and measured seconds as ``seconds_<name>``.
-    Words are unchanged, missing values NaN.
+    The columns are the axes, ``repetition``, ``rounds``, the last value of every trace column, and measured seconds as
+    ``seconds_<name>``. Words are unchanged, missing values are NaN.
     """
     axes = _axes(runs)
     rows: list[dict[str, Any]] = []

@@ -22,10 +22,11 @@ _LIBRARY_KEYS = ("user_api", "internal_api", "version", "architecture", "threadi
 
 @lru_cache(maxsize=1)
 def environment() -> dict[str, Any]:
-    """Return Python, package versions, processor, numerical libraries and git commit; collected once per process.
+    """Return Python, package versions, processor, numerical libraries and git commit, collected once per process.
 
-    No paths, and no names of users or machines. In ``packages``, the direct dependencies and extras, None means not
-    installed; ``libraries`` are BLAS and OpenMP; ``git`` (``commit``, ``dirty``) is None outside a checkout.
+    The result has no paths, and no names of users or machines. ``packages`` holds the versions of the direct
+    dependencies and extras, None for a package that is not installed. ``libraries`` are BLAS and OpenMP. ``git``
+    (``commit``, ``dirty``) is None outside a checkout.
     """
     return {
         "python": platform.python_version(),
@@ -39,11 +40,11 @@ def environment() -> dict[str, Any]:
 
 
 def kind_of_machine(of: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parts of an environment on which, besides the code, the last digits of results depend.
+    """Return the parts of an environment that, besides the code, affect the last digits of results.
 
     These are ``cpu`` and ``python`` as in `environment`, the ``packages`` that compute, and ``blas``, the processors
-    that OpenBLAS chose its kernels for, which may differ between machines with the same processor name. A dict of this
-    kind is returned unchanged.
+    for which OpenBLAS chose its kernels; they may differ between machines with the same processor name. A dict returned
+    by this function is returned unchanged.
     """
     openblas = [library for library in of.get("libraries") or [] if library.get("internal_api") == "openblas"]
     blas = of.get("blas", sorted({str(library.get("architecture")) for library in openblas}))
@@ -67,7 +68,7 @@ def _usable_cores() -> int | None:
 
 
 def _packages() -> dict[str, str | None]:
-    """Return the versions of the direct dependencies, the optional ones included."""
+    """Return the versions of the direct dependencies, including optional packages."""
     try:
         requirements = importlib.metadata.requires(DISTRIBUTION) or []
     except importlib.metadata.PackageNotFoundError:
@@ -77,7 +78,7 @@ def _packages() -> dict[str, str | None]:
 
 
 def _git() -> dict[str, Any] | None:
-    """Return the commit and whether tracked files differ from it; None outside a git checkout."""
+    """Return the commit, and whether tracked files differ from it; None outside a git checkout."""
     if _ask_git("ls-files", "--error-unmatch", str(Path(__file__).resolve())) is None:
         return None
     commit = _ask_git("rev-parse", "HEAD")

@@ -1,7 +1,8 @@
 """``SHA256SUMS``: one line for each file that git keeps in a folder of results, in the format of ``sha256sum -c``.
 
-Its paths begin with the folder's name, so it is checked from the folder above: for the suite's results from the root of
-the checkout. Writers of such files record them; all other lines are kept, so that damage stays visible.
+The paths in ``SHA256SUMS`` begin with the folder's name, so the file is checked from the parent folder; for the suite's
+results this is the root of the checkout. A program that writes result files records their digests; all other lines are
+kept, so that damage stays visible.
 """
 
 from collections.abc import Collection, Iterable
@@ -17,7 +18,7 @@ _NOT_KEPT = (".*", "*.tmp", "*.html", "*.pdf", "*.tex", "thumbnail.svg", "headli
 
 
 def is_kept(name: str) -> bool:
-    """Whether git keeps a file or folder with that path below the results: reference results, tables and overviews."""
+    """Whether git keeps the file or folder ``name`` below the results: reference results, tables and overviews."""
     parts = name.split("/")
     if parts[0] in ("raw", "compare") or any(fnmatchcase(part, kind) for part in parts for kind in _NOT_KEPT):
         return False
@@ -25,7 +26,7 @@ def is_kept(name: str) -> bool:
 
 
 def note(root: Path, places: Iterable[Path]) -> None:
-    """Record the present files of some folders, and some files; drop those that no longer exist."""
+    """Record the digests of the present files at or below ``places``, and remove the entries of absent files."""
     kept = [place for place in places if place == root or is_kept(f"{place.relative_to(root).as_posix()}/file")]
     if not kept:
         return
@@ -40,7 +41,7 @@ def note(root: Path, places: Iterable[Path]) -> None:
 
 
 def read(root: Path) -> dict[str, str]:
-    """Return the recorded digests, by path below the results; empty without the file."""
+    """Return the recorded digests by path below the results; empty if no digests are recorded."""
     path = root / FILE
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
     pairs = [line.split("  ", 1) for line in lines if "  " in line]
@@ -69,7 +70,7 @@ def _is_below(name: str, places: Collection[str]) -> bool:
 
 
 def _found(root: Path, place: Path) -> list[str]:
-    """Return the files at or below a place that git keeps; ignored folders and links are not entered."""
+    """Return the files at or below ``place`` that git keeps; ignored folders and links are not entered."""
     if place != root and (place.is_symlink() or not is_kept(name := place.relative_to(root).as_posix())):
         return []
     if place.is_dir():

@@ -17,12 +17,12 @@ _MARK = '<meta name="generator" content="bandit-tuning-bench">'
 
 
 def is_suites(folder: Path) -> bool:
-    """Return whether a folder of results is the checkout's own, with the committed results of all papers."""
+    """Return whether a folder of results belongs to the checkout and so has the committed results of all papers."""
     return CHECKOUT is not None and folder.resolve() == (CHECKOUT / "results").resolve()
 
 
 def write_comparisons(folder: Path, name: str) -> Path:
-    """Write the page of one of a user's comparisons and the list of all; return the path of the list.
+    """Write the page of a user's comparison and the list of all comparisons; return the path of the list.
 
     Pages are written again only if a comparison or the code has changed.
     """
@@ -37,7 +37,7 @@ def write_comparisons(folder: Path, name: str) -> Path:
 
 
 def write_pages(folder: Path, pages: Mapping[str, str]) -> None:
-    """Write pages by path in a folder; files of other programs are kept, and named on stderr."""
+    """Write pages by path in a folder; files of other programs are kept, and their paths are printed on stderr."""
     for name, page in pages.items():
         if _is_replaceable(folder / name):
             write_text(folder / name, page)
@@ -46,7 +46,7 @@ def write_pages(folder: Path, pages: Mapping[str, str]) -> None:
 
 
 def _is_replaceable(path: Path) -> bool:
-    """Return whether a page may be written: there is none yet, or one with the gallery's mark."""
+    """Return whether a page may be written, because there is no page yet or a page with the gallery's mark."""
     if path.is_symlink() or path.parent.is_symlink():
         return False
     if not path.exists():

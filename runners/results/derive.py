@@ -33,9 +33,10 @@ CURVE_DIGITS = 8
 
 
 class Derived:
-    """The content of a figure: its results by reading, in order, under "" if it has no readings; tables and verdicts.
+    """The content of a figure, which consists of results, tables and verdicts.
 
-    Raises BenchError if results do not fit. The plot is made at first use.
+    ``by_reading`` holds the results of each reading in the figure's order, under the key "" if the figure has no
+    readings. The plot is made at first use. Raises BenchError if the results do not fit the figure.
     """
 
     def __init__(self, by_reading: Mapping[str, Results[Figure]]) -> None:
@@ -47,12 +48,12 @@ class Derived:
         return self.results.figure.picture(self.results, self.tables)
 
     def files(self) -> dict[str, bytes]:
-        """Return the tables by file name, except `long_tables`."""
+        """Return the tables as CSV by file name, except for `long_tables`."""
         tables = {**self.tables, "claims": self.claims, **self._judged()}
         return {f"{name}.csv": to_csv(table).encode() for name, table in tables.items()}
 
     def _judged(self) -> dict[str, Any]:
-        """Return ``readings`` of a figure with several readings, and ``numbers`` of one with published numbers."""
+        """Return the table ``readings`` if there are several readings, and ``numbers`` if numbers are published."""
         figure = self.results.figure
         is_time = figure.source != "runs" or is_measured(figure.column)
         has_readings = len(self.by_reading) > 1
@@ -71,7 +72,7 @@ class Derived:
 
 
 def long_tables(results: Results[Figure]) -> dict[str, bytes]:
-    """Return ``curves.csv`` and ``finals.csv``, if there are any, without measured seconds."""
+    """Return ``curves.csv`` and ``finals.csv``, if there are any values, without measured seconds."""
     files, finals = {}, results.finals
     if "repetition" in finals:
         files["finals.csv"] = to_csv(finals.drop(columns=[n for n in finals if is_measured(str(n))])).encode()
@@ -81,14 +82,14 @@ def long_tables(results: Results[Figure]) -> dict[str, bytes]:
 
 
 def derive(figure: Figure, runs: Sequence[Repetitions], provenances: Mapping[str, Provenance]) -> Derived:
-    """Return the content of a figure from its ``runs``, in the order of `expand`, and their provenances by reading."""
+    """Return the content of a figure, given ``runs`` in the order of `expand` and the provenance of each reading."""
     positions = by_reading(figure, runs)
     under = {name: [runs[place] for place in positions.get(name, [])] for name in provenances}
     return Derived({name: results_of(figure, under[name], provenances[name]) for name in provenances})
 
 
 def results_of(figure: Figure, runs: Sequence[Repetitions], provenance: Provenance) -> Results[Figure]:
-    """Return the results of the experiments of one reading."""
+    """Return the results of the experiments in ``runs``, which belong to one reading."""
     if figure.readings:
         runs = [run._replace(labels={a: label for a, label in run.labels.items() if a != READING}) for run in runs]
     return Results(
@@ -100,13 +101,16 @@ def results_of(figure: Figure, runs: Sequence[Repetitions], provenance: Provenan
 
 
 def thinning(figure: Figure) -> dict[str, Any]:
-    """Return the selection of a repetition's data besides last values: the curves, and their rounds in a run of 500."""
+    """Return the data that is kept of a repetition besides last values: curves, and their rounds in a run of 500."""
     columns = list(figure.curve_columns())
     return {"curves": columns, "of_500": figure.kept_rounds(np.arange(1, 501)).tolist() if columns else []}
 
 
 def derive_committed(figure: Figure, folder: Path) -> Derived:
-    """Return the content of a figure from its committed repetitions; StoreError unless they match the manifest."""
+    """Return the content of a figure, derived from its committed repetitions.
+
+    Raises StoreError if the repetitions do not match the manifest.
+    """
     result = ResultFolder(folder)
     manifest = result.manifest()
     if figure.source == "timing":
@@ -116,9 +120,9 @@ def derive_committed(figure: Figure, folder: Path) -> Derived:
 
 
 def results_in(figure: Figure, folder: Path) -> Results[Figure]:
-    """Return the results in a folder, under the first reading, from its tables or its committed repetitions.
+    """Return the results of the first reading in a folder, read from tables or from committed repetitions.
 
-    DataError or StoreError where a file is damaged.
+    Raises DataError or StoreError if a file is damaged.
     """
     result = ResultFolder(folder)
     if result.with_runs.has(REPETITIONS) and not result.has("finals.csv"):
@@ -154,7 +158,7 @@ def _runs(figure: Figure, result: ResultFolder, entries: Sequence[Mapping[str, A
 
 
 def _provenances(figure: Figure, manifest: Mapping[str, Any]) -> dict[str, Provenance]:
-    """Return the provenance of each reading; the manifest states that of the first."""
+    """Return the provenance of each reading; the provenance of the first reading is stated in the manifest."""
     first = Provenance.of_manifest(manifest)
     further = first.until_decided if (figure.at(first.scale).readings_up_to or STEP + 1) > STEP else None
     entries, overrides = manifest["runs"], manifest.get("overrides")

@@ -28,10 +28,10 @@ _INDEX = ("key", "repetition", "round")
 
 @dataclass(frozen=True)
 class ResultFolder(ResultFiles):
-    """The files of a figure at one scale, with its repetitions; they can also be written."""
+    """The files of a figure at one scale, with its repetitions, for reading and writing."""
 
     def is_backed(self, figure: Figure) -> bool:
-        """Whether the source of the tables is there: repetitions, measured seconds, or a formula."""
+        """Whether the source of the tables exists, which is repetitions, measured seconds, or a formula."""
         if figure.source == "timing":
             return self.has(SECONDS)
         return figure.source == "formula" or self.with_runs.has(REPETITIONS)
@@ -40,29 +40,29 @@ class ResultFolder(ResultFiles):
         return read_json(self.path / MANIFEST)
 
     def made(self) -> dict[str, Any]:
-        """Return the environment and day of its runs; empty if unknown."""
+        """Return the environment and day of the figure's runs; empty if unknown."""
         return read_json(self.with_runs.path / ENVIRONMENT)
 
     @property
     def is_of_this_machine(self) -> bool:
-        """Whether this kind of machine made all its repetitions."""
+        """Whether all repetitions were made on this kind of machine."""
         return machines(self.with_runs.path) == [kind_of_machine(environment())]
 
     def keys(self) -> set[str]:
-        """Return the keys of its runs."""
+        """Return the keys of the figure's runs."""
         return {entry["key"] for entry in self.own_manifest().get("runs", [])}
 
     def numbers(self, thinning: Mapping[str, Any]) -> dict[str, list[int]]:
-        """Return the numbers of the repetitions of each run, by key, without their values."""
+        """Return the numbers of the repetitions of each run by key, without reading their values."""
         source = self.with_runs
         return _numbers(source.path, thinning) if source.has(REPETITIONS) else {}
 
     def repetitions(self, thinning: Mapping[str, Any], keys: Collection[str]) -> dict[str, dict[int, Kept]]:
-        """Return repetitions by key of the run and number; StoreError if they are damaged."""
+        """Return repetitions by key of the run and by number. Raises StoreError if they are damaged."""
         return CommittedRepetitions([self.with_runs.path], thinning, keys).runs
 
     def timings(self) -> pd.DataFrame:
-        """Return the final values of a figure of timings: measured seconds, and rounds."""
+        """Return the final values of a figure of timings, which are measured seconds and rounds."""
         return _read_seconds(self.path).assign(rounds=self.csv("finals.csv")["rounds"])
 
     def write(
@@ -71,9 +71,10 @@ class ResultFolder(ResultFiles):
         manifest: Mapping[str, Any] | None = None,
         made: Mapping[str, Any] | None = None,
     ) -> None:
-        """Write files by name, each whole, or none of them if one fails (OSError); None as content removes a file.
+        """Write files by name, each as a whole; a file with None as content is removed.
 
-        ``manifest`` and ``made``, the environment of its runs, replace the old ones.
+        ``manifest`` and ``made``, the environment of the runs, replace the previous files. Raises OSError if a file
+        cannot be written; no file is then written.
         """
         about = {MANIFEST: in_lines(manifest).encode()} if manifest else {}
         about |= {ENVIRONMENT: json.dumps(made, indent=1).encode()} if made else {}
@@ -81,7 +82,7 @@ class ResultFolder(ResultFiles):
 
 
 def in_lines(manifest: Mapping[str, Any]) -> str:
-    """Return a manifest as text: one line for each entry, and for each item of a list."""
+    """Return a manifest as text, with a line for each entry and for each item of a list."""
     entries = []
     for key, value in manifest.items():
         items = ",\n  ".join(map(json.dumps, value)) if isinstance(value, list) else ""
@@ -90,10 +91,10 @@ def in_lines(manifest: Mapping[str, Any]) -> str:
 
 
 class CommittedRepetitions:
-    """The output of `write_repetitions` in one or several folders; StoreError if it is damaged.
+    """The repetitions that `write_repetitions` has written into one or several folders.
 
-    A folder without the file, or with differently thinned curves, is ignored; if ``thinning`` names no curves, only
-    last values are read. Only runs with ``keys`` are read.
+    Only runs with ``keys`` are read. A folder without a file of repetitions, or with differently thinned curves, is
+    ignored; if ``thinning`` names no curves, only last values are read. Raises StoreError if a file is damaged.
     """
 
     def __init__(
@@ -103,11 +104,11 @@ class CommittedRepetitions:
         keys: Collection[str] = (),
     ) -> None:
         self.runs: dict[str, dict[int, Kept]] = {}
-        """By key of the run and number of the repetition."""
+        """The kept data by key of the run and number of the repetition."""
         self.machines: list[dict[str, Any]] = []
         """The kinds of machines that made the repetitions, see `runners.results.capture.kind_of_machine`."""
         self.mean_seconds: dict[str, float] = {}
-        """By run, for runs whose repetitions have no seconds of their own (other readings, rankings)."""
+        """The mean seconds by run, for runs whose repetitions have no recorded seconds (other readings, rankings)."""
         for folder in folders:
             if not (folder / REPETITIONS).is_file():
                 continue
@@ -124,14 +125,14 @@ class CommittedRepetitions:
 
 
 def write_repetitions(folder: Path, thinning: Mapping[str, Any], runs: Mapping[str, Mapping[int, Kept]]) -> None:
-    """Write a figure's kept data of its repetitions, exactly, into one file.
+    """Write the kept data of a figure's repetitions exactly into one file.
 
-    A row is a round of a repetition: ``key``, ``repetition``, ``round``, the columns with curves, and in a repetition's
-    last row also the last values of all others. Numbers are stored by bytes of equal weight, which makes curves a
-    quarter smaller; pages have checksums.
+    Each row is a round of a repetition. The columns are ``key``, ``repetition``, ``round``, the columns with curves,
+    and all other columns, which have a value only in the last row of a repetition. Numbers are stored by bytes of equal
+    weight, which makes curves a quarter smaller; pages have checksums.
 
-    ``thinning``: the selection of kept data, as plain data: a file with another selection is not read. ``runs``: kept
-    data, by key of the run and number of the repetition.
+    ``thinning`` is the selection of kept data, as plain data; a file with another selection is not read. ``runs`` holds
+    the kept data by key of the run and by number of the repetition.
     """
     rows = {(key, number): kept for key, of_run in runs.items() for number, kept in of_run.items()}
     curves = list(dict.fromkeys(name for kept in rows.values() for name in kept.curves))
@@ -171,7 +172,7 @@ def _write(path: Path, table: pa.Table) -> None:
 
 
 def _numbers(folder: Path, thinning: Mapping[str, Any]) -> dict[str, list[int]]:
-    """Return the numbers of a result's repetitions, by key, without their values."""
+    """Return the numbers of a result's repetitions by key, without reading their values."""
     table = _table(folder / REPETITIONS, ["key", "repetition"])
     if not _is_of(table, thinning):
         return {}
@@ -230,14 +231,17 @@ def _table(path: Path, columns: list[str] | None = None) -> pa.Table:
 
 
 def _labels_of(folder: Path) -> dict[str, dict[str, str]]:
-    """Return the labels of each run of a figure, by key; a run shared by readings has those of the first."""
+    """Return the labels of each run of a figure by key.
+
+    If several readings share a run, the labels are the ones of the first reading.
+    """
     entries = read_json(folder / MANIFEST).get("runs", [])
     in_order = sorted(entries, key=lambda entry: READING not in entry["labels"])
     return {entry["key"]: entry["labels"] for entry in in_order}
 
 
 def _seconds(folder: Path, wanted: Collection[str]) -> dict[tuple[str, int], dict[str, float]]:
-    """Return the measured seconds of repetitions, if known."""
+    """Return the measured seconds of repetitions by key and number, as far as they are known."""
     all_labels = {key: labels for key, labels in _labels_of(folder).items() if key in wanted}
     try:
         table = _read_seconds(folder)
@@ -259,7 +263,7 @@ def _seconds(folder: Path, wanted: Collection[str]) -> dict[tuple[str, int], dic
 
 
 def _read_seconds(folder: Path) -> pd.DataFrame:
-    """Return the measured seconds of a figure: axes as text, ``repetition``, and seconds as numbers."""
+    """Return the measured seconds of a figure, with the axes as text, ``repetition``, and the seconds as numbers."""
     table = pd.read_csv(folder / SECONDS, dtype=str, keep_default_na=False)
     place = list(table.columns).index("repetition")
     for name in table.columns[:place]:
@@ -270,7 +274,7 @@ def _read_seconds(folder: Path) -> pd.DataFrame:
 
 
 def machines(folder: Path) -> list[dict[str, Any]]:
-    """Return the kinds of machines that made a figure's repetitions, the latest first; empty if unknown."""
+    """Return the kinds of machines that made a figure's repetitions, starting with the latest; empty if unknown."""
     made = read_json(folder / ENVIRONMENT)
     kinds = [kind_of_machine(of) for of in [made, *made.get("adopted_from", [])]] if made else []
     return [kind for place, kind in enumerate(kinds) if kind not in kinds[:place]]

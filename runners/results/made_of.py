@@ -18,7 +18,7 @@ _DRAWING = ("matplotlib", "numpy", "pandas", "scipy")
 
 @cache
 def code(root: Path = _ROOT) -> str:
-    """Return the digest of the code that draws and judges: modules, templates, and the packages they use."""
+    """Return the digest of the code that draws and judges, which consists of modules, templates and used packages."""
     paths = [path for room in ("bench", "runners") for path in sorted((root / room).rglob("*"))]
     files = {path: path.read_bytes() for path in paths if path.suffix in (".py", ".j2", ".css", ".js")}
     names = {path.relative_to(root).as_posix(): digest(content, 20) for path, content in files.items()}
@@ -26,24 +26,24 @@ def code(root: Path = _ROOT) -> str:
 
 
 def conf_of(paper: str) -> dict[str, str]:
-    """Return digests of a paper's other files: settings, labels, published numbers, looks."""
+    """Return the digests of a paper's files of settings, labels, published numbers and looks, by path."""
     folders = [folder / "papers" / paper for folder in (CONFIGS, user_folder()) if folder]
     return {str(path): digest(path.read_bytes(), 20) for folder in folders for path in sorted(folder.glob("*.yaml"))}
 
 
 def code_of_users(classes: Iterable[type]) -> dict[str, str]:
-    """Return digests of the files that define users' classes among ``classes``."""
+    """Return the digests of the files that define users' classes among ``classes``, by module."""
     paths = {cls.__module__: file_of(cls.__module__) for cls in classes if not is_suites(cls)}
     return {name: digest(Path(path).read_bytes(), 20) for name, path in paths.items() if path}
 
 
 def note(folder: Path, made_of: str, names: Collection[str], about: Mapping[str, Any]) -> None:
-    """Record the inputs of a result's files, with further facts about it."""
+    """Record the inputs of a result, the digests of its files ``names``, and further facts ``about`` the result."""
     write_text(_place(folder), json.dumps({"made_of": made_of, "files": _digests(folder, names), **about}) + "\n")
 
 
 def noted(folder: Path, made_of: str) -> dict[str, Any] | None:
-    """Return the record of a result with these inputs, if its files are unchanged; else None."""
+    """Return the record of a result if its inputs and its files are unchanged, else None."""
     found = read_json(_place(folder))
     files = found.get("files")
     if found.get("made_of") != made_of or not isinstance(files, dict) or _digests(folder, files) != files:
@@ -52,12 +52,12 @@ def noted(folder: Path, made_of: str) -> dict[str, Any] | None:
 
 
 def of_pages(code_and_texts: Any, folder: Path) -> dict[str, Any]:
-    """Return the record of the inputs of pages: code, configuration, texts, and a folder of results."""
+    """Return the record of the inputs of pages, which are code, configuration, texts, and a folder of results."""
     return {"made_of": code_and_texts, "folder": _folder_as_it_is(folder)}
 
 
 def _folder_as_it_is(folder: Path) -> str:
-    """Return the digest of names, sizes and times of all files of a folder of results, including its pages."""
+    """Return the digest of the names, sizes and times of all files in a folder of results, including its pages."""
     found = []
     for root, names, files in os.walk(folder):
         names[:] = [name for name in names if name[0] != "." and (root != str(folder) or name != "raw")]
@@ -68,7 +68,7 @@ def _folder_as_it_is(folder: Path) -> str:
 
 
 def _place(folder: Path) -> Path:
-    """Return the place of the record, which git ignores: committed files do not mention the machine that drew them."""
+    """Return the path of the record, which git ignores so that committed files do not mention the drawing machine."""
     root = results_folder()
     return root / "raw" / "made_of" / f"{folder.relative_to(root).as_posix()}.json"
 

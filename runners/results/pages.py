@@ -33,11 +33,11 @@ _DAMAGED = "manifest.json cannot be read"
 
 
 def write_gallery(folder: Path) -> tuple[Path, int]:
-    """Write the pages of a folder of results; return the first page, and the number of pages written.
+    """Write the pages of a folder of results; return the path of the first page and the number of pages written.
 
-    The checkout's own has pages of all papers and of the documentation, and overviews of reference results; any other
-    folder has pages of its own figures and comparisons. All are written again if a result, the code, the
-    configuration or the documentation has changed, otherwise none.
+    The pages of the checkout's folder include all papers, the documentation, and overviews of reference results; the
+    pages of any other folder include its own figures and comparisons. All pages are written again if a result, the
+    code, the configuration or the documentation has changed, otherwise none.
     """
     made = _made_of()
     if read_json(folder / _MADE) == made_of.of_pages(made, folder):
@@ -77,7 +77,7 @@ def _of_user(folder: Path) -> tuple[list[PaperPage], dict[str, str]]:
 
 
 def _made_of() -> str:
-    """Return the digest of all inputs of pages other than the results: code, configuration, documentation."""
+    """Return the digest of all inputs of pages other than the results: code, configuration and documentation."""
     docs = CHECKOUT / "docs" if CHECKOUT else None
     folders = [folder for folder in (CONFIGS, user_folder(), docs) if folder]
     paths = [path for folder in folders for ending in ("*.yaml", "*.md") for path in sorted(folder.rglob(ending))]
@@ -93,22 +93,22 @@ def _texts(folder: Path) -> dict[str, str]:
 
 
 def overviews(folder: Path) -> dict[str, str]:
-    """Return the overviews of claims and published numbers by file name; none without reference results."""
+    """Return the overviews of claims and published numbers by file name; empty without reference results."""
     return _overviews(read_pages(folder), _published(folder, figure_names()))
 
 
 def read_pages(folder: Path) -> list[PaperPage]:
-    """Return the papers with their results, if there are any, for use outside their pages."""
+    """Return the papers with their results, if there are any, for a use other than the papers' pages."""
     return read_papers(folder, *_configured(user_folder()), figure_names())
 
 
 def read_page(folder: Path, paper: str) -> PaperPage:
-    """Return one of the papers with its results, faster than `read_pages` returns all."""
+    """Return a paper with its results, which is faster than reading all papers by `read_pages`."""
     return read_paper(folder, paper, {name: load_figure(name) for name in figure_names(paper)}, _about(paper))
 
 
 def _published(folder: Path, names: Sequence[str]) -> PublishedOverview:
-    """Return the comparison of published numbers with ours for some figures."""
+    """Return the comparison of published numbers with our numbers for some figures."""
     papers = dict.fromkeys(name.partition("/")[0] for name in names)
     figures = {name: _configured(user_folder())[0][name] for name in names}
     return published_overview(figures, folder, {paper: compared(paper) for paper in papers})
@@ -128,14 +128,14 @@ def _overviews(papers: list[PaperPage], numbers: PublishedOverview) -> dict[str,
 @remembered
 @cache
 def _configured(folder: Path | None) -> tuple[dict[str, Figure], dict[str, dict[str, Any]]]:
-    """Return all figures, and their papers, from the configuration; ``folder`` is the user's."""
+    """Return all figures and their papers from the configuration; ``folder`` is the user's folder."""
     return _read(dict.fromkeys([*figure_names(), *choices("figure")]))
 
 
 def _read(names: Iterable[str]) -> tuple[dict[str, Figure], dict[str, dict[str, Any]]]:
-    """Return some figures, and the configuration of their papers.
+    """Return some figures, and the configurations of their papers.
 
-    A user's figure that cannot be read is left out, with a sentence; the others are read.
+    A user's figure that cannot be read is left out, and the error is printed.
     """
     figures, about = dict[str, Figure](), dict[str, dict[str, Any]]()
     errors = set()
@@ -159,7 +159,7 @@ def _about(paper: str) -> dict[str, Any]:
 
 
 def load_headlines(paper: str) -> list[Headline]:
-    """Return a paper's headlines. Raises ConfigError if one rests on an unknown figure or claim."""
+    """Return a paper's headlines. Raises ConfigError if a headline rests on an unknown figure or claim."""
     file = f"headlines/{paper}"
     if path_of(file) is None:
         return []

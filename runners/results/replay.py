@@ -28,9 +28,10 @@ TOLERANCE = 1e-6
 class CommittedRun(NamedTuple):
     """A run of a committed result, with the matching experiment of today.
 
-    ``result``: such as ``cdt/figure2/paper``. ``key``: its committed key. ``lacks_data``: whether its data is missing
-    here, so that stand-ins would be run; ``experiment`` then has that data's fingerprint. ``numbers``: its committed
-    repetitions. ``seconds``: mean seconds of one. ``same_machine``: whether all were made on this kind of machine.
+    ``result`` is the name of the result, such as ``cdt/figure2/paper``, and ``key`` the committed key of the run.
+    ``lacks_data`` is whether the run's data is missing here, so that stand-ins would be run; ``experiment`` then has
+    the fingerprint of the missing data. ``numbers`` are the committed repetitions, ``seconds`` the mean seconds of a
+    repetition. ``same_machine`` is whether all repetitions were made on this kind of machine.
     """
 
     result: str
@@ -50,29 +51,29 @@ class CommittedRun(NamedTuple):
 
     @property
     def is_asked(self) -> bool:
-        """Whether settings and data are still those of the committed repetitions."""
+        """Whether today's settings and data are the ones of the committed repetitions."""
         return self.key == self.experiment.key
 
     @property
     def follows_last_digits(self) -> bool:
-        """Whether another kind of machine, with other last digits, may try other configurations."""
+        """Whether this machine may try other configurations, because last digits differ on another kind of machine."""
         return not self.same_machine and follows_last_digits(self.experiment)
 
     @property
     def trains_first(self) -> bool:
-        """Whether it begins with long training, unless its result is cached."""
+        """Whether the run begins with a long training, unless the result of the training is cached."""
         return bool(getattr(self.experiment.classes.get("algorithm"), "trains_first", False))
 
 
 def follows_last_digits(experiment: Experiment) -> bool:
-    """Return whether the last digits of values affect the configurations tried."""
+    """Return whether the last digits of values affect which configurations are tried."""
     return bool(getattr(experiment.classes.get("tuner"), "follows_last_digits", False))
 
 
 def extra_of(manifest: Mapping[str, Any]) -> list[str]:
-    """Return the overrides of a result's command that apply to all its runs.
+    """Return the overrides in a result's command that apply to all its runs.
 
-    Raises StoreError if one names a class or a file: a result must not cause an import or a read.
+    Raises StoreError if an override names a class or a file, because a result must not cause an import or a read.
     """
     words_apart = ("figure=", "scale=", "repetitions=", "max_repetitions=", "surrogate=")
     words = [word for word in shlex.split(manifest["command"])[3:] if not word.startswith(words_apart)]
@@ -83,7 +84,7 @@ def extra_of(manifest: Mapping[str, Any]) -> list[str]:
 
 
 def committed_runs(name: str, folder: Path) -> list[CommittedRun]:
-    """Return the runs of a figure's committed result that are still part of it.
+    """Return the runs of a figure's committed result that are still part of the figure.
 
     Damaged files raise errors of any kind.
     """
@@ -117,9 +118,10 @@ def committed_runs(name: str, folder: Path) -> list[CommittedRun]:
 
 
 class Compared(NamedTuple):
-    """The number of compared values of a repetition played again, and the first that differs.
+    """The outcome of the comparison of a repetition that was played again.
 
-    ``last_digits``: the largest relative difference within the tolerance.
+    ``values`` is the number of compared values, ``difference`` describes the first value that differs, and
+    ``last_digits`` is the largest relative difference within the tolerance.
     """
 
     values: int
@@ -128,7 +130,10 @@ class Compared(NamedTuple):
 
 
 def compare(then: Kept, figure: Figure, store: Store, run_id: str, number: int, *, same_machine: bool) -> Compared:
-    """Compare a committed repetition with the one in ``store``, within `TOLERANCE` if another machine made it."""
+    """Compare a committed repetition with the one in ``store``.
+
+    The comparison is exact, or within `TOLERANCE` if another kind of machine made the committed repetition.
+    """
     now = thin(store.table(run_id, number), {}, figure.curve_columns(), None, then.rounds)
     return equal_values(then, now, 0.0 if same_machine else TOLERANCE)
 
@@ -151,7 +156,7 @@ def equal_values(then: Kept, now: Kept, tolerance: float = 0.0) -> Compared:
 
 
 def _apart(a: float | str, b: float | str) -> float:
-    """Return the relative difference of two values; infinity if they are different words."""
+    """Return the relative difference of two values, which is infinite if they are different words."""
     if a == b:
         return 0.0
     if isinstance(a, str) or isinstance(b, str):

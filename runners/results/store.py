@@ -33,7 +33,10 @@ class DamagedError(StoreError):
 
 
 def write_together(folder: Path, files: Mapping[str, bytes | None]) -> None:
-    """Write files into a folder by name, each whole, or none of them if one fails (OSError); None removes a file."""
+    """Write files into a folder by name, each as a whole; a file with None as content is removed.
+
+    Raises OSError if a file cannot be written; no file is then written.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     _write({folder / name: content for name, content in files.items() if content is not None})
     for name in (name for name, content in files.items() if content is None):
@@ -46,7 +49,10 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def alone(path: Path, refusal: str) -> Iterator[None]:
-    """Hold the lock file ``path`` inside the block; ConfigError with ``refusal`` if another process holds it."""
+    """Hold the lock file ``path`` inside the block.
+
+    Raises ConfigError with the message ``refusal`` if another process holds it.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         if not lock(file, wait=False):
@@ -61,11 +67,12 @@ def alone(path: Path, refusal: str) -> Iterator[None]:
 class Store:
     """Raw runs below ``root/raw/<run_id>/``; safe for several processes, on one machine or on a shared file system.
 
-    A failed write is an OSError, and leaves no partial file under its name. With ``settings.json``, the text form
-    of the inputs of the run's name, each repetition has ``rep-00007.parquet``, its trace, byte-identical for any way of
-    running it, and ``rep-00007.json``: the seconds it took, the environment, and the digest that the trace is checked
-    against at every read. A failed one has ``rep-00007.failed.json`` instead. Two processes may run the same
-    repetition: the later file replaces an equal one.
+    The folder of a run has ``settings.json``, the inputs of the run's name as text, and two files for each repetition.
+    ``rep-00007.parquet`` is the trace, which is byte-identical for any way of running the repetition.
+    ``rep-00007.json`` holds the seconds that the repetition took, the environment, and the digest with which the trace
+    is checked at every read. A failed repetition has ``rep-00007.failed.json`` instead. If two processes run the same
+    repetition, the later file replaces an equal one. A failed write raises OSError, and leaves no partial file under
+    the final name.
     """
 
     def __init__(self, root: Path | str) -> None:
@@ -78,7 +85,7 @@ class Store:
         return self.folder(run_id) / f"rep-{repetition:05d}{suffix}"
 
     def prepare(self, run_id: str, identity: Mapping[str, Any]) -> None:
-        """Create a run's folder with a description, and remove half-written files of dead processes."""
+        """Create a run's folder with a description, and remove half-written files left by dead processes."""
         folder = self.folder(run_id)
         write_text(folder / "settings.json", json.dumps(identity, indent=1, sort_keys=True) + "\n")
         now = time.time()
@@ -88,7 +95,7 @@ class Store:
                     os.unlink(entry.path)
 
     def done(self, run_id: str) -> set[int]:
-        """Return the repetitions with a result, which is checked only when it is read."""
+        """Return the repetitions with a result; the result is checked only when it is read."""
         folder = self.folder(run_id)
         try:
             with os.scandir(folder) as entries:
@@ -100,9 +107,9 @@ class Store:
         return self.path(run_id, repetition).is_file()
 
     def sound(self, run_id: str, repetitions: Collection[int]) -> set[int]:
-        """Return the repetitions with a sound result; damaged ones are named on stderr and deleted.
+        """Return the repetitions with a sound result; damaged results are listed on stderr and deleted.
 
-        Raises OSError if a file cannot be read; it is then kept, because it may be intact.
+        Raises OSError if a file cannot be read; the file is then kept, because it may be intact.
         """
         done = self.done(run_id) & set(repetitions)
         damaged = []
@@ -117,7 +124,7 @@ class Store:
         return done - set(damaged)
 
     def write(self, run_id: str, repetition: int, columns: Mapping[str, np.ndarray], side: Mapping[str, Any]) -> None:
-        """Store a repetition's trace with data that is not compared; drop an earlier failure."""
+        """Store the trace of a repetition with the additional data ``side``, and remove an earlier failure."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -134,16 +141,20 @@ class Store:
         self.path(run_id, repetition, ".failed.json").unlink(missing_ok=True)
 
     def read(self, run_id: str, repetition: int) -> "pd.DataFrame":
-        """Return a repetition's trace; a damaged one is deleted, to be run again, and raises StoreError."""
+        """Return the trace of a repetition.
+
+        Raises StoreError if the trace is missing or damaged; a damaged trace is deleted, so that the repetition is run
+        again.
+        """
         return self.table(run_id, repetition).to_pandas()
 
     def last_round(self, run_id: str, repetition: int) -> dict[str, Any]:
-        """Return the values of the last row of a repetition's trace, checked as by `read`, without pandas."""
+        """Return the last row of a repetition's trace without pandas; the trace is checked as in `read`."""
         table = self.table(run_id, repetition)
         return {name: table.column(name)[-1].as_py() for name in table.column_names}
 
     def table(self, run_id: str, repetition: int) -> "pa.Table":
-        """Return a repetition's trace, checked as by `read`, without pandas."""
+        """Return the trace of a repetition as an Arrow table, without pandas; the trace is checked as in `read`."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -165,18 +176,18 @@ class Store:
         return content
 
     def read_side(self, run_id: str, repetition: int) -> dict[str, Any]:
-        """Return the additional data of a result (``seconds``, ``environment``, ...); empty if missing."""
+        """Return the additional data of a result, such as ``seconds`` and ``environment``; empty if missing."""
         return read_json(self.path(run_id, repetition, ".json"))
 
     def fail(self, run_id: str, repetition: int, record: Mapping[str, Any]) -> None:
-        """Store the failure of a repetition, unless another process has its result."""
+        """Store the failure of a repetition, unless another process has stored a result."""
         if self.has(run_id, repetition):
             return
         text = json.dumps({**record, "failed": _now()}, indent=1)
         _write({self.path(run_id, repetition, ".failed.json"): text.encode()})
 
     def failure(self, run_id: str, repetition: int) -> dict[str, Any]:
-        """Return the failure of a repetition's last run; empty if it succeeded."""
+        """Return the failure of the last run of a repetition; empty if the last run succeeded."""
         return read_json(self.path(run_id, repetition, ".failed.json"))
 
 
@@ -190,12 +201,12 @@ def _array(values: np.ndarray) -> "pa.Array":
 
 
 def _digest(run_id: str, repetition: int, content: bytes) -> str:
-    """Return the sha256 of a result and its place, so that a file under another name is detected."""
+    """Return the sha256 of a result and of its place, so that a file under another name is detected."""
     return digest(f"{run_id}/{repetition}\n".encode() + content)
 
 
 def _write(contents: Mapping[Path, bytes]) -> None:
-    """Write temporary files, then rename them, without fsync: the digest detects files torn by a power failure."""
+    """Write temporary files and rename them, without fsync, as the digest detects files torn by a power failure."""
     temporary = {path: path.with_name(f".{path.name}.{os.getpid()}-{uuid.uuid4().hex[:12]}.tmp") for path in contents}
     try:
         for path, content in contents.items():
@@ -213,7 +224,7 @@ def _write(contents: Mapping[Path, bytes]) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return the object in a file; empty if there is no file, or no object in it."""
+    """Return the object in a JSON file; empty if there is no such file or no object in it."""
     try:
         content = json.loads(_read(path) or b"")
     except (ValueError, RecursionError):
@@ -222,7 +233,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def _read(path: Path) -> bytes | None:
-    """Return the content of a file, None if there is none."""
+    """Return the content of a file, or None if there is no such file."""
     try:
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
@@ -234,9 +245,10 @@ def _now() -> str:
 
 
 def reuse_line(store: Store, shown: Mapping[str, Collection[int]], renew: str = "renew=true") -> str:
-    """Return the days of reused repetitions, and the argument that runs them again; "" if there are none.
+    """Return the days of reused repetitions and the argument that runs them again; "" if none is reused.
 
-    ``shown``: their numbers by run id. Example: "5 of 2026-11-27 08:12, renew=true runs them again".
+    ``shown`` holds the numbers of the reused repetitions by run id. An example of the returned text is "5 of 2026-11-27
+    08:12, renew=true runs them again".
     """
     sides = [store.read_side(run_id, number) for run_id, numbers in shown.items() for number in numbers]
     if not sides:
@@ -247,7 +259,7 @@ def reuse_line(store: Store, shown: Mapping[str, Collection[int]], renew: str = 
 
 
 def finished(store: Store, wanted: Mapping[str, int], *, renew: bool = False) -> dict[str, set[int]]:
-    """Return the finished repetitions among the requested ones, by run id; ``renew`` deletes them instead."""
+    """Return the finished repetitions among the requested repetitions, by run id; ``renew`` deletes them instead."""
     done = {run_id: store.done(run_id) & set(range(n)) for run_id, n in wanted.items()}
     for run_id, n in wanted.items() if renew else ():
         for number in range(n):

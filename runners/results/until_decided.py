@@ -11,11 +11,11 @@ from bench.report.results import Results
 from runners.config.figures import LabelledRun
 
 OUT_OF_REACH = 2
-"""From the second look on, a case is left open if it seems to need this many times the largest number."""
+"""From the second look on, a case is given up if it needs about this many times the largest number of repetitions."""
 
 
 class NextLook(NamedTuple):
-    """The number of open cases, and the repetitions of each experiment at the next look."""
+    """The number of open cases, and the number of repetitions of each experiment at the next look."""
 
     open_cases: int
     next: list[int]
@@ -34,11 +34,12 @@ def with_repetitions(runs: Sequence[LabelledRun], numbers: Sequence[int]) -> lis
 
 
 def look(runs: Sequence[LabelledRun], done: Sequence[Sequence[int]], results: Results, most: int) -> NextLook:
-    """Check the claims, and return the experiments that need more repetitions, up to ``most``.
+    """Check the claims, and return the number of open cases and the next number of repetitions of each experiment.
 
-    All experiments of an open case continue together, from the least number among them, because repetitions are paired.
-    A case is given up if one of its experiments has no result (in ``done``) because the scale excludes it or all its
-    repetitions failed, if it is out of reach (`OUT_OF_REACH`), or if its data is a stand-in and thus no evidence.
+    No experiment gets more than ``most`` repetitions. All experiments of an open case continue together, from the least
+    number among them, because repetitions are paired. A case is given up if it is out of reach (`OUT_OF_REACH`), if its
+    data is a stand-in and thus no evidence, or if one of its experiments has no result (in ``done``), because the scale
+    excludes the experiment or all its repetitions failed.
     """
     numbers = [labelled.settings.repetitions for labelled in runs]
     following, open_cases = list(numbers), 0

@@ -1,4 +1,4 @@
-"""Smoothness of the reward in a hyper-parameter: rewards of its values within blocks of rounds, and their slopes."""
+"""The smoothness of the reward in a hyper-parameter, from rewards in blocks of rounds and their slopes."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -23,11 +23,11 @@ PROBE = "probe_"
 
 
 class Steepness(CaseClaim):
-    """The largest slope of the mean reward of a round between neighbouring probed values.
+    """A claim on the largest slope of the mean reward of a round between neighbouring probed values.
 
-    It bounds the Lipschitz constant from below; between the probed values the reward may be steeper. The steepest of
-    all pairs of neighbours is used, upwards or downwards; each pair has an equal share of the error. The final values
-    ``probe_<value>`` are sums over the rounds; ``length`` is the length that counts as 1 in the metric.
+    The slope bounds the Lipschitz constant from below, because the reward may be steeper between the probed values. The
+    steepest pair of neighbours, upwards or downwards, is used, and each pair has an equal share of the error. The final
+    values ``probe_<value>`` are sums over the rounds; ``length`` is the length that counts as 1 in the metric.
     """
 
     kind: Literal["steepness"]
@@ -87,15 +87,18 @@ class Lipschitz(Figure):
         return [f"{PROBE}*"]
 
     def kept_rounds(self, rounds: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
-        """Return the positions of the rounds closest to the ends of blocks; too few rounds make fewer blocks."""
+        """Return the positions of the rounds closest to the ends of blocks.
+
+        If there are few rounds, there are fewer blocks.
+        """
         ends = rounds[-1] * np.linspace(self.drop, 1, self.blocks + 1)
         return np.unique(np.abs(rounds[None, :] - ends[:, None]).argmin(axis=1))
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
-        """Return axes, `probed` (a value), `blocks` (number), and `mean` and `std` over blocks of its centred reward.
+        """Return the axes, `probed` (a value), `blocks` (number), and `mean` and `std` of the centred reward.
 
-        The reward of a value in a block is its mean over the block's rounds. It is centred by the mean over all values,
-        so that changes common to all values do not count.
+        The reward of a value in a block is the mean over the block's rounds, centred by the mean over all values, so
+        that changes common to all values do not count.
         """
         parts = [pd.DataFrame(columns=[*results.axes, "probed", "blocks", "mean", "std"])]
         for key in results.experiments:

@@ -1,8 +1,8 @@
-"""The effect on every method of reporting only some of the repetitions, selected by one method's results.
+"""The effect of reporting only repetitions that are selected by the results of one method.
 
-The rule, for n requested repetitions: run int(1.6 n), sort them by one method's final value, and report for all methods
-the n repetitions after the two lowest. The rule is that of run.py in the public code of cdt from 4711c87 (2023-01-25)
-until 2e998d5 (2023-03-17). Whether published numbers were made in this way is unknown.
+For n requested repetitions the rule is to run int(1.6 n) repetitions, to sort them by one method's final value, and to
+report for all methods the n repetitions after the two lowest. The rule is in run.py of the public code of cdt from
+4711c87 (2023-01-25) until 2e998d5 (2023-03-17). Whether published numbers were made in this way is unknown.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ _COLUMNS = ("n", *_NUMBERS, *(f"chosen_{name}" for name in _NUMBERS), "printed")
 
 
 class Selection(Rows):
-    """Means printed from sets of repetitions: from all of a set, or from those selected by one method's results.
+    """Means that would be printed from all repetitions of a set, or from repetitions selected by one method's results.
 
     Sets are drawn from our repetitions. Of the repetitions run, ``size`` are reported, selected by the results of the
     method ``ranked_by``.
@@ -51,11 +51,12 @@ class Selection(Rows):
             raise ConfigError(f"{self.where}, key 'ranked_by': found '{self.ranked_by}', expected one of: {methods}")
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
-        """Return a row for each experiment, of sets drawn from our runs.
+        """Return a row for each experiment, computed from sets drawn from our runs.
 
         `low` and `high` are the ends of the central 95 % of the printed means, `std` is the mean printed deviation,
-        `covers` the share of printed 95 % intervals that contain the true mean, `lowest` that of sets in which the
-        method has the lowest mean; the same with `chosen_` after selection; `printed` is the paper's number.
+        `covers` is the share of printed 95 % intervals that contain the true mean, and `lowest` is the share of sets in
+        which the method has the lowest mean. Columns that begin with `chosen_` are the same after selection. `printed`
+        is the paper's number.
         """
         rows = []
         for panel in results.groups(results.panel_axes(), [{}]):
@@ -83,7 +84,10 @@ class Selection(Rows):
         return rows
 
     def plot(self, results: Results, tables: Mapping[str, pd.DataFrame]) -> Plot:
-        """Return a row per method: an open mark without selection, a filled mark with it, and the printed number."""
+        """Return a plot with a row per method.
+
+        A row has an open mark without selection, a filled mark with selection, and the printed number.
+        """
         rows = by_experiment(tables["table"], results)
         plot = self.blank(results, self.names(results))
         for panel, keys in self.panels_of_rows(results, plot):
@@ -122,7 +126,7 @@ def _put_pair(panel: Panel, row: int, name: str, look: Look, numbers: Mapping[An
 
 
 class Printed(NamedTuple):
-    """Numbers that several sets of repetitions would print of each method, shape (sets, methods)."""
+    """The numbers that would be printed of each method from several sets of repetitions, shape (sets, methods)."""
 
     mean: Array
     std: Array
@@ -131,12 +135,12 @@ class Printed(NamedTuple):
 
     @property
     def lowest(self) -> Array:
-        """Share of the sets in which each method has the lowest mean, shape (methods,)."""
+        """The share of the sets in which each method has the lowest mean, shape (methods,)."""
         return np.asarray(np.bincount(self.mean.argmin(axis=1), minlength=self.mean.shape[1]) / len(self.mean))
 
 
 def number_run(size: int) -> int:
-    """Return the number of repetitions run for ``size`` requested ones."""
+    """Return the number of repetitions that are run if ``size`` repetitions are requested."""
     return int(size * 1.6)
 
 

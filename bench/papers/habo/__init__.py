@@ -1,1 +1,1 @@
-"""Code for the habo paper: its worked examples, recomputed, and the figure that shows them."""
+"""Code for the habo paper: the recomputed worked examples, and the figure that shows them."""

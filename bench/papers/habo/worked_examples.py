@@ -1,8 +1,8 @@
 """The hand computations of the HABO paper, recomputed from formulas without a run.
 
-Every quantity appears three times: as it is printed; `recomputed` by the paper's stated rule from the numbers printed
-before it; and `right`, by the same rule from the example's givens. This separates slips from numbers that merely
-inherit one.
+Every quantity appears three times. It appears as printed, `recomputed` by the paper's stated rule from the numbers
+printed before, and `right`, by the same rule from the example's givens. The comparison separates slips from numbers
+that merely inherit a slip.
 """
 
 import math
@@ -23,9 +23,10 @@ Numbers = Sequence[float] | Array
 class Step(NamedTuple):
     """A quantity of a worked example.
 
-    ``printed`` holds numbers with their digits, separated by blanks, or those implied by a statement (``stated``);
-    ``recomputed`` numbers follow by the stated rule from the numbers printed before, ``right`` ones from the givens.
-    ``why`` explains the error, ``cause`` is its short name, the same for the same slip.
+    ``printed`` holds the printed numbers with their digits, separated by blanks, or the numbers implied by a printed
+    statement (``stated``). ``recomputed`` holds the numbers that follow by the stated rule from the numbers printed
+    before, and ``right`` holds the numbers that follow from the givens. ``why`` explains the error. ``cause`` is a
+    short name of the slip; quantities with the same slip have the same ``cause``.
     """
 
     example: str
@@ -39,18 +40,18 @@ class Step(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """`right`, `inherited` (the step is right, but one of its inputs is not) or `slip`."""
+        """The verdict: `right`, `inherited` (the step is right, but one of its inputs is not) or `slip`."""
         if self._agrees(self.right):
             return "right"
         return "inherited" if self._agrees(self.recomputed) else "slip"
 
     def spelled(self, numbers: Numbers) -> str:
-        """Return numbers with as many decimals as the printed ones; at least three if these have any."""
+        """Return numbers with as many decimals as the printed numbers, but at least three if these have decimals."""
         decimals = max(_decimals(like) for like in self.printed.split())
         return " ".join(_spelled(number, like, decimals) for number, like in self._pairs(numbers))
 
     def _agrees(self, numbers: Numbers) -> bool:
-        """Whether the printed numbers are these, rounded or cut off after the last digit printed."""
+        """Return whether the printed numbers equal ``numbers``, rounded or cut off after the last printed digit."""
         return all(abs(float(like) - number) <= _last_digit(like) + 1e-12 for number, like in self._pairs(numbers))
 
     def _pairs(self, numbers: Numbers) -> list[tuple[float, str]]:
@@ -58,9 +59,10 @@ class Step(NamedTuple):
 
 
 class WorkedExamples(Figure):
-    """The table of `worked_examples`; nothing is run, and it has no picture.
+    """The table of `worked_examples`, which needs no runs and has no picture.
 
-    On its page verdicts (column `verdict`: right, inherited, slip) have a sign; ``caption`` is a line below it.
+    On the page of the figure, verdicts (column `verdict`: right, inherited, slip) have a sign. ``caption`` is a line
+    below the table.
     """
 
     source: ClassVar[Literal["runs", "timing", "formula"]] = "formula"
@@ -252,7 +254,7 @@ def _best(numbers: Numbers) -> int:
 
 
 def _last_digit(printed: str) -> float:
-    """Return the value of one unit of the last printed digit, 0 for whole numbers."""
+    """Return the value of one unit of the last printed digit, or 0 for whole numbers."""
     exponent = int(printed.partition("e")[2] or 0)
     return 10.0 ** (exponent - _decimals(printed)) if _decimals(printed) else 0.0
 

@@ -1,1 +1,1 @@
-"""Claims of the papers, each a kind with keys of its own, checked against aggregated results."""
+"""The claims of the papers, checked against aggregated results; each kind of claim has its own keys."""

@@ -1,4 +1,4 @@
-"""The common part of all kinds of claims: keys, cases, and the final values of a case."""
+"""The common part of all kinds of claims: their keys, their cases, and the final values of a case."""
 
 import itertools
 from abc import abstractmethod
@@ -28,7 +28,7 @@ Chosen = Annotated[Selection, BeforeValidator(_read_selection)]
 
 
 class Claim(Sourced):
-    """A claim of a paper with its check; each kind is a subclass.
+    """A claim of a paper with its check; each kind of claim is a subclass.
 
     `id` is unique in its figure, `text` is the claim as text, `kind` the kind of check, and `expect` the claimed
     property of the estimate.
@@ -55,24 +55,24 @@ class Claim(Sourced):
         """Return the quantity that the estimate measures, as text."""
 
     def compared_with(self) -> float | None:
-        """Return the number that the estimate is compared with; None if only the results determine it.
+        """Return the number that the estimate is compared with, or None if this number depends on the results.
 
-        By default it is ``threshold``, a key of the kind, or the same for all its claims.
+        By default the number is ``threshold``, a key of the kind or a constant of all its claims.
         """
         return getattr(self, "threshold", None)
 
 
 def by_kind(*classes: type[Claim]) -> dict[str, type[Claim]]:
-    """Return kinds of claims by name, the only value of their key ``kind``."""
+    """Return the kinds of claims by name, which is the only allowed value of the key ``kind``."""
     return {get_args(cls.model_fields["kind"].annotation)[0]: cls for cls in classes}
 
 
 class CaseClaim(Claim):
     """A claim that is measured case by case.
 
-    ``column`` is the compared final value, by default the figure's; labels on the axes ``per`` make the cases (without
-    axes there is one); ``only`` restricts the cases. With an ``only_note``, a reason, the other cases are reported as
-    no evidence.
+    ``column`` is the compared final value, by default the figure's column. The labels on the axes ``per`` make the
+    cases; without axes there is one case. ``only`` restricts the cases. If ``only_note`` gives a reason, the other
+    cases are reported as no evidence.
     """
 
     SIDES: ClassVar[tuple[str, ...]] = ("measured",)
@@ -84,16 +84,16 @@ class CaseClaim(Claim):
     only_note: str = ""
 
     def selections(self) -> dict[str, Selection]:
-        """Return the selections that must all have an experiment in a case, by key."""
+        """Return by key the selections that must each have an experiment in a case."""
         return {key: getattr(self, key) for key in self.SIDES}
 
     def axes(self) -> dict[str, tuple[str, ...]]:
-        """Return the axes that the claim names outside of selections, by key."""
+        """Return by key the axes that the claim names outside of selections."""
         return {"per": self.per}
 
     @abstractmethod
     def question(self, case: "Case") -> Question:
-        """Return the question about one case; `Unmeasured` if results are missing."""
+        """Return the question about ``case``. Raises `Unmeasured` if results are missing."""
 
     def no_evidence(self, case: "Case", rule: Rule) -> str:
         """Return the reason why a case is no evidence; empty if it is evidence."""
@@ -103,7 +103,10 @@ class CaseClaim(Claim):
         return [key for keys in case.sides.values() for key in keys]
 
     def validate_axes(self, results: Results, where: str) -> None:
-        """Check axes and labels against the figure's; ConfigError names ``where``, the key, and the valid ones."""
+        """Check the claim's axes and labels against those of the figure.
+
+        Raises ConfigError with ``where``, the key, and the valid axes or labels.
+        """
         for key, axes in self.axes().items():
             for axis in axes:
                 results.check_axis(axis, f"{where}, key '{key}'")
@@ -152,7 +155,7 @@ class CaseClaim(Claim):
 
 
 class Case:
-    """A case of a claim: its experiments by selection key, and notes on missing results."""
+    """A case of a claim, with the experiments of each selection and notes on missing results."""
 
     def __init__(self, claim: CaseClaim, results: Results, labels: Selection) -> None:
         self.results, self.labels, self.name = results, labels, describe(labels) if labels else "all"
@@ -164,7 +167,7 @@ class Case:
         return ConfigError(f"{self._where}: {message}")
 
     def only(self, keys: Sequence[Labels], expected: str = "one") -> Labels:
-        """Return the only experiment that 'measured' selects; an error if there are several."""
+        """Return the only experiment that ``measured`` selects. Raises an error if there are several."""
         if not keys:
             raise Unmeasured("no such runs")
         if len(keys) > 1:
@@ -175,10 +178,10 @@ class Case:
         return keys[0]
 
     def values(self, *sides: Sequence[Labels], column: str = "") -> list[Array]:
-        """Return final values, one array (n, experiments) per side, repetitions matched across all experiments.
+        """Return the final values as an array (n, experiments) per side, with the same repetitions of all experiments.
 
-        The number of repetitions left out, because some experiments lack them, is noted. `Unmeasured` if a side is
-        empty, an experiment has no results, or no repetition is complete.
+        The number of repetitions that are left out because an experiment lacks them is added to the notes. Raises
+        `Unmeasured` if a side is empty, an experiment has no results, or no repetition is complete.
         """
         column = column or self._column
         for side in sides:

@@ -21,12 +21,13 @@ def _read_pair(raw: Any) -> Selection:
 
 
 class BestOnGrid(CaseClaim):
-    """The value of a numeric axis with the lowest (or highest) mean, with the range of possibly best values.
+    """A claim on the value of a numeric axis with the lowest (or highest) mean.
 
-    On a tie of means the smallest value is used. ``measured`` selects the runs, one experiment per case and axis value;
-    by default all that have a value on the axis. With ``differs``, ``{axis: [A, B]}``, the estimate is the best value
-    in A minus that in B: the claim holds if the interval excludes 0, fails if it is exactly [0, 0] (the same single
-    value is possibly best in both). Otherwise a direction is expected against ``threshold``.
+    The interval is the range of values that may be the best. On a tie of means the smallest value is used. ``measured``
+    selects the runs, one experiment per case and axis value, by default all experiments with a value on the axis. With
+    ``differs``, ``{axis: [A, B]}``, the estimate is the best value in A minus the best value in B. The claim then holds
+    if the interval excludes 0, and fails if the interval is exactly [0, 0] (the same single value may be the best in
+    both). Otherwise the best value is expected on one side of ``threshold``.
     """
 
     kind: Literal["best_on_grid"]
@@ -94,5 +95,8 @@ class BestOnGrid(CaseClaim):
 
 
 def best_value(grid: Array, values: Array, best: str = "lowest") -> Interval:
-    """Return the best grid value of (repetitions, grid), and the range of the possibly best values (95 %)."""
+    """Return the best grid value and the range of values that may be the best (95 %).
+
+    ``values`` has shape (repetitions, grid).
+    """
     return BestValue(grid, values, best).interval(ERROR / 2.0, fixed)

@@ -1,4 +1,4 @@
-"""Claims that regret is below its bound: a formula, or the candidates' regret plus the cost of tuning."""
+"""Claims that regret is below a bound, which is a formula or the candidates' regret plus the cost of tuning."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,16 +19,17 @@ from bench.stats import Array
 
 
 class Bound(CaseClaim):
-    """Measured regret against a formula, or the best candidate's regret + sum_l 2 sqrt((e-1) n_l T ln n_l).
+    """A claim that regret is below a formula, or the best candidate's regret + sum_l 2 sqrt((e-1) n_l T ln n_l).
 
     The second bound is that of Theorem 1 (one hyper-parameter) and Theorem 2 (several) of Ding et al., Syndicated
     Bandits. T is the number of rounds of the runs. The minimum of measured means is on average below the minimum of the
     true means, so the check is slightly stricter than the theorem.
 
-    ``measured`` are the tuner's runs, one experiment per case; ``formula`` is one of `bench.regret_bounds`, its name
-    and numbers, such as {name: exp3, n_arms: 5}; ``over`` are the candidates' runs, all n_1 x n_2 x ... of them, else
-    the case is open, and ``candidates`` the n_l: [5] or [5, 3]. With a formula, a bound that is satisfied by the runs
-    ``against``, of a tuner that does not learn, is no evidence. The claim holds if the ratio's interval ends below 1.
+    ``measured`` are the tuner's runs, one experiment per case. ``formula`` has the name and the arguments of a formula
+    in `bench.regret_bounds`, such as {name: exp3, n_arms: 5}. ``over`` are the runs of all n_1 x n_2 x ... candidates;
+    if a run is missing, the case is open. ``candidates`` are the numbers n_l, such as [5] or [5, 3]. With a formula, a
+    bound is no evidence if the runs ``against``, of a tuner that does not learn, also satisfy it. The claim holds if
+    the ratio's interval ends below 1.
     """
 
     threshold: ClassVar[float] = 1.0
@@ -65,7 +66,7 @@ class Bound(CaseClaim):
         return Question(_ratio(*self._values(case)), self.expect, self.threshold)
 
     def no_evidence(self, case: Case, rule: Rule) -> str:
-        """Return the reason for no evidence: the bound exceeds any regret, or runs without learning satisfy it."""
+        """Return the reason for no evidence, which is that the bound exceeds any regret or holds without learning."""
         tuner = case.sides["measured"]
         regret, candidates, constant = self._values(case)
         most = largest_regret(self.formula, _horizon(case, tuner))
@@ -85,7 +86,7 @@ class Bound(CaseClaim):
         return "random arms stay below the bound, too" if is_below else ""
 
     def _values(self, case: Case) -> tuple[Array, Array | None, float]:
-        """Return the tuner's values (n,), the candidates' (n, candidates), and the constant of the bound."""
+        """Return the values of the tuner (n,) and of the candidates (n, candidates), and the constant of the bound."""
         tuner = [case.only(case.sides["measured"])]
         if self.formula:
             (regret,) = case.values(tuner)
@@ -99,7 +100,7 @@ class Bound(CaseClaim):
 
 
 def _ratio(regret: Array, candidates: Array | None, constant: float) -> Quantity:
-    """Return mean regret over the bound, with the candidate for which it is largest, if there are candidates."""
+    """Return the mean regret divided by the bound, for the candidate with the largest ratio if there are candidates."""
     if candidates is None:
         return Mean(regret / constant)
     return Extreme([[RatioOfMeans(regret, values + constant) for values in candidates.T]], "max", "max")
@@ -110,7 +111,10 @@ def _is_below(ratio: Quantity, rule: Rule) -> bool:
 
 
 def largest_regret(formula: Mapping[str, Any], horizon: int) -> float:
-    """Return the largest possible regret: the largest gap in every round, 1 if only the rewards' range is known."""
+    """Return the largest possible regret, which is the largest gap times the number of rounds.
+
+    The gap is 1 if only the range of the rewards is known.
+    """
     return horizon * float(max(formula.get("gaps") or [formula.get("gap", 1.0)]))
 
 

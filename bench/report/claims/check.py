@@ -1,4 +1,4 @@
-"""Check of all claims of a figure, and claims that count cases, such as "in most cases"."""
+"""The check of all claims of a figure, and claims that count cases, such as "in most cases"."""
 
 import math
 import re
@@ -38,13 +38,13 @@ from bench.stats import Interval, holm
 
 
 class Count(Claim):
-    """The number of cases of other claims, ``of`` these ids, that hold: "mostly" is more than half of them.
+    """A claim that more than half of the cases of other claims, whose ids are ``of``, hold.
 
-    Holds if more than half of the cases hold; fails if at most half would hold even if all open cases did; else open. A
-    verdict that does not survive Holm's correction counts as open, as do cases without results. Cases without evidence
-    are left out. A tie counts as holding for "no more" or "no less", else as failing. The estimate is the share of
-    cases whose point estimate alone is as expected; its interval runs from the share that hold to the share that do not
-    fail.
+    The claim holds if more than half of the cases hold, fails if at most half of the cases would hold even if all open
+    cases did, and is open otherwise. Cases without results and verdicts that do not survive Holm's correction count as
+    open. Cases without evidence are left out. A tie counts as holding for "no more" or "no less", and as failing for
+    other claims. The estimate is the share of cases whose point estimate alone is as expected; its interval ranges from
+    the share of cases that hold to the share of cases that do not fail.
     """
 
     threshold: ClassVar[float] = 0.5
@@ -81,11 +81,12 @@ KINDS = by_kind(PairedDifference, RelativeDifference, Ratio, Spread, Bound, Slop
 
 
 def verdicts_on(results: Results) -> pd.DataFrame:
-    """Return the verdicts on all cases of the claims of the results' figure, with the columns of ``claims.csv``.
+    """Return the verdicts on all cases of all claims of a figure, with the columns of ``claims.csv``.
 
     Cases that need missing experiments are open. If the number of repetitions was chosen by looking at the verdicts,
-    intervals are group-sequential, and stay valid. Only cases on genuine data are judged if other data is a stand-in or
-    a packaged sample. Raises ConfigError if a claim has an unknown kind, key, axis or label, or lacks one.
+    intervals are group-sequential and therefore remain valid. Only cases on genuine data are judged if other data is a
+    stand-in or a packaged sample. Raises ConfigError if a claim has an unknown kind, key, axis or label, or lacks a
+    required key.
     """
     claims, provenance = claims_of(results), results.provenance
     judged_by = rule(provenance.until_decided)
@@ -100,7 +101,7 @@ def verdicts_on(results: Results) -> pd.DataFrame:
 
 
 def _row(claim: Claim, finding: Finding) -> dict[str, Any]:
-    """Return the columns of ``claims.csv``; by default they are attributes of the finding or the claim."""
+    """Return the columns of ``claims.csv``; by default a column is an attribute of the finding or of the claim."""
     known: dict[str, Any] = {"claim": claim.id, "note": "; ".join(filter(None, [finding.note, finding.proviso]))}
     known |= zip(("estimate", "ci_low", "ci_high", "n"), finding.interval, strict=True)
     known |= zip(("relative", "relative_low", "relative_high"), finding.relative[:3], strict=True)
@@ -111,7 +112,7 @@ def _row(claim: Claim, finding: Finding) -> dict[str, Any]:
 
 
 def _after_holm(findings: Mapping[str, list[Finding]]) -> dict[str, list[Finding]]:
-    """Return the findings, each tested verdict with its outcome under Holm's correction.
+    """Return the findings, in which tested verdicts have their outcome under Holm's correction.
 
     Open cases were tested too: their p-values, above 5 %, come last and only add to the number of tests.
     """
@@ -129,10 +130,10 @@ def _after_holm(findings: Mapping[str, list[Finding]]) -> dict[str, list[Finding
 
 
 def still_open(results: Results) -> dict[tuple[str, str], tuple[list[dict[str, str]], float]]:
-    """Return, by claim and case, labels of the experiments of open cases, and the repetitions that would decide them.
+    """Return the labels of the experiments of each open case, and the repetitions that would decide the case.
 
-    The number is approximate, NaN if results are missing, or a million would not suffice. Cases without evidence are
-    left out. Raises as `verdicts_on` does.
+    The keys are the claim and the case. The number of repetitions is approximate, and NaN if results are missing or a
+    million would not suffice. Cases without evidence are left out. Raises the same errors as `verdicts_on`.
     """
     setting = Conditions(rule(results.provenance.until_decided))
     unfinished = dict[tuple[str, str], tuple[list[dict[str, str]], float]]()
@@ -157,7 +158,7 @@ def _no_evidence(provenance: Provenance) -> str:
 
 
 def claims_of(results: Results) -> list[Claim]:
-    """Return the claims of the results' figure, checked; ConfigError names claim, key and choices."""
+    """Return the checked claims of the results' figure. Raises ConfigError with the claim, the key and the choices."""
     claims = [_read_one(raw, results) for raw in results.figure.claims]
     ids = [claim.id for claim in claims]
     countable = [claim.id for claim in claims if not isinstance(claim, Count)]
@@ -197,7 +198,7 @@ def _read_one(raw: Any, results: Results) -> Claim:
 
 
 def complaint(where: str, model: type[BaseModel], error: ValidationError) -> ConfigError:
-    """Return the first of pydantic's complaints, unknown keys before others, as one sentence."""
+    """Return the first of pydantic's errors as one sentence; unknown keys come before other errors."""
     first = min(error.errors(), key=lambda complaint: complaint["type"] != "extra_forbidden")
     key, message = ".".join(str(part) for part in first["loc"] if part != ""), first["msg"]
     if first["type"] == "extra_forbidden":

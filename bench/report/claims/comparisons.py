@@ -1,4 +1,4 @@
-"""Claims that compare a left with a right side: the common part, and claims on differences."""
+"""Claims on differences, and the common part of all claims that compare a left with a right side."""
 
 import math
 from collections import Counter
@@ -26,9 +26,9 @@ LEAST_FOR_A_FEW = 10
 
 
 def rare_deviations(experiments: Iterable[Array]) -> tuple[float, float]:
-    """Return the largest deviations, below and above, if a few repetitions are outliers; else 0.
+    """Return the largest deviations below and above if a few repetitions are outliers, or else 0.
 
-    They are shares of the median of an experiment, whose final values have shape (n,).
+    The deviations are shares of the median of an experiment, whose final values have shape (n,).
     """
     below = above = 0.0
     for values in experiments:
@@ -46,7 +46,7 @@ def rare_room(
 ) -> tuple[float, float]:
     """Return the largest rare deviations that left minus right may have, downwards and upwards.
 
-    ``rare_left`` and ``rare_right``: `rare_deviations` of the same methods in all cases of the claim.
+    ``rare_left`` and ``rare_right`` are the `rare_deviations` of the same methods in all cases of the claim.
     """
     (left_below, left_above), (right_below, right_above) = rare_left, rare_right
     a, b = float(np.abs(np.median(left))), float(np.abs(np.median(right)))
@@ -66,7 +66,7 @@ ONE_WORLD = (
 class Combine(BaseModel):
     """Combination of several experiments on one side into one number.
 
-    "lowest" on the right turns "less than right" into "less than each of them".
+    "lowest" on the right turns "less than right" into "less than each experiment on the right".
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -78,8 +78,8 @@ class Combine(BaseModel):
 class TwoSided(CaseClaim):
     """A claim that compares the runs of two selections, repetition by repetition.
 
-    If a side has several experiments in a case, ``combine`` takes their mean, the lowest or the highest. Averages on
-    both sides need the same combinations of the other axes, else the case is open.
+    If a side has several experiments in a case, ``combine`` takes their mean, the lowest or the highest. If both sides
+    are averages, they need the same combinations of the other axes; otherwise the case is open.
     """
 
     SIDES: ClassVar[tuple[str, ...]] = ("left", "right")
@@ -102,10 +102,11 @@ class TwoSided(CaseClaim):
     def compared(
         self, left: Array, right: Array, compare: Callable[[Array, Array], Quantity], *, average: bool = True
     ) -> Quantity:
-        """Return the result of ``compare`` on both sides; it increases with left and decreases with right.
+        """Return the result of ``compare`` for the values of both sides.
 
-        It is called with one number per repetition of each side: a pair of experiments, or averages; with shape (n,
-        experiments) if ``average`` is false.
+        The result of ``compare`` must increase with its first argument and decrease with its second. The function
+        receives one number per repetition for each side, from a pair of experiments or from averages. If ``average`` is
+        false, it receives arrays of shape (n, experiments).
         """
         lefts, rights = (
             [values.mean(axis=1) if average else values]
@@ -120,7 +121,7 @@ class TwoSided(CaseClaim):
         return Extreme(parts, outer, "min" if self.combine.right == "highest" else "max")
 
     def no_evidence(self, case: Case, rule: Rule) -> str:
-        """Return the reason for no evidence: identical sides or repetitions, or none better than random arms."""
+        """Return the reason for no evidence: identical sides or repetitions, or no side better than random arms."""
         left, right = self.values(case)
         if all(np.array_equal(a, b) for a in left.T for b in right.T):
             return IDENTICAL
@@ -133,7 +134,7 @@ class TwoSided(CaseClaim):
         return ""
 
     def _has_equal_repetitions(self, case: Case) -> bool:
-        """Whether repetitions have the same numbers in every column."""
+        """Return whether all repetitions have the same numbers in every column."""
         for rows in map(case.results.rows, self.experiments(case)):
             columns = [name for name in rows if name != "repetition" and not is_measured(str(name))]
             if (rows[columns].nunique(dropna=False) > 1).any():
@@ -148,7 +149,7 @@ class TwoSided(CaseClaim):
 
 
 def is_random(results: Results, key: Labels, rule: Rule) -> bool:
-    """Return whether regret is above that of random arms, or indistinguishable from it and not clearly below."""
+    """Return whether regret exceeds that of random arms, or is near it and cannot be distinguished from it."""
     rows = results.rows(key)
     if RANDOM_REGRET not in rows.columns:
         return False
@@ -163,12 +164,12 @@ def is_random(results: Results, key: Labels, rule: Rule) -> bool:
 class PairedDifference(TwoSided):
     """The mean of left minus right, paired by repetition.
 
-    ``less`` and ``greater`` are below and above 0; for ``at_most`` and ``at_least``, "no worse", a difference of
-    exactly 0 also holds. With a ``margin``, a share of right's mean by which the estimate is divided, these are tests
-    of non-inferiority: ``at_most`` holds if the interval ends at or below +margin and fails if it lies above,
-    ``at_least`` mirrors it; ``similar``, a test of equivalence, holds if it is a tie within the margin and fails if the
-    95 % interval lies outside on one side. Without a margin, ``tie`` is the negligible share of right's mean; with 0
-    there are no ties.
+    ``less`` and ``greater`` expect a difference below and above 0. ``at_most`` and ``at_least``, "no worse", also hold
+    for a difference of exactly 0. With a ``margin``, the estimate is the difference as a share of right's mean, and
+    these two are tests of non-inferiority: ``at_most`` holds if the interval ends at or below +margin and fails if the
+    interval lies above +margin, and ``at_least`` is the reverse. ``similar``, a test of equivalence, holds for a tie
+    within the margin and fails if the 95 % interval lies outside the margin on one side. Without a margin, ``tie`` is
+    the negligible share of right's mean; with 0 there are no ties.
     """
 
     is_difference = True
@@ -234,13 +235,13 @@ def _share(left: Array, right: Array) -> Quantity:
 
 
 class RelativeDifference(CaseClaim):
-    """The mean of left minus right, each relative to a reference's mean on the same task, averaged over tasks.
+    """The mean over tasks of left minus right, relative to the mean of a reference on the same task.
 
-    The mean is taken over the labels of the last axis in ``over``, then over those of the one before, so that with
-    ``over: [family, task]`` each family counts once. Only labels on which both sides are run count. Differences are
-    paired by repetition; the reference's means are treated as known. If a side has several experiments on a task, such
-    as all fixed configurations, the one with the lowest mean is used, which is known only afterwards. ``tie`` is the
-    negligible share of right's mean.
+    The mean is taken over the labels of the last axis in ``over``, and then over the labels of the axis before, so that
+    with ``over: [family, task]`` each family counts once. Only labels on which both sides are run count. Differences
+    are paired by repetition; the reference's means are treated as known. If a side has several experiments on a task,
+    such as all fixed configurations, the experiment with the lowest mean is used, which is known only afterwards.
+    ``tie`` is the negligible share of right's mean.
     """
 
     SIDES: ClassVar[tuple[str, ...]] = ("left", "right", "reference")
@@ -270,7 +271,7 @@ class RelativeDifference(CaseClaim):
         return Question(_difference(left, right), self.expect, relative=_share(left, right), margin=self.tie)
 
     def no_evidence(self, case: Case, rule: Rule) -> str:
-        """Return the reason for no evidence: both sides are identical."""
+        """Return the reason for no evidence, which is that both sides are identical."""
         return IDENTICAL if np.array_equal(*self._means(case)) else ""
 
     def _tasks(self, case: Case) -> dict[tuple[str, ...], list[list[Labels]]]:

@@ -1,8 +1,9 @@
-"""From an interval to a verdict.
+"""The rules that turn an interval into a verdict.
 
-*Tie* if the whole 90 % interval lies within the margin, which is equivalent to two one-sided tests at 5 %; else *holds*
-if the whole 95 % interval satisfies the claim, *fails* if the whole interval contradicts it, else *open*. With too few
-repetitions for the interval's nominal coverage (measured, see docs/verdicts.md) every verdict is open.
+The verdict is *tie* if the whole 90 % interval lies within the margin, which is equivalent to two one-sided tests at 5
+%. Otherwise the verdict is *holds* if the whole 95 % interval satisfies the claim, *fails* if the whole interval
+contradicts the claim, and *open* in all other cases. With too few repetitions for the interval's nominal coverage
+(measured, see docs/verdicts.md) every verdict is open.
 """
 
 import math
@@ -44,20 +45,21 @@ _SATISFIES = {"less": operator.lt, "at_most": operator.le, "greater": operator.g
 
 
 class Unmeasured(Exception):
-    """Results of a case are missing, as named in the text. Leads to the verdict "open"."""
+    """Results of a case are missing, as described by the text, so that the verdict is "open"."""
 
 
 @dataclass(frozen=True)
 class Finding:
     """The verdict on one case of a claim, with its numbers.
 
-    ``interval``, at 95 %, also has the number of repetitions (for counts: of cases); ``relative`` is the same
-    comparison as a share of the right side. ``agrees`` says whether the point estimate alone is as the claim expects,
+    ``interval``, at 95 %, also has the number of repetitions, or of cases for counts. ``relative`` is the same
+    comparison as a share of the right side. ``agrees`` states whether the point estimate alone is as the claim expects.
     ``counts_as`` is the verdict for claims that count cases: a tie counts as "no more", but not as "less". ``p`` is the
     smallest error rate with the same verdict, NaN for open cases; ``repetitions_needed`` is the number that would
     probably decide an open case, NaN if it exceeds a million or cannot be run. ``proviso`` has the conditions of the
-    verdict besides its numbers: the margin of ties, the plan of repetitions, the assumption that a few repetitions rest
-    on. ``holm`` says whether the verdict survives Holm's correction, `REMAINS` or not, "" without a test.
+    verdict besides its numbers: the margin of ties, the plan of repetitions, and the assumption made if there are few
+    repetitions. ``holm`` states whether the verdict survives Holm's correction (`REMAINS` if it does), and is ""
+    without a test.
     """
 
     case: str
@@ -83,10 +85,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Conditions:
-    """The conditions of judgement of a figure's cases: a fixed number of repetitions, or repeated looks.
+    """The conditions for judging a figure's cases, such as a fixed number of repetitions or repeated looks.
 
-    ``no_evidence`` is the reason why this data is no evidence, empty if it is; ``genuine`` are labels of the exempt
-    experiments. A log in ``parts`` has at most that many repetitions.
+    ``no_evidence`` is the reason why the data is no evidence, and is empty if the data is evidence. ``genuine`` are the
+    labels of experiments to which the reason does not apply. A log in ``parts`` has at most this number of repetitions.
     """
 
     rule: Rule = fixed
@@ -99,9 +101,9 @@ class Conditions:
 class Question:
     """The question of a claim about a measured quantity.
 
-    It expects a direction against ``threshold``; ``similar``: within the margin of it; ``differs``: not equal to it.
-    ``relative``, the comparison as a share of the right side, is a tie within +-``margin``; with None or 0 there are no
-    ties. A verdict needs at least ``least`` repetitions.
+    The claim expects the quantity on one side of ``threshold``, within the margin of the threshold (``similar``), or
+    not equal to the threshold (``differs``). ``relative``, the comparison as a share of the right side, is a tie within
+    +-``margin``; with None or 0 there are no ties. A verdict needs at least ``least`` repetitions.
     """
 
     quantity: Quantity
@@ -159,9 +161,10 @@ class Question:
             yield f"rests on {n} repetitions, which is enough if none can be far off"
 
     def _tests(self) -> dict[str, Test]:
-        """Return the possible verdicts, each with its test; the first that passes applies.
+        """Return the test of each possible verdict; the first verdict whose test passes applies.
 
-        A tie, and ``similar``, are one-sided tests at each end; all others share the error between them.
+        The tests of a tie and of ``similar`` are one-sided at each end; all other tests divide the error between both
+        ends.
         """
         threshold, margin, share = self.threshold, self.margin or 0.0, self.relative or self.quantity
 
@@ -191,12 +194,18 @@ class Question:
 
 
 def _smallest_error(test: Test, rule: Rule, n: int) -> float:
-    """Return the smallest error rate at which a test that passes at `ERROR` passes: three digits, at least 1e-12."""
+    """Return the smallest error rate at which a test passes that passes at `ERROR`.
+
+    The rate has three digits and is at least 1e-12.
+    """
     return _first(lambda error: test(error, rule, n), 1e-12, ERROR, 1e-4)
 
 
 def _first(passes: Callable[[float], bool], low: float, high: float, share: float) -> float:
-    """Return the smallest value up to ``high`` that passes, to a ``share`` of it; ``low`` if that passes."""
+    """Return the smallest value up to ``high`` that passes, or ``low`` if ``low`` passes.
+
+    The relative error of the value is ``share``.
+    """
     low, high = math.log(low), math.log(high)
     if passes(math.exp(low)):
         return math.exp(low)
@@ -209,8 +218,8 @@ def _first(passes: Callable[[float], bool], low: float, high: float, share: floa
 def _repetitions(tests: Mapping[str, Test], rule: Rule, n: int, least: int) -> float:
     """Return the number of similar repetitions that would decide the case with a probability of 80 %.
 
-    If an interval reaches c standard errors, a difference of c of them is detected in half of all cases, one of c +
-    `POWER` in 80 %.
+    If an interval reaches c standard errors, a difference of c standard errors is detected in half of all cases, and a
+    difference of c + `POWER` standard errors in 80 %.
     """
 
     def is_decided(number: float) -> bool:

@@ -1,4 +1,4 @@
-"""Estimates with intervals at any error and for any number of repetitions.
+"""Estimates with intervals for any error and any number of repetitions.
 
 Every class has ``estimate``, ``n`` (repetitions) and ``ends``, so that a verdict, its p-value and the required
 repetitions are computed in the same way for all kinds of claims.
@@ -23,21 +23,21 @@ class Quantity(ABC):
 
     @abstractmethod
     def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
-        """Return low and high, each missed with probability ``error``, for ``n`` similar repetitions.
+        """Return the ends low and high for ``n`` similar repetitions; each end errs with probability ``error``.
 
-        NaN if they are undefined.
+        The ends are NaN if they are undefined.
         """
 
     def interval(self, error: float, rule: Rule) -> Interval:
-        """Return estimate, low and high with the present repetitions; NaN for fewer than two."""
+        """Return the estimate, low and high for the current repetitions; low and high are NaN for fewer than two."""
         low, high = self.ends(error, rule, self.n) if self.n > 1 else (math.nan, math.nan)
         return Interval(self.estimate, low, high, self.n)
 
 
 class Mean(Quantity):
-    """The mean of one number per repetition, shape (n,), or of an estimate's linearisation.
+    """The mean of one number per repetition, shape (n,), or of the linearisation of an estimate.
 
-    With ``exponential``, the logarithm was measured, and estimate and ends are exponentiated.
+    With ``exponential``, the numbers are logarithms, and the estimate and the ends are exponentiated.
     """
 
     def __init__(self, values: Array, *, exponential: bool = False) -> None:
@@ -64,11 +64,11 @@ class Mean(Quantity):
 
 
 class RatioOfMeans(Quantity):
-    """The mean of ``top`` divided by that of ``bottom``, both of shape (n,), by Fieller's theorem.
+    """The mean of ``top`` divided by the mean of ``bottom``, both of shape (n,), by Fieller's theorem.
 
-    The interval holds every ratio r for which Student's test cannot distinguish the mean of top - r bottom from 0. It
-    is (-inf, inf) if the mean of bottom cannot be distinguished from 0; the estimate is NaN unless that mean is
-    positive.
+    The interval holds every ratio r for which Student's test cannot distinguish the mean of top - r bottom from 0. The
+    interval is (-inf, inf) if the mean of bottom cannot be distinguished from 0. The estimate is NaN unless the mean of
+    bottom is positive.
     """
 
     def __init__(self, top: Array, bottom: Array) -> None:
@@ -100,16 +100,16 @@ class RatioOfMeans(Quantity):
 
 
 class Resampled(Quantity):
-    """A statistic without a formula for its interval, such as a ratio of medians: percentile bootstrap.
+    """A statistic without a formula for its interval, such as a ratio of medians, with a percentile bootstrap.
 
-    For another number of repetitions the interval is scaled around the estimate like standard errors.
+    For another number of repetitions the interval is scaled around the estimate in proportion to standard errors.
     """
 
     def __init__(self, estimate: float, values: Array, n: int) -> None:
         self.estimate, self.n, self._values = estimate, n, values
 
     def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
-        """Return quantiles of the resamples, farther out by the ratio of the rule's reach to the normal quantile."""
+        """Return quantiles of the resamples, widened by the ratio of the rule's reach to the normal quantile."""
         if not len(self._values):
             return math.nan, math.nan
         low, high = map(float, np.quantile(self._values, (error, 1.0 - error)))
@@ -118,11 +118,12 @@ class Resampled(Quantity):
 
 
 class Extreme(Quantity):
-    """The lowest or highest of several quantities, or nested, such as the lowest of several highest ones.
+    """The lowest or highest of several quantities, which may be nested, such as the lowest of several highest.
 
-    A highest lies below a limit if all quantities lie below it, each judged at the full error; it lies above if one of
-    them lies above, each judged at its share of the error (Bonferroni). For a lowest it is the other way round.
-    ``outer`` and ``inner``, ``min`` or ``max``, are over the rows of ``parts``, and within a row.
+    The highest quantity lies below a limit if all quantities lie below the limit, each judged at the full error. It
+    lies above the limit if any quantity lies above, each judged at its share of the error (Bonferroni). For the lowest
+    quantity the rules are reversed. ``outer`` and ``inner`` are ``min`` or ``max``; ``outer`` is taken over the rows of
+    ``parts``, and ``inner`` within a row.
     """
 
     def __init__(self, parts: Sequence[Sequence[Quantity]], outer: str, inner: str) -> None:
@@ -146,12 +147,12 @@ class Extreme(Quantity):
 
 
 class BestValue(Quantity):
-    """The value of a grid with the lowest (or ``highest``) mean, and the other possibly best values.
+    """The grid value with the lowest (or, with ``highest``, the highest) mean, and all values that may be the best.
 
-    A value may be the best if a one-sided Student's test of paired differences cannot distinguish its mean from that of
-    any other value, each at its share of the error (multiple comparisons with the best, by Bonferroni): the set of
-    these values contains the best with the given probability. The interval goes from its smallest to its largest.
-    ``grid`` increases, shape (k,); ``values`` has shape (n, k).
+    A value may be the best if one-sided Student's tests of paired differences do not find the mean of any other value
+    to be better. Each test has its share of the error (multiple comparisons with the best, by Bonferroni), so the set
+    of values that may be the best contains the best value with the given probability. The interval ranges from the
+    smallest to the largest value of this set. ``grid`` is increasing and has shape (k,); ``values`` has shape (n, k).
     """
 
     def __init__(self, grid: Array, values: Array, best: str = "lowest") -> None:
@@ -164,7 +165,7 @@ class BestValue(Quantity):
         self.estimate = float(grid[signed.mean(axis=0).argmin()])
 
     def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
-        """Return the smallest and the largest possibly best value; both ends together err with 2 ``error``."""
+        """Return the smallest and the largest value that may be the best; both ends together err with 2 ``error``."""
         chosen = self._grid[self.candidates(2.0 * error, rule, n)]
         return float(chosen[0]), float(chosen[-1])
 
@@ -175,7 +176,7 @@ class BestValue(Quantity):
 
 
 class Difference(Quantity):
-    """One quantity minus another; each gets half of the error."""
+    """One quantity minus another, each with half of the error."""
 
     def __init__(self, left: Quantity, right: Quantity) -> None:
         self.n, self._left, self._right = left.n, left, right
@@ -187,9 +188,9 @@ class Difference(Quantity):
 
 
 class BandSlope(Quantity):
-    """A weighted sum of the logarithms of a curve's means; only means and deviations of the curve are known.
+    """A weighted sum of the logarithms of a curve's means, computed from the curve's means and deviations only.
 
-    Its interval is the range over all curves within the pointwise band, which is wider than necessary.
+    The interval is the range over all curves within the pointwise band, which is wider than necessary.
     """
 
     def __init__(self, weights: Array, mean: Array, deviation: Array, n: int) -> None:
@@ -198,7 +199,7 @@ class BandSlope(Quantity):
         self.estimate = float(np.log(mean) @ weights)
 
     def ends(self, error: float, rule: Rule, n: float) -> tuple[float, float]:
-        """Return the flattest and the steepest; NaN if the band reaches below 0, where there is no logarithm."""
+        """Return the smallest and the largest sum, or NaN if the band reaches below 0, where there is no logarithm."""
         reach = rule(n, error) * self._deviation / math.sqrt(n)
         low, high = self._mean - reach, self._mean + reach
         if not (low > 0).all():
@@ -221,7 +222,7 @@ class Shifted(Quantity):
 
 
 class Unseen(Quantity):
-    """A mean whose interval allows for rare repetitions not seen yet, each lower by ``below`` or higher by ``above``.
+    """A mean whose interval allows for rare unseen repetitions, lower by ``below`` or higher by ``above``.
 
     With probability 1 - e an event with rate ln(1 / e) / n or more has happened in n repetitions (the rule of three,
     for e = .05); at that rate, events that move a repetition by ``above`` move the mean by ln(1 / e) above / n.
@@ -238,7 +239,7 @@ class Unseen(Quantity):
 
 
 def skewness(deviations: Array) -> float:
-    """Return the skewness of values, given as deviations from any number; 0 if they are equal."""
+    """Return the skewness of values that are given as deviations from any number, or 0 if the values are equal."""
     centred = deviations - deviations.mean()
     variance = float(np.mean(centred**2))
     return float(np.mean(centred**3)) / variance**1.5 if variance**1.5 > 0 else 0.0

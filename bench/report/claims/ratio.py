@@ -17,9 +17,9 @@ LEAST_FOR_SPREAD = 20
 
 
 class Ratio(TwoSided):
-    """Left's mean (or median) divided by right's, against a threshold.
+    """A claim that compares left's mean (or median) divided by right's with a threshold.
 
-    ``statistic``, of each side, is ``mean`` or ``median``, or ``paired_median``: the median of the ratios of single
+    ``statistic`` is ``mean`` or ``median`` of each side, or ``paired_median``, the median of the ratios of single
     repetitions, for measurements in pairs. With the threshold 1, a ratio within ``tie`` of 1 is a tie.
     """
 
@@ -77,11 +77,11 @@ _STATISTICS: dict[str, Callable[[Array, Array], Quantity]] = {
 
 
 class Spread(TwoSided):
-    """Left's standard deviation over repetitions divided by right's, against 1.
+    """A claim that compares left's standard deviation over repetitions divided by right's with 1.
 
-    The logarithm of the ratio is jackknifed, its pseudo-values judged by Student's test: Miller, Jackknifing variances,
-    Annals of Mathematical Statistics 39 (1968). For several experiments on a side the standard deviations are combined,
-    not the values. A ratio within ``tie`` of 1 is a tie.
+    The logarithm of the ratio is jackknifed, and its pseudo-values are judged by Student's test. Source: Miller,
+    Jackknifing variances, Annals of Mathematical Statistics 39 (1968). For several experiments on a side the standard
+    deviations are combined, not the values. A ratio within ``tie`` of 1 is a tie.
     """
 
     threshold: ClassVar[float] = 1.0

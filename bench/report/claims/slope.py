@@ -40,18 +40,18 @@ LEAST_FOR_SLOPE = 20
 
 
 class Slope(CaseClaim):
-    """The slope of ln(mean) against ln(axis), by least squares: T^0.75 has slope 0.75.
+    """A claim on the least-squares slope of ln(mean) against ln(axis); T^0.75 has slope 0.75.
 
     Along an axis of the figure, such as the horizon, the final values are used, and the slope is linearised in the
-    means (delta method). Along `round` only means and deviations are kept; there the interval is the range of slopes of
+    means (delta method). Along `round` only means and deviations are kept, and the interval is the range of slopes of
     all curves within the pointwise band, which is wider than a 95 % interval of the slope.
 
-    ``threshold`` is the exponent that it is compared with. With ``log_power`` it is instead compared with the slope of
-    T^threshold (ln T)^log_power, by least squares over the same values of the axis.
+    The slope is compared with the exponent ``threshold``. With ``log_power`` the slope is compared with the
+    least-squares slope of T^threshold (ln T)^log_power over the same values of the axis.
 
-    Values of at least `NEAR_RANDOM` times the regret of random arms are left out. Where fewer than `LEAST_LEFT` values
-    are left, the slope is that over all values, and a verdict that random play, with its slope of 1, would get as well
-    is no evidence. Along rounds the regret of random arms is assumed to grow in proportion; it is replaced by the
+    Values of at least `NEAR_RANDOM` times the regret of random arms are left out. If fewer than `LEAST_LEFT` values are
+    left, the slope is computed over all values, and a verdict that random play, with its slope of 1, would also receive
+    is no evidence. Along rounds the regret of random arms is assumed to grow in proportion. It is replaced by the
     regret of the runs ``against``, of a tuner that does not learn.
     """
 
@@ -92,7 +92,7 @@ class Slope(CaseClaim):
         return f"log-log slope of {what} {self.column} against {self.axis}, {describe(self.measured)}, against {rate}"
 
     def compared_with(self) -> float | None:
-        """Return the threshold; None with ``log_power``, where the slope follows from the values of the axis."""
+        """Return the threshold, or None with ``log_power``, because the slope depends on the values of the axis."""
         return None if self.log_power else self.threshold
 
     def finding(self, case: Case, setting: Conditions) -> Finding:
@@ -112,7 +112,7 @@ class Slope(CaseClaim):
         return self._along_rounds(case) if self.axis == ROUND else self._along_axis(case)
 
     def _counts(self, case: Case) -> npt.NDArray[np.bool_]:
-        """Return, for each value of the axis, whether its regret is far enough below that of random play."""
+        """Return for each value of the axis whether its regret is far enough below the regret of random play."""
         if self.axis == ROUND:
             rows = self._curve(case, self._only(case))
             return np.asarray(rows["mean"] < NEAR_RANDOM * self._random_curve(case, rows["round"].to_numpy()))
@@ -120,14 +120,14 @@ class Slope(CaseClaim):
         return ~(np.array(shares) >= NEAR_RANDOM)
 
     def _share_of_random(self, case: Case, key: Labels) -> float:
-        """Return mean final regret over that of random arms; NaN if it is unknown."""
+        """Return the mean final regret divided by that of random arms, or NaN if it is unknown."""
         rows = case.results.rows(key)
         if self.column != REGRET or RANDOM_REGRET not in rows.columns:
             return math.nan
         return float(rows[REGRET].mean() / rows[RANDOM_REGRET].mean())
 
     def _random_curve(self, case: Case, rounds: Array) -> Array:
-        """Return the regret of random play up to each round; infinity if it is unknown."""
+        """Return the regret of random play up to each round, or infinity if it is unknown."""
         if self.against:
             keys = case.results.select({**case.labels, **self.measured, **self.against})
             rows = self._curve(case, case.only(keys))
@@ -154,7 +154,7 @@ class Slope(CaseClaim):
         return rows
 
     def _used(self, case: Case, places: Sequence[float]) -> npt.NDArray[np.bool_]:
-        """Return the axis values of the fit: those that count, or all if too few count."""
+        """Return whether each axis value is used in the fit: the values that count, or all values if too few count."""
         counts = self._counts(case)
         if counts.all() or counts.sum() < LEAST_LEFT:
             return np.ones(len(counts), dtype=np.bool_)
@@ -193,7 +193,7 @@ class Slope(CaseClaim):
             raise Unmeasured(f"the mean {self.column} is not positive everywhere, it has no logarithm")
 
     def _allowed(self, case: Case, places: Array) -> float:
-        """Return the slope of the rate over the places of the axis."""
+        """Return the slope of the expected rate at the values ``places`` of the axis."""
         if not self.log_power:
             return self.threshold
         if not (places > 1).all():

@@ -1,4 +1,4 @@
-"""Counts of cases of claims by verdict and origin: never added across origins, each case once."""
+"""Counts of the cases of claims by verdict and origin, in which a case counts once and origins are never added."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ Tally = Counter[tuple[str, bool]]
 class ClaimSource(NamedTuple):
     """The origin of a claim, and whether its cases count in tallies.
 
-    Cases that a figure judges again count in the first figure; a count of cases (`is_count`) is not a case.
+    A case that several figures judge counts in the first figure; a count of cases (`is_count`) is not a case.
     """
 
     origin: Origin = "ours"
@@ -29,7 +29,7 @@ class ClaimSource(NamedTuple):
 
 
 def tally_of(cases: Iterable[Mapping[Any, Any]]) -> Tally:
-    """Return the tally of some cases with columns `verdict` and `holm`."""
+    """Return the tally of ``cases``, which have `verdict` and `holm`."""
     return Counter((str(case["verdict"]), str(case["holm"]) != DOES_NOT_REMAIN) for case in cases)
 
 
@@ -47,7 +47,7 @@ def sources(figure: Figure | None) -> dict[str, ClaimSource]:
 def tallies(figure: Figure | None, cases: Iterable[Mapping[Any, Any]], *, every: bool = False) -> dict[str, Tally]:
     """Return the tallies of a figure's cases, which have `claim`, `verdict` and `holm`, by origin in order.
 
-    With ``every``, cases that count elsewhere are included, but no counts of cases.
+    With ``every``, cases that count in another figure are included, but counts of cases are not.
     """
     by_claim = sources(figure)
     by_origin: dict[str, list[Mapping[Any, Any]]] = {origin: [] for origin in ORIGIN_WORDS}
@@ -64,10 +64,10 @@ def added_up(parts: Iterable[Mapping[str, Tally]]) -> dict[str, Tally]:
 
 
 def spelled(tally: Tally) -> str:
-    """Return the number of cases by verdict as text: ``3 hold (2 after Holm's correction), 1 fails, 0 open``.
+    """Return the number of cases by verdict, such as ``3 hold (2 after Holm's correction), 1 fails, 0 open``.
 
-    Ties and cases without evidence are named only if there are any; the number that survives Holm's correction is
-    omitted if all do.
+    Ties and cases without evidence are named only if there are any. The number of verdicts that survive Holm's
+    correction is omitted if all verdicts survive.
     """
     parts = []
     for verdict in VERDICTS:
@@ -81,5 +81,5 @@ def spelled(tally: Tally) -> str:
 
 
 def spell_by_origin(parts: Mapping[str, Tally]) -> str:
-    """Return tallies as text: ``stated: 3 hold, 1 fails, 0 open; ours: ...``, without empty ones."""
+    """Return the tallies as text, such as ``stated: 3 hold, 1 fails, 0 open; ours: ...``; empty tallies are omitted."""
     return "; ".join(f"{words}: {spelled(parts[origin])}" for origin, words in ORIGIN_WORDS.items() if parts[origin])

@@ -1,1 +1,1 @@
-"""Kinds of figures: a class each, in a module named as the kind."""
+"""The kinds of figures, each a class in a module with the kind's name."""

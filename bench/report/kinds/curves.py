@@ -1,4 +1,4 @@
-"""Mean curves over rounds, a panel per environment or algorithm, a line per method."""
+"""Mean curves over rounds, with a panel per environment or algorithm and a line per method."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -71,9 +71,9 @@ class MethodBound(BaseModel):
 class Curves(Figure):
     """Mean curves with their bands.
 
-    For columns of regret, uniformly random arms are a dashed grey line. `limits` adds runs of fixed configurations, and
-    draws the best of them, known only afterwards. `rounds` is the number of kept rounds of a curve; a trace has up to
-    500. With `show_individual` each repetition is a thin line, too.
+    For columns of regret, uniformly random arms are a dashed grey line. `limits` adds runs of fixed configurations and
+    draws the best of these configurations, which is known only afterwards. `rounds` is the number of rounds that are
+    kept of a curve; a trace has up to 500. With `show_individual` each repetition is also drawn as a thin line.
     """
 
     y_scale: Literal["linear", "log"] = "linear"
@@ -226,9 +226,9 @@ class Curves(Figure):
         return results.series_name(key, results.panel_axes()) or self.column
 
     def _constants(self, results: Results) -> dict[str, str]:
-        """Return the lines that are constant and equal in all panels, and the name of their common grey line.
+        """Return the lines that are constant and equal in all panels, with the name of their common grey line.
 
-        The name consists of the labels common to all of them, such as "logging policy" of each method.
+        The name consists of the labels that all these lines share, such as "logging policy" of each method.
         """
         values: dict[str, set[float]] = {}
         labels: dict[str, list[str]] = {}
@@ -267,9 +267,12 @@ class Curves(Figure):
 
 
 def _settled(panel: Panel) -> npt.NDArray[np.float64]:
-    """Return the numbers that an axis must show: all except the ends of early bands that are far wider than later ones.
+    """Return the numbers that an axis must show.
 
-    A mean over the rounds so far begins with few rounds, whose interval may exceed the range of possible values.
+    These are all numbers except the ends of early bands that are far wider than later bands.
+
+    A mean over the rounds so far begins with few rounds, and the interval of this mean may exceed the range of possible
+    values.
     """
     ends = np.concatenate([mark.numbers for mark in panel.marks if mark.number])
     late, early = [ends[np.isfinite(ends)]], []
@@ -287,7 +290,7 @@ def _settled(panel: Panel) -> npt.NDArray[np.float64]:
 def _logarithmic(label: str, numbers: np.ndarray, lines: Iterable[pd.DataFrame]) -> Axis:
     """Return a logarithmic axis from the lines' values after 1 % of the rounds, because sums grow from near 0.
 
-    It is linear around 0 if numbers lie on both sides of it.
+    The axis is linear around 0 if numbers lie on both sides of 0.
     """
     if numbers.min() < 0:
         return Axis(label, log=True, linear=10.0 ** math.floor(math.log10(np.median(np.abs(numbers[numbers != 0])))))

@@ -1,4 +1,4 @@
-"""Final values of methods as dots with their intervals, or with their quantiles: a row per method, a panel per case."""
+"""Final values of methods as dots with intervals or quantiles, with a row per method and a panel per case."""
 
 import math
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ _DIAMOND = Look(CHARCOAL, "none", "D", size=8.5, fill="none", edge_width=1.2, or
 
 
 class Whiskers(BaseModel):
-    """Columns whose means are drawn as a thin whisker, its name, and its experiments."""
+    """The columns whose means are drawn as a thin whisker, the name of the whisker, and its experiments."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -49,12 +49,14 @@ class Dots(Rows):
     """Final means with intervals, single repetitions if there are at most 25, and published means.
 
     For columns of regret, uniformly random arms are a dashed grey line. ``whiskers`` are drawn with thin lines; with
-    ``quantiles`` every repetition, quartiles, mean and 95 % quantile are drawn, the last two as numbers too.
+    ``quantiles`` every repetition, the quartiles, the mean and the 95 % quantile are drawn, and the last two are also
+    written as numbers.
 
-    ``better`` selects a method, such as ``{method: CIR-HPO}``, and ``in_column`` names a trace column. Then the values
-    are percentages by which that method's mean exceeds the row's, repetitions paired: a repetition's number is the
-    ratio's linearisation, 100 (r - 1 + (a - r b) / mean(b)) with r = mean(a) / mean(b). Their mean is 100 (r - 1), and
-    their standard error that of the ratio (delta method).
+    ``better`` selects a method, such as ``{method: CIR-HPO}``, and ``in_column`` names a trace column. The values are
+    then the percentages by which the mean of this method exceeds the mean of the row, with paired repetitions. The
+    number of a repetition is the linearisation of the ratio, 100 (r - 1 + (a - r b) / mean(b)) with r = mean(a) /
+    mean(b). The mean of these numbers is 100 (r - 1), and their standard error is the standard error of the ratio
+    (delta method).
     """
 
     whiskers: Whiskers | None = None
@@ -135,7 +137,7 @@ class Dots(Rows):
     def _put_row(
         self, panel: Panel, row: int, name: str, look: Look, results: Results, key: Labels, numbers: Mapping[Any, Any]
     ) -> None:
-        """Add mean with interval, single repetitions and whiskers of an experiment."""
+        """Add the mean with its interval, the single repetitions and the whiskers of an experiment."""
         values = results.column(key, self.column)
         if len(values):
             low, high = float(numbers["ci_low"]), float(numbers["ci_high"])
@@ -182,7 +184,7 @@ class Dots(Rows):
         return keys[0]
 
     def _improvements(self, results: Results) -> Results:
-        """Return results of all experiments but the better one, with the column of improvements."""
+        """Return the results of all experiments except the better method, with the column of improvements."""
         if not self.better:
             return results
         better = self._better(results)
@@ -221,7 +223,7 @@ def _put_quantiles(panel: Panel, row: int, name: str, look: Look, values: Array,
 
 
 def _numbers_beside(rows: Mapping[int, Array]) -> list[Text]:
-    """Return means and 95 % quantiles as text beside the panel; the largest has three digits."""
+    """Return means and 95 % quantiles as text beside the panel, with three digits for the largest number."""
     columns = [[float(values.mean()) for values in rows.values()]]
     columns.append([float(np.quantile(values, _UPPER)) for values in rows.values()])
     largest = max(map(abs, columns[0] + columns[1]))

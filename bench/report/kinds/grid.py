@@ -48,10 +48,10 @@ class GridBound(BaseModel):
 
 
 class Grid(Figure):
-    """Final means with intervals along a numeric axis; the best one is marked.
+    """Final means with intervals along a numeric axis, with a mark on the best mean.
 
-    ``best`` is ``lowest``, ``highest``, or ``none``, by default the lowest unless the axis sets the horizon, or a
-    setting of the environment or the task; ``bounds`` are drawn for regret, if the axis is the horizon.
+    ``best`` is ``lowest``, ``highest`` or ``none``. The default is ``lowest``, or ``none`` if the axis sets the horizon
+    or a setting of the environment or the task. ``bounds`` are drawn for regret if the axis is the horizon.
     """
 
     published_whats: ClassVar[tuple[str, ...]] = ("mean", "std", "best", "theory_mean", "theory_std")
@@ -87,10 +87,10 @@ class Grid(Figure):
         return super().table_titles() if self.marked == "none" else {"best": "Best on the grid", "table": "Whole grid"}
 
     def best_table(self, results: Results) -> pd.DataFrame:
-        """Return one row per line: the best grid value and the panel's theoretical setting.
+        """Return one row per line, with the best grid value and the panel's theoretical setting.
 
-        `best` has `best_low` and `best_high` (the possibly best values, 95 %), its `mean` and `std`; published numbers
-        follow with ratios. A line without complete results has n = 0.
+        `best` is followed by `best_low` and `best_high`, the range of values that may be the best (95 %), by its `mean`
+        and `std`, and by published numbers with ratios. A line without complete results has n = 0.
         """
         axis, panels = self.axis, results.panel_axes()
         rows = []
@@ -121,7 +121,10 @@ class Grid(Figure):
         return row
 
     def further(self, results: Results, labels: Mapping[str, str], what: str, size: int) -> tuple[float, float] | None:
-        """Return the prediction interval of the best of few repetitions: quantiles over resampled repetitions."""
+        """Return the prediction interval of the best value of few repetitions.
+
+        The ends are quantiles over resampled repetitions.
+        """
         if what not in ("best", "mean", "std"):
             return None
         axis = self.axis
@@ -170,7 +173,7 @@ class Grid(Figure):
         return plot
 
     def _put_line(self, plot: Plot, panel: Panel, points: Any, name: str, look: Look, aside: float) -> None:
-        """Add the rows of a table by place, shifted a little along the axis, so that bars of lines do not coincide."""
+        """Add the rows of a table, shifted slightly along the axis so that the bars of lines do not coincide."""
         places, means = list(points), [float(row["mean"]) for row in points.values()]
         moved = np.array(places)
         if self.x_scale != "log" and 1 < len(places) <= FEW:
@@ -227,7 +230,7 @@ class Grid(Figure):
     def _put_random(
         self, plot: Plot, panel: Panel, chosen: Selection, results: Results, ends: tuple[float, float]
     ) -> float | None:
-        """Add random arms, or return the upper end of the axis if they are too far above."""
+        """Add random arms, or return the upper end of the axis if their regret is too far above the other numbers."""
         if not results.has_random_arms(self.column):
             return None
         if self.axis == "horizon":
@@ -263,7 +266,7 @@ def _lines(
 
 
 def _theory(results: Results, axis: str, panel: Selection) -> Labels | None:
-    """Return the theoretical setting of a panel: the experiment without a grid value."""
+    """Return the theoretical setting of a panel, which is the experiment without a grid value."""
     return next((key for key in results.select(panel) if not results.as_dict(key)[axis]), None)
 
 

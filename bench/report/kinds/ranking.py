@@ -1,4 +1,4 @@
-"""Methods against families of tasks as a heat map, best mean rank on top."""
+"""A heat map of methods against families of tasks, with the best mean rank on top."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -31,14 +31,14 @@ class Ranking(Figure):
     """Every method's final value relative to the reference's, and its mean rank, with the family as unit.
 
     The runs have the axes `task` and `method`, and may have `family`; by default each task is a family of its own. A
-    value is divided by the reference's mean on the same task, averaged over the tasks of a family, then over families;
-    so are ranks. Methods are compared over the families that all methods are run on. Runs with an axis `fixed` and no
-    method play one configuration throughout; the one with the lowest mean on a task is shown below the methods as a
-    limit, without a rank.
+    value is divided by the reference's mean on the same task. Values and ranks are averaged over the tasks of a family,
+    and then over families. Methods are compared over the families that all methods are run on. Runs with an axis
+    `fixed` and no method play one configuration throughout; the configuration with the lowest mean on a task is shown
+    below the methods as a limit, without a rank.
 
     The ``reference`` is ``{method: ...}``. Variants of one method, a list in ``duplicates``, share one place in the
-    ranks of the others. Tasks of ``apart``, by name, have results separate from those of all other tasks. Without ranks
-    methods stay in the file's order, and the last column is the mean ratio.
+    ranks of the other methods. The tasks named in ``apart`` have results separate from the results of all other tasks.
+    Without ranks, methods stay in the file's order, and the last column is the mean ratio.
     """
 
     draws_finals: ClassVar[bool] = False
@@ -115,7 +115,7 @@ class Ranking(Figure):
         return "mean rank" if self.has_ranks else "mean"
 
     def _put_means(self, panel: Panel, x: float, ranks: pd.DataFrame) -> None:
-        """Add the mean rank of every method, or its mean ratio, in words."""
+        """Add the mean rank or the mean ratio of every method as text."""
         keys = ("mean_rank", "ci_low", "ci_high") if self.has_ranks else ("relative", "relative_low", "relative_high")
         digits = 1 if self.has_ranks else 2
         for y, row in enumerate(ranks.to_dict("records")):
@@ -176,7 +176,10 @@ def _put_cell(panel: Panel, x: float, y: float, row: Mapping[Any, Any], most: fl
 
 
 def _columns(families: int) -> tuple[float, int]:
-    """Return the width of a panel in columns, and the number of families in each; the last also has the ranks."""
+    """Return the width of a panel in columns, and the number of families in each panel.
+
+    The last panel also has the ranks.
+    """
     panels = math.ceil(families / _MOST_COLUMNS)
     steps = range(math.ceil(families / panels), families + 1)
     return min((max(step, families - step * (panels - 1) + _RANKS), step) for step in steps)

@@ -1,4 +1,4 @@
-"""Seconds of runs with the published ones, and as multiples of a reference's."""
+"""Seconds of runs, beside published seconds, and as multiples of the seconds of a reference."""
 
 import math
 from collections.abc import Mapping
@@ -23,10 +23,10 @@ _BUSY = 0.1
 
 
 class Timing(Figure):
-    """Median seconds with their range, and medians divided by the reference's; a row per panel.
+    """Median seconds with their range, and medians divided by the median of the reference, with a row per panel.
 
-    ``reference`` selects the experiment of each panel that the others are compared with, such as ``{method: TL}``;
-    ``part`` is the timed part: the whole ``run``, or the ``tuner``'s ask and tell only.
+    ``reference`` selects the experiment of each panel that the other experiments are compared with, such as ``{method:
+    TL}``. ``part`` is the timed part: the whole ``run``, or only the ``tuner``'s ask and tell.
     """
 
     source: ClassVar[Literal["runs", "timing", "formula"]] = "timing"
@@ -43,7 +43,10 @@ class Timing(Figure):
         self._references(results)
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
-        """Return one row per experiment, those without measurements included (n = 0): medians, and ratios of them."""
+        """Return one row per experiment with medians and their ratios.
+
+        Experiments without measurements are included (n = 0).
+        """
         check_column(results)
         published = {} if results.is_surrogate else results.published_means()
         references = self._references(results)
@@ -113,7 +116,7 @@ class Timing(Figure):
         return caption
 
     def _references(self, results: Results) -> dict[Labels, Labels]:
-        """Return the reference of every experiment: the one of the same panel that the key `reference` selects."""
+        """Return the reference of every experiment, which the key `reference` selects in the same panel."""
         where, chosen = f"{self.where}, key 'reference'", selection(self.reference)
         results.check(chosen, where)
         references: dict[Labels, Labels] = {}
