@@ -38,8 +38,8 @@ class LogReplay(Replay):
     ``share_accepted``, their share of all events, and three estimates for the same decisions from all events. ``ips``
     is by inverse propensity score, ``snips`` is self-normalised, and ``dr`` is doubly robust with a ridge regression
     for each action, learnt from earlier events. ``ips`` and ``dr`` leave out the latest accepted event: its weight is
-    never 0 and would bias them. Source: Li et al. 2011 (uniform logs); Dudik et al. 2012 (rejection by propensity), 2014
-    (doubly robust).
+    never 0 and would bias them. Source: Li et al. 2011 (uniform logs); Dudik et al. 2012 (rejection by propensity),
+    2014 (doubly robust).
 
     Parameters
     ----------
