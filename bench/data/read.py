@@ -76,10 +76,11 @@ def files_of(path: str | Path | Sequence[str | Path], key: str = "path") -> list
         files += found
     if not files:
         raise DataError(f"{key}: found none, expected {_KINDS}")
-    places = [file.resolve() for file in files]
-    for file, place in zip(files, places, strict=True):
-        if places.count(place) > 1:
+    seen = set[Path]()
+    for file in files:
+        if (place := file.resolve()) in seen:
             raise DataError(f"{key}: found '{file}' twice, expected each file once: its rows would count twice")
+        seen.add(place)
     return files
 
 
