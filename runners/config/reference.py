@@ -22,7 +22,7 @@ from runners.config.runner import Runner
 from runners.config.tree import PARTS, choices, one_of, path_of, read, read_choice, unknown_choice
 
 ABOUT = {
-    "env": "The source of rewards. One that is not for contextual bandits also chooses the algorithm.",
+    "env": "The source of rewards. An environment without a contextual bandit also chooses the algorithm.",
     "algorithm": "The tuned algorithm. It chooses the task that plays it.",
     "tuner": "The method that proposes configurations.",
     "task": "The way in which an algorithm is played in an environment.",
